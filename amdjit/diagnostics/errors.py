@@ -1,0 +1,92 @@
+"""The exceptions that users catch. Each carries values; its text is the rendered form of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from amdjit.diagnostics.diagnostic import Diagnostic
+
+
+class AmdjitError(Exception):
+    """Root of all exceptions that amdjit raises on purpose."""
+
+
+class CompileError(AmdjitError):
+    """The kernel cannot be compiled as written. `diagnostics` says where and what to write instead."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("\n\n".join(diagnostic.render() for diagnostic in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class UnsupportedSyntaxError(CompileError):
+    """A Python construct that the kernel language does not have."""
+
+
+class TypeCheckError(CompileError):
+    """Types that do not fit: operators, calls, assignments, annotations, immediates."""
+
+
+class TargetError(CompileError):
+    """The target lacks what the kernel asks for."""
+
+
+class BackendError(AmdjitError):
+    """LLVM, the linker or the driver refused; the message says what they said."""
+
+
+class LaunchError(AmdjitError):
+    """A launch that cannot be made: arguments, grid, block, LDS or device. Nothing has run."""
+
+
+class InternalError(AmdjitError):
+    """A mistake of amdjit's own. Please report it with the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A device allocation as a fault reports it. `distance` is in bytes from the end (>= 0) or start (< 0)."""
+
+    address: int
+    nbytes: int
+    distance: int
+    label: str = ""
+
+
+class KernelFault(AmdjitError):
+    """A kernel did at run time what no device allows; the launch was stopped, all other memory is intact.
+
+    kind: "out-of-bounds", "misaligned", "trap", "time-limit", "barrier", "unsupported-instruction", ...
+    block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in bytes, None where there is none.
+    instruction: the machine instruction as text, with its pc.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        kernel: str,
+        source_file: str | None = None,
+        source_line: int | None = None,
+        block: tuple[int, int, int] | None = None,
+        thread: tuple[int, int, int] | None = None,
+        lane: int | None = None,
+        address: int | None = None,
+        nearest_allocation: Allocation | None = None,
+        instruction: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.kernel = kernel
+        self.source_file = source_file
+        self.source_line = source_line
+        self.block = block
+        self.thread = thread
+        self.lane = lane
+        self.address = address
+        self.nearest_allocation = nearest_allocation
+        self.instruction = instruction

@@ -1,0 +1,147 @@
+"""What the decoder makes of machine code: plain, frozen values.
+
+Names of fields are those of the RDNA 4 ISA document (chapter 15, "Microcode Formats").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class RegisterFile(Enum):
+    """Where a register operand lives. VCC and EXEC count their low dword 0 and their high dword 1."""
+
+    SGPR = "s"
+    VGPR = "v"
+    TTMP = "ttmp"
+    VCC = "vcc"
+    EXEC = "exec"
+    M0 = "m0"
+    NULL = "null"
+    SCC = "scc"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`dwords` consecutive 32-bit registers of one file, the first at `index`.
+
+    `half` is set for a 16-bit operand that may name either half of a VGPR: 0 is bits 15:0, 1 is bits 31:16.
+    """
+
+    file: RegisterFile
+    index: int
+    dwords: int = 1
+    half: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InlineConstant:
+    """A constant that the operand's code stands for: an integer -16..64, or a float (0.5, ..., 1/(2*pi))."""
+
+    value: int | float
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The 32-bit constant that follows the instruction, unsigned as it stands in the code."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialSource:
+    """A read-only source such as `src_shared_base`, `src_private_limit` or `src_pops_exiting_wave_id`."""
+
+    name: str
+
+
+Operand = Register | InlineConstant | Literal | SpecialSource
+
+
+@dataclass(frozen=True, slots=True)
+class OperandSpec:
+    """One operand of an opcode as the table has it.
+
+    role: the field's name in the ISA document (vdst, sdst, src0, src1, src2, vaddr, saddr, vdata, sbase, ...).
+    type: how the instruction reads the bits: f16 bf16 f32 f64 b16 b32 b64 i16 i32 i64 u16 u32 u64 b96 b128 ...,
+        or `mask` for a lane mask, whose width is the wave size.
+    dwords: the registers it covers (1 for 16 bits); a lane mask counts for wave32.
+    written, read: which way the data goes (read-modify-write destinations have both).
+    """
+
+    role: str
+    type: str
+    dwords: int
+    written: bool = False
+    read: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """One row of the opcode table. `mnemonic` has no `_e32`/`_e64`/`_dpp` suffix: `encoding` says that."""
+
+    mnemonic: str
+    encoding: str
+    code: int
+    operands: tuple[OperandSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dpp:
+    """Data-parallel primitives of one instruction: DPP16 (`control`, masks) or DPP8 (`lanes`)."""
+
+    control: int | None = None
+    row_mask: int = 0xF
+    bank_mask: int = 0xF
+    bound_control: bool = False
+    fetch_inactive: bool = False
+    lanes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers:
+    """Modifier fields; each bit mask has bit n for source n (op_sel bit 3 is the destination's half)."""
+
+    neg: int = 0
+    neg_hi: int = 0
+    abs: int = 0
+    op_sel: int = 0
+    op_sel_hi: int = 0
+    clamp: bool = False
+    omod: int = 0
+    dpp: Dpp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One decoded instruction.
+
+    pc: byte address in the code object's virtual addresses; size: bytes, literal included.
+    operands: values in the order of `opcode.operands`; an optional operand that is absent is None
+        (for example `saddr` off in a global access).
+    immediates: the remaining fields by name, signed where the ISA says so: simm16, offset, offset0, offset1,
+        scope, th, hwreg fields, wait counts, ...
+    pair: the Y half of a VOPD instruction; this instruction is then the X half (same pc and size).
+    """
+
+    pc: int
+    size: int
+    opcode: Opcode
+    operands: tuple[Operand | None, ...]
+    immediates: dict[str, int]
+    modifiers: Modifiers = Modifiers()
+    pair: Instruction | None = None
+
+    @property
+    def mnemonic(self) -> str:
+        """The instruction's name without an encoding suffix."""
+        return self.opcode.mnemonic
+
+    def operand(self, role: str) -> Operand | None:
+        """Return the operand of that role; KeyError if the opcode has none."""
+        for spec, value in zip(self.opcode.operands, self.operands, strict=True):
+            if spec.role == role:
+                return value
+        raise KeyError(role)
