@@ -1,1 +1,32 @@
-"""diagnostics."""
+"""Errors as values, their places in the source, and the exceptions that carry them."""
+
+from amdjit.diagnostics.diagnostic import Diagnostic, ErrorKind, raise_all
+from amdjit.diagnostics.errors import (
+    AmdjitError,
+    BackendError,
+    CompileError,
+    InternalError,
+    KernelFault,
+    LaunchError,
+    TargetError,
+    TypeCheckError,
+    UnsupportedSyntaxError,
+)
+from amdjit.diagnostics.span import SourceText, Span
+
+__all__ = [
+    "AmdjitError",
+    "BackendError",
+    "CompileError",
+    "Diagnostic",
+    "ErrorKind",
+    "InternalError",
+    "KernelFault",
+    "LaunchError",
+    "SourceText",
+    "Span",
+    "TargetError",
+    "TypeCheckError",
+    "UnsupportedSyntaxError",
+    "raise_all",
+]

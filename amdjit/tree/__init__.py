@@ -1,1 +1,1 @@
-"""tree."""
+"""The typed tree."""

@@ -1,0 +1,97 @@
+"""Errors as values: a kind from the table of codes, a place, and what was found there."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+
+from amdjit.diagnostics.errors import CompileError
+from amdjit.diagnostics.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """One row of the table of error codes.
+
+    title, label and help are templates over the fields that the place of the error gives: the title says what is wrong in
+    one line, the label stands beside the caret, the help says what to write instead.
+    """
+
+    code: str
+    exception: type[CompileError]
+    title: str
+    label: str
+    help: str
+    example: str = ""
+
+    def at(self, span: Span | None, **fields: object) -> Diagnostic:
+        """Make the diagnostic of this kind for a place."""
+        texts = {name: str(value) for name, value in fields.items()}
+        return Diagnostic(self, span, tuple(sorted(texts.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """An error in a kernel. `calls` holds the call sites from the kernel inwards, outermost first."""
+
+    kind: ErrorKind
+    span: Span | None
+    fields: tuple[tuple[str, str], ...] = ()
+    calls: tuple[tuple[str, Span], ...] = field(default=())
+
+    @property
+    def code(self) -> str:
+        """The stable code, such as AJ0201."""
+        return self.kind.code
+
+    @property
+    def title(self) -> str:
+        """What is wrong, in one line."""
+        return self.kind.title.format_map(dict(self.fields))
+
+    @property
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return self.kind.label.format_map(dict(self.fields))
+
+    @property
+    def help(self) -> str:
+        """What to write instead."""
+        return self.kind.help.format_map(dict(self.fields))
+
+    def render(self) -> str:
+        """Return the text that people read."""
+        lines = [f"error[{self.code}]: {self.title}"]
+        if self.span is not None:
+            lines += _excerpt(self.span, self.label)
+        for name, span in self.calls:
+            lines.append(f"  = called from {name} at {span}: {span.source.line(span.line).strip()}")
+        lines.append(f"  = help: {self.help}")
+        return "\n".join(lines)
+
+
+def raise_all(diagnostics: list[Diagnostic]) -> None:
+    """Raise the exception of the first diagnostic with all of them; return if there is none."""
+    if diagnostics:
+        raise diagnostics[0].kind.exception(*diagnostics)
+
+
+def _excerpt(span: Span, label: str) -> list[str]:
+    text = span.source.line(span.line)
+    last = span.end_column if span.end_line == span.line else len(text)
+    gutter = len(str(span.line))
+    before = " " * _columns(text[: span.column])
+    carets = "^" * max(1, _columns(text[span.column : last]))
+    return [
+        f"{' ' * gutter}--> {span}",
+        f"{' ' * gutter} |",
+        f"{span.line} | {text.expandtabs(1)}",
+        f"{' ' * gutter} | {before}{carets} {label}".rstrip(),
+    ]
+
+
+def _columns(text: str) -> int:
+    """Count terminal columns: wide characters take two, combining ones none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )

@@ -1,0 +1,393 @@
+"""The typed tree: what the front end makes and the lowering takes.
+
+Every expression has a type; every node has the span of the Python code it came from. Control flow is Python's own,
+structured. Operands of arithmetic have been converted to one type already: the lowering never infers types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from amdjit.declarations import Intrinsic
+from amdjit.diagnostics.span import Span
+from amdjit.types import Array, Scalar, Type, Vector
+
+
+class BinaryOperator(Enum):
+    """Arithmetic on two values of the expression's own type, elementwise on vectors.
+
+    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on floats;
+    SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative number, -1.
+    """
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    FLOOR_DIVIDE = "//"
+    MODULO = "%"
+    POWER = "**"
+    AND = "&"
+    OR = "|"
+    XOR = "^"
+    SHIFT_LEFT = "<<"
+    SHIFT_RIGHT = ">>"
+    MINIMUM = "min"
+    MAXIMUM = "max"
+
+
+class UnaryOperator(Enum):
+    """NEGATE on numbers, INVERT on integers, NOT on booleans, ABSOLUTE on numbers."""
+
+    NEGATE = "-"
+    INVERT = "~"
+    NOT = "not"
+    ABSOLUTE = "abs"
+
+
+class Comparison(Enum):
+    """Comparisons of two values of one type; floats: ordered, but `!=` is true for NaN."""
+
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """A local variable or parameter of one type; identity tells two of the same name apart."""
+
+    name: str
+    type: Type
+    number: int = 0
+
+    def __str__(self) -> str:
+        return self.name if self.number == 0 else f"{self.name}.{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Base of all nodes."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expression(Node):
+    """Base of all expressions."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
+    """A number or boolean (int, float, bool); of a vector type: that value in every element."""
+
+    value: int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Expression):
+    """The value that a variable has now."""
+
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expression):
+    """left and right have the node's own type. no_wrap: the result is known not to leave a signed type's range."""
+
+    operator: BinaryOperator
+    left: Expression
+    right: Expression
+    no_wrap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expression):
+    """operand has the node's own type."""
+
+    operator: UnaryOperator
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expression):
+    """Boolean; left and right are scalars of one type."""
+
+    operator: Comparison
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(Expression):
+    """Boolean `and`/`or`: right is evaluated only if left has not decided."""
+
+    is_and: bool
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expression):
+    """`when_true if condition else when_false`: only the chosen side is evaluated."""
+
+    condition: Expression
+    when_true: Expression
+    when_false: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Convert(Expression):
+    """A scalar (or vector, elementwise) to another type.
+
+    Float to integer truncates toward zero and saturates, NaN gives 0; float to float rounds to nearest even;
+    integer to integer wraps; to boolean: != 0.
+    """
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Bitcast(Expression):
+    """The same bits read as another type of the same size."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class MakeVector(Expression):
+    """A vector from its elements (as many as the type has)."""
+
+    elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Splat(Expression):
+    """A vector with one scalar in every element."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractElement(Expression):
+    """One element of a vector; index is an i32 expression and may be variable."""
+
+    vector: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class InsertElement(Expression):
+    """The vector with one element replaced."""
+
+    vector: Expression
+    index: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle(Expression):
+    """Elements picked by constant indices from left and right, counted through both."""
+
+    left: Expression
+    right: Expression
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTuple(Expression):
+    """A tuple value."""
+
+    elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleItem(Expression):
+    """An item of a tuple value."""
+
+    tuple: Expression
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent(Expression):
+    """The array's extent along an axis, in elements; the type is the array's index_type."""
+
+    array: Expression
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stride(Expression):
+    """The array's stride along an axis, in elements; the type is the array's index_type."""
+
+    array: Expression
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllocateArray(Expression):
+    """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a shape.
+
+    dynamic: the array starts behind all static LDS, and its extent comes from the launch.
+    """
+
+    name: str
+    dynamic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Expression):
+    """An element of an array; one integer index an axis. width > 0: that many elements along the last axis, as a vector."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+    width: int = 0
+    alignment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf(Expression):
+    """The address of an array's element; the type is a Pointer."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallIntrinsic(Expression):
+    """arguments: in the order of the intrinsic's parameters; immediates stand as Python values (int, bool, str)."""
+
+    intrinsic: Intrinsic
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expression):
+    """A call of another function of the program."""
+
+    function: Function
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """Base of all statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """Give a variable a value of its type."""
+
+    variable: Variable
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Statement):
+    """Write an element, or with a vector value of width > 0 that many elements along the last axis."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+    value: Expression
+    width: int = 0
+    alignment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Statement):
+    """An expression for its effect."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """Two branches."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    """`condition` is evaluated before each round by running `prelude` first (empty but for complex conditions).
+
+    otherwise: Python's `else` of the loop, run when it ends without a break.
+    unroll: 0 leaves it to LLVM, 1 forbids it, n > 1 asks for n rounds, -1 for all of them.
+    """
+
+    condition: Expression
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    unroll: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ForRange(Statement):
+    """`for variable in range(start, stop, step)`: the bounds are evaluated once, before the first round.
+
+    start, stop and step have the variable's type; step is not 0. The variable keeps its last value afterwards, and is
+    not assigned where there is no round. Assigning to it in the body does not change the number of rounds.
+    """
+
+    variable: Variable
+    start: Expression
+    stop: Expression
+    step: Expression
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    unroll: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Statement):
+    """Leave the innermost loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Statement):
+    """Go on with the innermost loop's next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    """Leave the function; value is None where the function returns nothing."""
+
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """One typed function. `inline` False keeps it a function of its own in the machine code."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    result: Type
+    body: tuple[Statement, ...]
+    span: Span
+    inline: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A kernel and the functions that it calls, callees first.
+
+    written: names of the kernel's array parameters that the program may write.
+    """
+
+    kernel: Function
+    functions: tuple[Function, ...]
+    written: frozenset[str] = field(default_factory=frozenset)
+
+
+ArithmeticType = Scalar | Vector
+ArrayType = Array

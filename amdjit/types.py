@@ -1,0 +1,332 @@
+"""The types of the kernel language: frozen values that know nothing of LLVM.
+
+`f32`, `i32`, ... are both types and, in a kernel, conversions: `f16(x)`. `f32[:]` is an array type.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, ClassVar
+
+import ml_dtypes
+import numpy as np
+
+
+class Type:
+    """Base of all types of the kernel language."""
+
+    __slots__ = ()
+
+
+class ScalarKind(Enum):
+    """How a scalar's bits are read."""
+
+    BOOLEAN = "boolean"
+    SIGNED = "signed integer"
+    UNSIGNED = "unsigned integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A number or a boolean. `storage_only` types convert but have no arithmetic."""
+
+    name: str
+    kind: ScalarKind
+    bits: int
+    storage_only: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __getitem__(self, axes: Any) -> Array:
+        """Return an array type: one `:` an axis; `::1` as the last one means C-contiguous only."""
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        for axis in axes:
+            if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None:
+                raise TypeError(f"write {self.name}[:] or {self.name}[:, ::1], one `:` for each axis")
+            if axis.step not in (None, 1):
+                raise TypeError("the only step in an array type is ::1, for a contiguous last axis")
+        contiguous = axes[-1].step == 1
+        return Array(self, len(axes), Layout.CONTIGUOUS if contiguous else Layout.ANY)
+
+    def __call__(self, value: Any = 0) -> Any:
+        """On the host: convert to the NumPy scalar of this type. In a kernel: convert."""
+        return self.dtype.type(value)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether this is a floating-point type."""
+        return self.kind is ScalarKind.FLOAT
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether this is a signed or unsigned integer type (a boolean is not)."""
+        return self.kind in (ScalarKind.SIGNED, ScalarKind.UNSIGNED)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether this is a signed integer type."""
+        return self.kind is ScalarKind.SIGNED
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory; a boolean takes one."""
+        return max(1, self.bits // 8)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy (or ml_dtypes) type of the same layout."""
+        return _DTYPES[self.name]
+
+    @property
+    def minimum(self) -> int:
+        """The least integer of an integer type."""
+        return -(1 << (self.bits - 1)) if self.is_signed else 0
+
+    @property
+    def maximum(self) -> int:
+        """The greatest integer of an integer type."""
+        return (1 << (self.bits - 1)) - 1 if self.is_signed else (1 << self.bits) - 1
+
+
+def _integers() -> list[Scalar]:
+    kinds = (("i", ScalarKind.SIGNED), ("u", ScalarKind.UNSIGNED))
+    return [Scalar(f"{letter}{bits}", kind, bits) for letter, kind in kinds for bits in (8, 16, 32, 64)]
+
+
+i8, i16, i32, i64, u8, u16, u32, u64 = _integers()
+f16 = Scalar("f16", ScalarKind.FLOAT, 16)
+bf16 = Scalar("bf16", ScalarKind.FLOAT, 16)
+f32 = Scalar("f32", ScalarKind.FLOAT, 32)
+f64 = Scalar("f64", ScalarKind.FLOAT, 64)
+fp8 = Scalar("fp8", ScalarKind.FLOAT, 8, storage_only=True)
+bf8 = Scalar("bf8", ScalarKind.FLOAT, 8, storage_only=True)
+boolean = Scalar("boolean", ScalarKind.BOOLEAN, 1)
+
+SCALARS: tuple[Scalar, ...] = (
+    i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8, boolean,
+)  # fmt: skip
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8),
+    "u16": np.dtype(np.uint16),
+    "u32": np.dtype(np.uint32),
+    "u64": np.dtype(np.uint64),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "fp8": np.dtype(ml_dtypes.float8_e4m3fn),
+    "bf8": np.dtype(ml_dtypes.float8_e5m2),
+    "boolean": np.dtype(np.bool_),
+}
+_BY_DTYPE: dict[np.dtype[Any], Scalar] = {_DTYPES[scalar.name]: scalar for scalar in SCALARS}
+
+
+def from_dtype(dtype: np.dtype[Any]) -> Scalar | None:
+    """Return the scalar type of a NumPy or ml_dtypes type, None if the kernel language has none."""
+    return _BY_DTYPE.get(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(Type):
+    """`length` elements of one scalar type, held in registers."""
+
+    element: Scalar
+    length: int
+
+    def __str__(self) -> str:
+        return f"{self.element}x{self.length}"
+
+    def __call__(self, *values: Any) -> Any:
+        """In a kernel: `f32x4()` zeros, `f32x4(x)` x in every element, `f32x4(a, b, c, d)` one by one."""
+        if len(values) not in (0, 1, self.length):
+            raise TypeError(f"{self} takes no value, one, or {self.length}; {len(values)} were given")
+        dtype = self.element.dtype
+        return (
+            np.full(self.length, values[0] if values else 0, dtype)
+            if len(values) < 2
+            else np.array(values, dtype)
+        )
+
+    @property
+    def bits(self) -> int:
+        """Bits of all elements together."""
+        return self.element.bits * self.length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return self.element.nbytes * self.length
+
+
+MAX_VECTOR_LENGTH = 64
+
+
+def vector(element: Scalar, length: int) -> Vector:
+    """Return the type of a vector of 2 to 64 elements."""
+    if not isinstance(element, Scalar):
+        raise TypeError(f"a vector's elements are scalars such as f16, not {element!r}")
+    if element is boolean or not 2 <= length <= MAX_VECTOR_LENGTH:
+        raise TypeError(f"a vector has 2 to {MAX_VECTOR_LENGTH} numbers; {element} x {length} is not one")
+    return Vector(element, length)
+
+
+class AddressSpace(Enum):
+    """Memories of the device, with the number that the LLVM AMDGPU guide gives them ("Address Spaces")."""
+
+    GENERIC = 0
+    GLOBAL = 1
+    LDS = 3
+    CONSTANT = 4
+    PRIVATE = 5
+
+
+class Layout(Enum):
+    """How an array lies in memory."""
+
+    ANY = "as the argument is"
+    CONTIGUOUS = "C-contiguous"
+    STRIDED = "strided"
+
+
+Element = Scalar | Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """An n-dimensional array in memory.
+
+    shape: the extents where they are known when compiling (LDS and private arrays), else None.
+    offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32; else 64.
+    alignment: of the first element, in bytes, where more than the element's own is known; else 0.
+    """
+
+    element: Element
+    ndim: int
+    layout: Layout = Layout.ANY
+    address_space: AddressSpace = AddressSpace.GLOBAL
+    shape: tuple[int, ...] | None = None
+    offset_bits: int = 32
+    alignment: int = 0
+
+    def __str__(self) -> str:
+        if self.shape is not None:
+            return f"{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
+        axes = [":"] * self.ndim
+        if self.layout is Layout.CONTIGUOUS:
+            axes[-1] = "::1"
+        text = f"{self.element}[{', '.join(axes)}]"
+        return text + (" over 2 GiB" if self.offset_bits == 64 else "")
+
+    @property
+    def index_type(self) -> Scalar:
+        """The type of extents and strides (both count elements)."""
+        return i32 if self.offset_bits == 32 else i64
+
+    @property
+    def size(self) -> int:
+        """Elements of an array whose shape is known."""
+        if self.shape is None:
+            raise ValueError(f"the size of {self} is known only when it runs")
+        return math.prod(self.shape)
+
+    def resolved(self) -> Array:
+        """Return this type with layout ANY taken as C-contiguous, the common case of a compilation without data."""
+        return replace(self, layout=Layout.CONTIGUOUS) if self.layout is Layout.ANY else self
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer(Type):
+    """The address of one element, as `amdjit.address_of(array, index)` gives it to intrinsics."""
+
+    element: Element
+    address_space: AddressSpace
+
+    def __str__(self) -> str:
+        return f"pointer to {self.element} in {self.address_space.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    """Several values of any types."""
+
+    elements: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elements))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Void(Type):
+    """What a function returns that returns nothing."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+VOID = Void()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVariable(Type):
+    """A parameter's type that may be any one of `constraints`; the same variable means the same type."""
+
+    name: str
+    constraints: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} (one of {', '.join(map(str, self.constraints))})"
+
+
+@dataclass(frozen=True, slots=True)
+class PointerPattern(Type):
+    """A parameter that takes a pointer to `element` in any of `address_spaces`."""
+
+    element: Type
+    address_spaces: tuple[AddressSpace, ...]
+
+    def __str__(self) -> str:
+        return f"pointer to {self.element}"
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """Marks an intrinsic's parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`."""
+
+    lo: int
+    hi: int
+
+    def __str__(self) -> str:
+        return f"a constant in {self.lo}..{self.hi}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Marks an intrinsic's parameter as one of some compile-time strings: `Annotated[str, Choice("a", "b")]`."""
+
+    values: tuple[str, ...] = field()
+
+    def __init__(self, *values: str) -> None:
+        object.__setattr__(self, "values", values)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(value) for value in self.values)
+
+
+class Const:
+    """Annotation of a kernel's parameter whose Python value is compiled in: `n: amdjit.Const`."""
+
+    description: ClassVar[str] = "a value that is compiled in"
+
+
+def named_vectors() -> dict[str, Vector]:
+    """Return the vector types that have a name of their own: f16x8, i32x2, ..."""
+    return {f"{s}x{n}": Vector(s, n) for s in SCALARS if s is not boolean for n in (2, 3, 4, 8, 16, 32)}
