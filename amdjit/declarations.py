@@ -33,8 +33,8 @@ class LlvmCall:
     """Lower to a call of an LLVM intrinsic.
 
     name: with `{parameter}` for the mangled type of an argument and `{return}` for the result's.
-    operands: the LLVM operands in order where they are not just the parameters: parameter names, `As(...)`, or constants
-        (bool is i1, int is i32).
+    operands: the LLVM operands in order where they are not just the parameters: parameter names, `As(...)`, or
+        constants (bool is i1, int is i32).
     result: the LLVM call's type where it is not the declared one; its bits are then read as the declared type.
     """
 

@@ -150,11 +150,7 @@ class Vector(Type):
         if len(values) not in (0, 1, self.length):
             raise TypeError(f"{self} takes no value, one, or {self.length}; {len(values)} were given")
         dtype = self.element.dtype
-        return (
-            np.full(self.length, values[0] if values else 0, dtype)
-            if len(values) < 2
-            else np.array(values, dtype)
-        )
+        return np.full(self.length, values[0] if values else 0, dtype) if len(values) < 2 else np.array(values, dtype)
 
     @property
     def bits(self) -> int:

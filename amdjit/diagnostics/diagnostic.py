@@ -13,8 +13,8 @@ from amdjit.diagnostics.span import Span
 class ErrorKind:
     """One row of the table of error codes.
 
-    title, label and help are templates over the fields that the place of the error gives: the title says what is wrong in
-    one line, the label stands beside the caret, the help says what to write instead.
+    title, label and help are templates over the fields that the place of the error gives: the title says what is
+    wrong in one line, the label stands beside the caret, the help says what to write instead.
     """
 
     code: str
@@ -92,6 +92,4 @@ def _excerpt(span: Span, label: str) -> list[str]:
 
 def _columns(text: str) -> int:
     """Count terminal columns: wide characters take two, combining ones none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

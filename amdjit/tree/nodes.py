@@ -12,7 +12,7 @@ from typing import Any
 
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
-from amdjit.types import Array, Scalar, Type, Vector
+from amdjit.types import Type
 
 
 class BinaryOperator(Enum):
@@ -245,7 +245,11 @@ class AllocateArray(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Load(Expression):
-    """An element of an array; one integer index an axis. width > 0: that many elements along the last axis, as a vector."""
+    """An element of an array; one integer index an axis.
+
+    width > 0: that many elements along the last axis, as a vector whose address is a multiple of `alignment` bytes
+    (0: of the vector's size).
+    """
 
     array: Expression
     indices: tuple[Expression, ...]
@@ -319,7 +323,7 @@ class If(Statement):
 
 @dataclass(frozen=True, slots=True)
 class While(Statement):
-    """`condition` is evaluated before each round by running `prelude` first (empty but for complex conditions).
+    """`condition` is evaluated before each round.
 
     otherwise: Python's `else` of the loop, run when it ends without a break.
     unroll: 0 leaves it to LLVM, 1 forbids it, n > 1 asks for n rounds, -1 for all of them.
@@ -387,7 +391,3 @@ class Program:
     kernel: Function
     functions: tuple[Function, ...]
     written: frozenset[str] = field(default_factory=frozenset)
-
-
-ArithmeticType = Scalar | Vector
-ArrayType = Array
