@@ -1,1 +1,28 @@
-"""code_object."""
+"""Code objects: what the linker makes and devices load, read back from their bytes."""
+
+from __future__ import annotations
+
+from amdjit.code_object.code_object import CodeObject, Kernel
+from amdjit.code_object.descriptor import KernelDescriptor, UserSgpr
+from amdjit.code_object.elf import Relocation, Segment, Symbol
+from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.line_table import LineRow, LineTable
+from amdjit.code_object.metadata import KernelArgument, KernelMetadata
+from amdjit.code_object.resources import Resources, read_resources
+
+__all__ = [
+    "CodeObject",
+    "Kernel",
+    "KernelArgument",
+    "KernelDescriptor",
+    "KernelMetadata",
+    "LineRow",
+    "LineTable",
+    "MalformedCodeObject",
+    "Relocation",
+    "Resources",
+    "Segment",
+    "Symbol",
+    "UserSgpr",
+    "read_resources",
+]

@@ -1,0 +1,152 @@
+"""A code object as the rest of amdjit sees it: kernels, loadable memory, source lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from amdjit.code_object.descriptor import DESCRIPTOR_SIZE, KernelDescriptor, read_descriptor
+from amdjit.code_object.elf import (
+    ELF_TYPE_SHARED,
+    MACHINE_AMDGPU,
+    OSABI_AMDGPU_HSA,
+    ElfFile,
+    Relocation,
+    Segment,
+    Symbol,
+    read_elf,
+)
+from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.line_table import LineTable, read_line_table
+from amdjit.code_object.metadata import KernelMetadata, read_metadata
+from amdjit.target import TARGETS, Target
+
+__all__ = ["CodeObject", "Kernel"]
+
+_MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel of a code object. Addresses are virtual ones of the code object; code_size is in bytes."""
+
+    metadata: KernelMetadata
+    descriptor: KernelDescriptor
+    descriptor_address: int
+    entry_address: int
+    code_size: int
+
+    @property
+    def name(self) -> str:
+        """The name to look the kernel up by."""
+        return self.metadata.name
+
+
+@dataclass(frozen=True)
+class CodeObject:
+    """A linked AMDGPU code object, read from its bytes and nothing else. Two are equal if their bytes are.
+
+    target_name: such as "gfx1201". kernels: by name. segments: what a loader puts in memory, by address.
+    symbols: the full symbol table. relocations: what a loader has to patch (usually none).
+    undefined_symbols: names that the loader would have to find elsewhere.
+    """
+
+    data: bytes = field(repr=False)
+    target_name: str = field(compare=False)
+    kernels: Mapping[str, Kernel] = field(compare=False, repr=False)
+    segments: tuple[Segment, ...] = field(compare=False, repr=False)
+    symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
+    relocations: tuple[Relocation, ...] = field(compare=False, repr=False)
+    undefined_symbols: tuple[str, ...] = field(compare=False, repr=False)
+    elf: ElfFile = field(compare=False, repr=False)
+
+    @staticmethod
+    def read(data: bytes) -> CodeObject:
+        """Read a linked code object; MalformedCodeObject if it is none or is for a processor amdjit has no row for."""
+        elf = read_elf(bytes(data))
+        target = _target(elf)
+        symbols = elf.symbols()
+        addresses = {symbol.name: symbol for symbol in symbols if symbol.section}
+        kernels = [_read_kernel(elf, target, addresses, metadata) for metadata in read_metadata(elf)]
+        by_name = {kernel.name: kernel for kernel in kernels}
+        if len(by_name) < len(kernels):
+            raise MalformedCodeObject("metadata: two kernels have the same name")
+        undefined = tuple(symbol.name for symbol in elf.dynamic_symbols() if symbol.name and not symbol.section)
+        return CodeObject(
+            data=elf.data,
+            target_name=target.name,
+            kernels=MappingProxyType(by_name),
+            segments=elf.segments,
+            symbols=symbols,
+            relocations=elf.dynamic_relocations(),
+            undefined_symbols=undefined,
+            elf=elf,
+        )
+
+    def text(self, address: int, nbytes: int) -> bytes:
+        """Return the bytes at virtual addresses `address`..; MalformedCodeObject if no segment has them all."""
+        return _bytes_at(self.segments, address, nbytes)
+
+    def code(self, kernel: Kernel) -> bytes:
+        """Return the machine code of one kernel."""
+        return self.text(kernel.entry_address, kernel.code_size)
+
+    @cached_property
+    def line_table(self) -> LineTable:
+        """The addresses' source lines, empty without debug information; MalformedCodeObject if it is broken."""
+        return read_line_table(self.elf)
+
+    def line_of(self, pc: int) -> tuple[str, int] | None:
+        """Return file and line of the instruction at `pc`, or None if the code object does not say."""
+        try:
+            return self.line_table.line_of(pc)
+        except MalformedCodeObject:
+            # Lines only explain a fault: broken debug information must not hide the fault itself.
+            return None
+
+
+def _target(elf: ElfFile) -> Target:
+    if elf.machine != MACHINE_AMDGPU:
+        raise MalformedCodeObject(f"the ELF file is for machine {elf.machine}, not AMDGPU ({MACHINE_AMDGPU})")
+    if elf.osabi != OSABI_AMDGPU_HSA:
+        raise MalformedCodeObject(f"the code object is for OS ABI {elf.osabi}, not amdhsa ({OSABI_AMDGPU_HSA})")
+    if elf.type != ELF_TYPE_SHARED:
+        raise MalformedCodeObject("the code object is not linked (its ELF type is not ET_DYN)")
+    machine = elf.flags & _MACHINE_MASK
+    target = next((target for target in TARGETS if target.elf_machine_flags == machine), None)
+    if target is None:
+        known = ", ".join(target.name for target in TARGETS)
+        raise MalformedCodeObject(
+            f"the code object is for an unknown processor (EF_AMDGPU_MACH {machine:#x}); amdjit knows {known}"
+        )
+    return target
+
+
+def _read_kernel(elf: ElfFile, target: Target, symbols: Mapping[str, Symbol], metadata: KernelMetadata) -> Kernel:
+    symbol = symbols.get(metadata.symbol)
+    if symbol is None:
+        raise MalformedCodeObject(f"kernel {metadata.name}: no symbol {metadata.symbol}")
+    content = _bytes_at(elf.segments, symbol.address, DESCRIPTOR_SIZE)
+    descriptor = read_descriptor(content, is_gfx12=target.isa[0] == 12)
+    if descriptor.wavefront_size != metadata.wavefront_size:
+        raise MalformedCodeObject(f"kernel {metadata.name}: descriptor and metadata differ in the wavefront size")
+    entry = symbol.address + descriptor.entry_offset
+    function = symbols.get(metadata.symbol.removesuffix(".kd"))
+    size = function.size if function is not None and function.address == entry else 0
+    if not _is_code(elf.segments, entry, max(size, 4)):
+        raise MalformedCodeObject(f"kernel {metadata.name}: its code at {entry:#x} is in no executable segment")
+    return Kernel(metadata, descriptor, symbol.address, entry, size)
+
+
+def _bytes_at(segments: tuple[Segment, ...], address: int, nbytes: int) -> bytes:
+    for segment in segments:
+        start = address - segment.address
+        if start >= 0 and nbytes >= 0 and start + nbytes <= len(segment.data):
+            return segment.data[start : start + nbytes]
+    raise MalformedCodeObject(f"no segment of the code object holds {nbytes} bytes at {address:#x}")
+
+
+def _is_code(segments: tuple[Segment, ...], address: int, nbytes: int) -> bool:
+    return any(s.executable and s.address <= address and address + nbytes <= s.address + len(s.data) for s in segments)
