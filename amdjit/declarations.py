@@ -14,15 +14,19 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Protocol
+from functools import partial
+from typing import Annotated, Any, Protocol, overload
 
-from amdjit.target import Feature
+from amdjit.target import Feature, Target
 from amdjit.types import VOID, Choice, Immediate, Type
 
 
 @dataclass(frozen=True, slots=True)
 class As:
-    """Pass the parameter `name` with its bits read as another LLVM type."""
+    """Pass the parameter `name` with its bits read as another LLVM type.
+
+    An immediate becomes a constant of that type: `As("count", i16)` where LLVM wants an i16 (alone: bool i1, int i32).
+    """
 
     name: str
     type: Type
@@ -69,9 +73,67 @@ class EmitContext(Protocol):
         """Call the LLVM function `name` (declared if it is not yet) with llvmlite values."""
         ...
 
+    def bitcast(self, value: Any, llvm_type: Any) -> Any:
+        """Return the same bits as another llvmlite type of the same size (scalars, vectors, pointers)."""
+        ...
+
+    def load(self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False) -> Any:
+        """Return the scalar or vector at an LLVM pointer; alignment in bytes, 0: the type's own."""
+        ...
+
+    def store(self, type: Type, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
+        """Write a scalar or vector to an LLVM pointer."""
+        ...
+
+    def atomic_load(self, type: Type, pointer: Any, ordering: str, scope: str) -> Any:
+        """Return the scalar at a pointer, read atomically; ordering "monotonic", "acquire" or "seq_cst"."""
+        ...
+
+    def atomic_store(self, type: Type, pointer: Any, value: Any, ordering: str, scope: str) -> None:
+        """Write a scalar atomically; ordering "monotonic", "release" or "seq_cst"."""
+        ...
+
+    def atomic_update(self, operation: str, pointer: Any, value: Any, ordering: str, scope: str) -> Any:
+        """Do LLVM's `atomicrmw operation` ("add", "umax", "fadd", "xchg", "uinc_wrap", ...); return the old value.
+
+        scope: LLVM's sync scope (AMDGPU guide, "Memory Scopes"): "" (system), "agent", "workgroup", "wavefront",
+        "singlethread", or one of them with "-one-as". ordering: "monotonic", "acquire", "release", "acq_rel", "seq_cst".
+        """
+        ...
+
+    def atomic_compare_exchange(self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str) -> Any:
+        """Write `desired` if the integer at the pointer is `expected`; return the old value in any case."""
+        ...
+
+    def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
+        """Order memory accesses: "acquire", "release", "acq_rel" or "seq_cst".
+
+        address_spaces: "global", "local" (LDS): those that the fence is about; () all of them.
+        """
+        ...
+
+    def implicit_argument(self, offset: int, bits: int) -> Any:
+        """Return an integer of the launch's implicit arguments (LLVM AMDGPU guide, "Code Object V5 Metadata").
+
+        offset: in bytes from `llvm.amdgcn.implicitarg.ptr`: 0, 4, 8 hidden_block_count_x/y/z (32 bits), 12, 14, 16
+        hidden_group_size_x/y/z (16 bits), 18, 20, 22 hidden_remainder_x/y/z (16), 64 hidden_grid_dims (16),
+        120 hidden_dynamic_lds_size (32).
+        """
+        ...
+
     @property
     def types(self) -> tuple[Type, ...]:
         """The kernel-language types of the arguments (immediates excluded)."""
+        ...
+
+    @property
+    def result_type(self) -> Type:
+        """The kernel-language type of the result."""
+        ...
+
+    @property
+    def target(self) -> Target:
+        """The processor that this compilation is for."""
         ...
 
     @property
@@ -145,6 +207,21 @@ class DeviceFunction:
         return self.function(*arguments, **keywords)
 
 
+@overload
+def device_function(function: Callable[..., Any]) -> DeviceFunction: ...
+
+
+@overload
+def device_function(*, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+
+
+def device_function(function: Callable[..., Any] | None = None, *, inline: bool = True) -> Any:
+    """Mark a function that kernels call: `@device_function`, or `@device_function(inline=False)` for one of its own."""
+    if function is None:
+        return partial(DeviceFunction, inline=inline)
+    return DeviceFunction(function, inline)
+
+
 @dataclass(frozen=True, slots=True)
 class Property:
     """A name that reads like a value and is a call: `threadIdx.x`, `wavefront_size`."""
@@ -204,7 +281,8 @@ def intrinsic(
     """
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
-        hints = typing.get_type_hints(function, include_extras=True)
+        # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
+        hints = inspect.get_annotations(function, eval_str=True)
         parameters = tuple(_parameter(p, hints) for p in inspect.signature(function).parameters.values())
         result = hints.get("return")
         if not isinstance(result, Type):

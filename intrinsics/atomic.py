@@ -1,0 +1,171 @@
+"""Atomic read-modify-write operations on an element of an array in global memory or LDS.
+
+`atomic.add(array, index, value, order="relaxed", scope="agent")` returns the old value. index: an int, or a tuple with
+one int an axis. order: relaxed, acquire, release, acq_rel, seq_cst. scope: system, agent (the whole device),
+workgroup, wavefront. Types: i32, u32, i64, u64, f32, f64, each where the operation has a meaning; f64 additions and
+float subtractions become a compare-and-swap loop on gfx12.
+
+Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and `ds_*_rtn_*`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.intrinsics.lds import address_of
+from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, Order, Scope
+from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
+from amdjit.types import PointerPattern, Scalar, TypeVariable, f32, f64, i32, i64, u32, u64
+
+__all__ = ["add", "and_", "cas", "dec", "exch", "inc", "max", "min", "or_", "sub", "xor"]
+
+NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
+INTEGER = TypeVariable("I", (i32, u32, i64, u64))
+UNSIGNED = TypeVariable("U", (u32, u64))
+NUMBER_POINTER = PointerPattern(NUMBER, GLOBAL_AND_LDS)
+INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
+UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
+
+
+def _emit_update(
+    context: EmitContext, pointer: Any, value: Any, order: str, scope: str, *, signed: str, unsigned: str, float: str = ""
+) -> Any:
+    """Emit LLVM's `atomicrmw` under the name that it has for the value's kind of number."""
+    type = context.types[1]
+    if not isinstance(type, Scalar):
+        raise TypeError(f"atomic operations are on scalars, not on {type}")
+    operation = float if type.is_float else signed if type.is_signed else unsigned
+    return context.atomic_update(operation, pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+def _update(signed: str, unsigned: str = "", float: str = "") -> Emit:
+    return Emit(partial(_emit_update, signed=signed, unsigned=unsigned or signed, float=float))
+
+
+def _emit_compare_exchange(
+    context: EmitContext, pointer: Any, expected: Any, desired: Any, order: str, scope: str
+) -> Any:
+    return context.atomic_compare_exchange(pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+@intrinsic(_update("add", float="fadd"), isa="global_atomic_add", name="atomic.add")
+def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Add to an element; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def add(array, index, value, order="relaxed", scope="agent"):
+    """Add to an element; return the old value."""
+    return _add(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("sub", float="fsub"), name="atomic.sub")
+def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Subtract from an element; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def sub(array, index, value, order="relaxed", scope="agent"):
+    """Subtract from an element; return the old value."""
+    return _sub(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("min", "umin", "fmin"), isa="global_atomic_min", name="atomic.min")
+def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the lesser of the element and the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def min(array, index, value, order="relaxed", scope="agent"):
+    """Write the lesser of the element and the value; return the old value."""
+    return _min(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("max", "umax", "fmax"), isa="global_atomic_max", name="atomic.max")
+def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the greater of the element and the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def max(array, index, value, order="relaxed", scope="agent"):
+    """Write the greater of the element and the value; return the old value."""
+    return _max(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("and"), isa="global_atomic_and", name="atomic.and_")
+def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Clear the element's bits that are 0 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def and_(array, index, value, order="relaxed", scope="agent"):
+    """Clear the element's bits that are 0 in the value; return the old value."""
+    return _and(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("or"), isa="global_atomic_or", name="atomic.or_")
+def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Set the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def or_(array, index, value, order="relaxed", scope="agent"):
+    """Set the element's bits that are 1 in the value; return the old value."""
+    return _or(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("xor"), isa="global_atomic_xor", name="atomic.xor")
+def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Flip the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def xor(array, index, value, order="relaxed", scope="agent"):
+    """Flip the element's bits that are 1 in the value; return the old value."""
+    return _xor(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("xchg", float="xchg"), isa="global_atomic_swap", name="atomic.exch")
+def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the value; return the old one (LLVM `atomicrmw`)."""
+
+
+@device_function
+def exch(array, index, value, order="relaxed", scope="agent"):
+    """Write the value; return the old one."""
+    return _exch(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("uinc_wrap"), isa="global_atomic_inc", name="atomic.inc")
+def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
+    """Add 1, or write 0 if the element is at or above the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def inc(array, index, value, order="relaxed", scope="agent"):
+    """Add 1, or write 0 if the element is at or above the value; return the old value."""
+    return _inc(address_of(array, index), value, order, scope)
+
+
+@intrinsic(_update("udec_wrap"), isa="global_atomic_dec", name="atomic.dec")
+def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
+    """Subtract 1, or write the value if the element is 0 or above it; return the old value (LLVM `atomicrmw`)."""
+
+
+@device_function
+def dec(array, index, value, order="relaxed", scope="agent"):
+    """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
+    return _dec(address_of(array, index), value, order, scope)
+
+
+@intrinsic(Emit(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
+def _cas(pointer: INTEGER_POINTER, expected: INTEGER, desired: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Write `desired` if the element is `expected`; return the old value in any case (LLVM `cmpxchg`)."""
+
+
+@device_function
+def cas(array, index, expected, desired, order="relaxed", scope="agent"):
+    """Write `desired` if the element is `expected`; return the old value in any case."""
+    return _cas(address_of(array, index), expected, desired, order, scope)

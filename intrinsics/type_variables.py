@@ -1,0 +1,69 @@
+"""Type variables that the declarations share: a parameter of one of these takes any of its types."""
+
+from __future__ import annotations
+
+from amdjit.types import (
+    SCALARS,
+    AddressSpace,
+    Scalar,
+    Type,
+    TypeVariable,
+    Vector,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+    u16,
+    u32,
+    u64,
+)
+
+SHORT_VECTOR_LENGTHS = (2, 3, 4, 8, 16)
+
+FLOAT = TypeVariable("F", (f16, bf16, f32, f64))
+"""Every float that has arithmetic."""
+
+NATIVE_FLOAT = TypeVariable("F", (f16, f32, f64))
+"""Floats that the machine's own instructions take."""
+
+SMALL_FLOAT = TypeVariable("F", (f16, bf16, f32))
+"""Floats for which LLVM selects exponentials and logarithms; it ends the process on f64."""
+
+HALF_OR_SINGLE = TypeVariable("F", (f16, f32))
+"""Floats of the transcendental unit."""
+
+INTEGER = TypeVariable("I", (i16, i32, i64, u16, u32, u64))
+"""Integers of 16 to 64 bits."""
+
+WORD = TypeVariable("W", (i32, u32))
+"""32-bit integers."""
+
+
+def _float_vectors() -> tuple[Type, ...]:
+    return tuple(Vector(element, length) for element in (f16, bf16, f32, f64) for length in SHORT_VECTOR_LENGTHS)
+
+
+FLOAT_OR_VECTOR = TypeVariable("V", (f16, bf16, f32, f64, *_float_vectors()))
+"""Floats and short vectors of them."""
+
+
+def _lane_values() -> tuple[Type, ...]:
+    scalars: list[Scalar] = [scalar for scalar in SCALARS if not scalar.storage_only]
+    vectors = [
+        Vector(element, length)
+        for element in SCALARS
+        if element is not boolean
+        for length in SHORT_VECTOR_LENGTHS
+        if element.bits * length % 32 == 0
+    ]
+    return (*scalars, *vectors)
+
+
+LANE_VALUE = TypeVariable("T", _lane_values())
+"""What lanes can hand to one another: scalars, and vectors that fill whole registers."""
+
+GLOBAL_AND_LDS = (AddressSpace.GLOBAL, AddressSpace.LDS)

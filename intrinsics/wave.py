@@ -1,0 +1,149 @@
+"""What the lanes of one wave tell each other, without LDS memory or barriers.
+
+Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics"; RDNA4 ISA, `ds_bpermute_b32`, `v_readlane_b32`, `v_mbcnt`.
+The reference models take whole waves: an array with one row a lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.type_variables import LANE_VALUE
+from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
+from amdjit.types import Scalar, Type, Vector, boolean, i16, i32, u8, u32, u64
+
+__all__ = [
+    "all",
+    "any",
+    "ballot",
+    "ballot64",
+    "lane_id",
+    "permute",
+    "readfirstlane",
+    "readlane",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
+    "wave_id",
+    "wavefront_size",
+]
+
+_NARROW_INTEGERS: dict[int, Scalar] = {1: boolean, 8: u8, 16: i16}
+
+
+def _by_words(context: EmitContext, value: Any, operation: Callable[[Any], Any]) -> Any:
+    """Apply an operation on 32-bit words to a value of any lane type, register by register."""
+    type = context.types[0]
+    if not isinstance(type, (Scalar, Vector)):
+        raise TypeError(f"{type} does not live in registers")
+    word = context.llvm_type(i32)
+    if type.bits == 32:
+        return context.bitcast(operation(context.bitcast(value, word)), context.llvm_type(type))
+    if type.bits < 32:
+        narrow = context.llvm_type(_NARROW_INTEGERS[type.bits])
+        moved = operation(context.builder.zext(context.bitcast(value, narrow), word))
+        return context.bitcast(context.builder.trunc(moved, narrow), context.llvm_type(type))
+    return _long_value_by_words(context, value, operation, type)
+
+
+def _long_value_by_words(context: EmitContext, value: Any, operation: Callable[[Any], Any], type: Scalar | Vector) -> Any:
+    words = context.bitcast(value, context.llvm_type(Vector(i32, type.bits // 32)))
+    for number in range(type.bits // 32):
+        index = context.constant(i32, number)
+        moved = operation(context.builder.extract_element(words, index))
+        words = context.builder.insert_element(words, moved, index)
+    return context.bitcast(words, context.llvm_type(type))
+
+
+def _emit_shuffle(context: EmitContext, value: Any, lane: Any) -> Any:
+    # ds_bpermute takes a byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
+    address = context.builder.shl(lane, context.constant(i32, 2))
+    word = context.llvm_type(i32)
+    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part]))
+
+
+def _emit_permute(context: EmitContext, value: Any, lane: Any) -> Any:
+    address = context.builder.shl(lane, context.constant(i32, 2))
+    word = context.llvm_type(i32)
+    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part]))
+
+
+def _emit_readlane(context: EmitContext, value: Any, lane: Any) -> Any:
+    word = context.llvm_type(i32)
+    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane]))
+
+
+def _emit_readfirstlane(context: EmitContext, value: Any) -> Any:
+    word = context.llvm_type(i32)
+    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part]))
+
+
+@intrinsic(Emit(_emit_shuffle), isa="ds_bpermute_b32")
+def shuffle(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
+    """Return the value of another lane, chosen by each lane, modulo the wave size (`llvm.amdgcn.ds.bpermute`).
+
+    0 comes from a lane that is inactive.
+    """
+    return value[lane % len(value)]
+
+
+@intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
+def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
+    """Send the value to another lane, modulo the wave size; a lane that nobody sends to gets 0 (`llvm.amdgcn.ds.permute`)."""
+
+
+@intrinsic(Emit(_emit_readlane), isa="v_readlane_b32")
+def readlane(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
+    """Return one lane's value in all lanes; the lane number must be the same in all (`llvm.amdgcn.readlane`)."""
+
+
+@intrinsic(Emit(_emit_readfirstlane), isa="v_readfirstlane_b32")
+def readfirstlane(value: LANE_VALUE) -> LANE_VALUE:
+    """Return the first active lane's value in all lanes, in scalar registers (`llvm.amdgcn.readfirstlane`)."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64")
+def ballot(predicate: boolean) -> u32:
+    """Return a bit a lane: set where the lane is active and the predicate true (`__builtin_amdgcn_ballot_w32`)."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.ballot.i64"), isa="v_cmp")
+def ballot64(predicate: boolean) -> u64:
+    """Return a bit a lane, in either wave size; wave32 leaves the upper half 0 (`__builtin_amdgcn_ballot_w64`)."""
+
+
+@device_function
+def any(predicate):
+    """Return whether the predicate is true in at least one active lane."""
+    return ballot64(predicate) != 0
+
+
+@device_function
+def all(predicate):
+    """Return whether the predicate is true in every active lane."""
+    return ballot64(not predicate) == 0
+
+
+@device_function
+def shuffle_xor(value, mask):
+    """Return the value of the lane whose number differs in the bits of `mask`."""
+    return shuffle(value, lane_id() ^ mask)
+
+
+@device_function
+def shuffle_up(value, delta):
+    """Return the value of the lane `delta` below; the lowest lanes keep their own."""
+    lane = lane_id()
+    source = lane - delta
+    return shuffle(value, source if source >= 0 else lane)
+
+
+@device_function
+def shuffle_down(value, delta):
+    """Return the value of the lane `delta` above; the highest lanes keep their own."""
+    lane = lane_id()
+    source = lane + delta
+    return shuffle(value, source if source < wavefront_size else lane)
