@@ -97,7 +97,8 @@ class EmitContext(Protocol):
         """Do LLVM's `atomicrmw operation` ("add", "umax", "fadd", "xchg", "uinc_wrap", ...); return the old value.
 
         scope: LLVM's sync scope (AMDGPU guide, "Memory Scopes"): "" (system), "agent", "workgroup", "wavefront",
-        "singlethread", or one of them with "-one-as". ordering: "monotonic", "acquire", "release", "acq_rel", "seq_cst".
+        "singlethread", or one of them with "-one-as".
+        ordering: "monotonic", "acquire", "release", "acq_rel", "seq_cst".
         """
         ...
 
