@@ -49,6 +49,11 @@ class Device(Protocol):
         """One line for people: marketing name, memory, driver."""
         ...
 
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """DLPack's (device type, device id): (1, 0) kDLCPU where addresses are the host's own, (10, index) kDLROCM."""
+        ...
+
     def allocate(self, nbytes: int) -> int:
         """Allocate device memory, at least 256-byte aligned; never address 0. BackendError when out of memory."""
         ...

@@ -1,0 +1,191 @@
+"""NumPy arrays of one launch, on their way to the device and back.
+
+An array that shares no memory with another argument arrives C-contiguous, whatever its strides were. Arrays that do
+share memory, or that overlap themselves (zero strides, sliding windows), arrive as views of one copy of the memory that
+they span, so that a kernel sees the same aliasing as NumPy would.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.runtime import dlpack
+from amdjit.runtime.arrays import DeviceArray, Memory, bytes_of
+from amdjit.runtime.device import Device
+from amdjit.runtime.streams import Stream, handle_of
+from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
+
+# Allocations are at least this much aligned: memory staged as it lies keeps its host address modulo this.
+_ALIGNMENT = 256
+
+
+@dataclass(slots=True)
+class _Group:
+    """Host arrays staged together: argument positions, and the host bytes low..high that they span."""
+
+    low: int
+    high: int
+    positions: list[int] = field(default_factory=list)
+    as_it_lies: bool = False
+    start: int = 0
+
+
+class Staging:
+    """The arguments of one launch with DeviceArrays in place of NumPy arrays.
+
+    `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive with `upload`.
+    LaunchError for a DeviceArray of another device.
+    """
+
+    def __init__(self, device: Device, names: Sequence[str], values: Sequence[Any]) -> None:
+        self.arguments: list[Any] = list(values)
+        self._device = device
+        self._names = names
+        self._hosts: dict[int, NDArray[Any]] = {}
+        for position, value in enumerate(values):
+            if isinstance(value, DeviceArray):
+                self._check_place(position, value)
+            elif isinstance(value, np.ndarray):
+                self._hosts[position] = value
+        self._groups = _group(self._hosts) if self._hosts else []
+        if self._groups and device.dlpack_device[0] == dlpack.CPU:
+            self._refuse_shared_device_memory()
+        for group in self._groups:
+            self._place(group)
+
+    @property
+    def has_host_arrays(self) -> bool:
+        """Whether any argument is a NumPy array, so that the launch must wait for its results."""
+        return bool(self._hosts)
+
+    def check_writable(self, written: Sequence[bool]) -> None:
+        """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each argument."""
+        for position, host in self._hosts.items():
+            if written[position] and not host.flags.writeable:
+                name = self._names[position]
+                raise LaunchError(
+                    f"the kernel writes argument {name}, a read-only NumPy array. "
+                    f"Pass a writable array, such as {name}.copy()."
+                )
+
+    def upload(self, stream: Stream | None = None) -> None:
+        """Copy the host arrays to the device, in the order of the stream."""
+        handle = handle_of(stream, self._device)
+        for group in self._groups:
+            if group.high == group.low:
+                continue
+            if group.as_it_lies:
+                self._device.copy_to_device(group.start, _raw_bytes(group.low, group.high), handle)
+            else:
+                position = group.positions[0]
+                contiguous = np.ascontiguousarray(self._hosts[position])
+                self._device.copy_to_device(self.arguments[position].address, bytes_of(contiguous), handle)
+
+    def download(self, written: Sequence[bool], stream: Stream | None = None) -> None:
+        """Wait for the stream and copy what the kernel wrote back; nothing but the arrays' own elements changes."""
+        for group in self._groups:
+            positions = [p for p in group.positions if written[p]]
+            if not positions or group.high == group.low:
+                continue
+            if group.as_it_lies:
+                self._download_span(group, positions, stream)
+            else:
+                host = self._hosts[positions[0]]
+                # The array itself as base class: a subclass's own assignment may do more than to store.
+                self.arguments[positions[0]].copy_to_host(host.view(np.ndarray), stream)
+
+    def _download_span(self, group: _Group, positions: Sequence[int], stream: Stream | None) -> None:
+        span = np.empty(group.high - group.low, np.uint8)
+        self._device.copy_to_host(bytes_of(span), group.start, handle_of(stream, self._device))
+        for position in positions:
+            host = self._hosts[position].view(np.ndarray)
+            host[...] = np.ndarray(host.shape, host.dtype, span, _address(host) - group.low, host.strides)
+
+    def _check_place(self, position: int, array: DeviceArray) -> None:
+        if array.device is not self._device:
+            name = self._names[position]
+            raise LaunchError(
+                f"argument {name} is on {array.device.name}, the launch on {self._device.name}. "
+                f'Copy it: amdjit.to_device({name}.copy_to_host()), or launch inside `with amdjit.use("'
+                f'{array.device.name}"):`.'
+            )
+
+    def _refuse_shared_device_memory(self) -> None:
+        """A NumPy view of device memory (from_dlpack) beside the DeviceArray itself would be staged as a copy."""
+        spans = [(p, _span(a)) for p, a in enumerate(self.arguments) if isinstance(a, DeviceArray)]
+        for group in self._groups:
+            for position, (low, high) in spans:
+                if low < group.high and group.low < high:
+                    raise LaunchError(
+                        f"arguments {self._names[group.positions[0]]} (a NumPy array) and {self._names[position]} "
+                        "(a DeviceArray) share memory. Pass DeviceArrays, or views of one, for both."
+                    )
+
+    def _place(self, group: _Group) -> None:
+        if not group.as_it_lies:
+            position = group.positions[0]
+            host = self._hosts[position]
+            memory = Memory(self._device, host.nbytes)
+            strides = contiguous_strides(host.shape, host.itemsize)
+            self._set(position, memory.address, strides, memory)
+            return
+        padding = group.low % _ALIGNMENT
+        memory = Memory(self._device, padding + group.high - group.low)
+        group.start = memory.address + padding
+        for position in group.positions:
+            host = self._hosts[position]
+            if not host.flags.aligned:
+                name = self._names[position]
+                raise LaunchError(
+                    f"argument {name} shares memory with another argument and its elements are not aligned to "
+                    f"{host.dtype.alignment} bytes. Pass an aligned array, such as {name}.copy()."
+                )
+            self._set(position, group.start + _address(host) - group.low, host.strides, memory)
+
+    def _set(self, position: int, address: int, strides: tuple[int, ...], memory: Memory) -> None:
+        host = self._hosts[position]
+        self.arguments[position] = DeviceArray(self._device, address, host.shape, host.dtype, strides, memory)
+
+
+def _group(hosts: dict[int, NDArray[Any]]) -> list[_Group]:
+    """Put arrays whose spans overlap into one group."""
+    groups: list[_Group] = []
+    spans = sorted((_span_of(host), position) for position, host in hosts.items())
+    empty = [_Group(low, high, [position]) for (low, high), position in spans if low == high]
+    for (low, high), position in spans:
+        if low == high:
+            continue
+        if groups and low < groups[-1].high:
+            groups[-1].high = max(groups[-1].high, high)
+            groups[-1].as_it_lies = True
+        else:
+            host = hosts[position]
+            groups.append(_Group(low, high, as_it_lies=may_overlap_itself(host.shape, host.strides, host.itemsize)))
+        groups[-1].positions.append(position)
+    return groups + empty
+
+
+def _address(host: NDArray[Any]) -> int:
+    return int(host.__array_interface__["data"][0])
+
+
+def _span_of(host: NDArray[Any]) -> tuple[int, int]:
+    low, high = byte_span(host.shape, host.strides, host.itemsize)
+    address = _address(host)
+    return address + low, address + high
+
+
+def _span(array: DeviceArray) -> tuple[int, int]:
+    low, high = byte_span(array.shape, array.strides, array.itemsize)
+    return array.address + low, array.address + high
+
+
+def _raw_bytes(low: int, high: int) -> memoryview:
+    return memoryview((ctypes.c_ubyte * (high - low)).from_address(low)).cast("B")

@@ -1,0 +1,21 @@
+"""Devices of host memory for the tests of what is above a device."""
+
+from __future__ import annotations
+
+import pytest
+from host_memory_device import HostMemoryDevice
+
+from amdjit.runtime.device import Device
+
+
+@pytest.fixture
+def device() -> HostMemoryDevice:
+    made = HostMemoryDevice()
+    checked: Device = made  # mypy proves that the Protocol is satisfied
+    assert checked is made
+    return made
+
+
+@pytest.fixture
+def other_device() -> HostMemoryDevice:
+    return HostMemoryDevice("emulator:other")
