@@ -1,1 +1,6 @@
-"""decoder."""
+"""Decoder of gfx1201 machine code."""
+
+from amdjit.emulator.decoder.decode import decode, decode_all
+from amdjit.emulator.decoder.errors import UndecodableInstruction
+
+__all__ = ["UndecodableInstruction", "decode", "decode_all"]

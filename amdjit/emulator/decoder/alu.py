@@ -1,0 +1,145 @@
+"""Scalar and vector ALU instructions, with literals and DPP words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from amdjit.emulator.decoder.errors import InvalidField
+from amdjit.emulator.decoder.formats import DPP8, DPP8_FETCH_INACTIVE, DPP16, LITERAL
+from amdjit.emulator.decoder.instruction import (
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+)
+from amdjit.emulator.decoder.modifiers import check_fixed_bits, read_dpp, read_modifiers
+from amdjit.emulator.decoder.operands import VGPR_BASE, scalar_register, source_operand, vector_register
+from amdjit.emulator.decoder.rows import OperandRow, Row
+
+_DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
+_VCC = Register(RegisterFile.VCC, 0)
+_EXEC = Register(RegisterFile.EXEC, 0)
+_WIDE_HALVES = ("VOP3", "VINTERP")
+_RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
+
+
+def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
+    """Decode a SOP, VOP1/2/C/3/3P or VINTERP instruction of a known opcode; InvalidField if it is wrong."""
+    base = row.format.size
+    if available < base:
+        raise InvalidField("the code ends inside of the instruction")
+    size, literal, dpp, word = base, None, None, 0
+    if row.fixed:
+        check_fixed_bits(row, bits)
+    following = (bits >> (8 * base)) & 0xFFFFFFFF
+    source = row.first_source(bits)
+    if source in _DPP_SOURCES:
+        size, word, dpp = base + 4, following, read_dpp(row, source, following)
+        if available < size:
+            raise InvalidField("the code ends before the DPP word")
+    elif row.literal or row.uses_literal(bits):
+        size, literal = base + 4, Literal(following)
+        if available < size:
+            raise InvalidField("the code ends before the literal")
+    operands = tuple(_read(row, operand, bits, literal, word if dpp else None) for operand in row.operands)
+    immediates_of = _IMMEDIATES.get(row.format.name)
+    immediates = immediates_of(row, bits) if immediates_of else {}
+    return Instruction(pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word))
+
+
+def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp: int | None) -> Operand:
+    kind = operand.kind
+    value = (bits >> operand.shift) & operand.mask
+    if kind == "implied":
+        return _implied(operand, literal)
+    if dpp is not None and operand.source == 0:
+        value = VGPR_BASE + (dpp & 0xFF)
+    if operand.half:
+        return _read_half(row, operand, bits, value, literal)
+    dwords = operand.spec.dwords
+    if kind == "v8" or (kind == "d8" and operand.takes == "v"):
+        return vector_register(value, dwords)
+    if kind in ("s7", "d8"):
+        return scalar_register(value & 0x7F, dwords)
+    if value == LITERAL:
+        return _literal(operand, literal)
+    return source_operand(value, dwords, operand.takes)
+
+
+def _literal(operand: OperandRow, literal: Literal | None) -> Literal:
+    if literal is None or "l" not in operand.takes:
+        raise InvalidField(f"{operand.spec.role} takes no literal here")
+    return literal
+
+
+def _read_half(row: Row, operand: OperandRow, bits: int, value: int, literal: Literal | None) -> Operand:
+    """Read a 16-bit operand: op_sel picks the half in VOP3, bit 7 of the VGPR number elsewhere."""
+    vector = operand.kind in ("v8", "d8") or value >= VGPR_BASE
+    number = value & 0xFF
+    if row.format.name in _WIDE_HALVES:
+        half = (bits >> (11 + operand.source)) & 1
+        if vector:
+            return vector_register(number, 1, half)
+        plain = _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
+        if isinstance(plain, Register):
+            return Register(plain.file, plain.index, 1, half)
+        return plain
+    if vector:
+        return vector_register(number & 0x7F, 1, number >> 7)
+    return _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
+
+
+def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
+    if operand.takes == "literal":
+        assert literal is not None
+        return literal
+    return _VCC if operand.takes == "vcc" else _EXEC
+
+
+def _signed16(value: int) -> int:
+    return value - 0x10000 if value & 0x8000 else value
+
+
+def _hardware_register(value: int) -> dict[str, int]:
+    return {"hwreg_id": value & 63, "hwreg_offset": (value >> 6) & 31, "hwreg_size": (value >> 11) + 1}
+
+
+def _sopk(row: Row, bits: int) -> dict[str, int]:
+    value = bits & 0xFFFF
+    mnemonic = row.opcode.mnemonic
+    if mnemonic not in _RAW_SIMM16:
+        return {"simm16": _signed16(value)}
+    return {"simm16": value, **(_hardware_register(value) if "reg" in mnemonic else {})}
+
+
+def _sopp(row: Row, bits: int) -> dict[str, int]:
+    value = bits & 0xFFFF
+    return {"simm16": _signed16(value) if "branch" in row.opcode.mnemonic else value}
+
+
+def _sop1(row: Row, bits: int) -> dict[str, int]:
+    return {"message": bits & 0xFF} if row.opcode.mnemonic.startswith("s_sendmsg_rtn") else {}
+
+
+def _vinterp(row: Row, bits: int) -> dict[str, int]:
+    return {"wait_exp": (bits >> 8) & 7}
+
+
+def _vop3(row: Row, bits: int) -> dict[str, int]:
+    """byte_sel lies in op_sel: bits 1:0 swapped for a source, bits 3:2 for the destination."""
+    if not row.has("byte_sel"):
+        return {}
+    select = (bits >> 11) & 15
+    if row.flags.get("op_sel", 0) & 3:
+        return {"byte_sel": (select & 1) << 1 | (select >> 1) & 1}
+    return {"byte_sel": select >> 2}
+
+
+_IMMEDIATES: dict[str, Callable[[Row, int], dict[str, int]]] = {
+    "SOPK": _sopk,
+    "SOPP": _sopp,
+    "SOP1": _sop1,
+    "VINTERP": _vinterp,
+    "VOP3": _vop3,
+}

@@ -1,0 +1,64 @@
+"""The decoder's entry points: bytes in, instructions out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from amdjit.emulator.decoder.alu import decode_alu
+from amdjit.emulator.decoder.errors import InvalidField, UndecodableInstruction
+from amdjit.emulator.decoder.formats import format_of, refused_class
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.memory import decode_memory
+from amdjit.emulator.decoder.rows import Row, row_of
+from amdjit.emulator.decoder.vopd import decode_dual
+
+_LONGEST = 16
+_Decoder = Callable[[Row, int, int, int], Instruction]
+_DECODERS: dict[str, _Decoder] = {
+    name: decode_memory for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "LDSDIR")
+}
+
+
+def decode(code: bytes, offset: int, pc: int) -> Instruction:
+    """Decode the instruction at byte `offset` of `code`; `pc` is that byte's address, kept in the result.
+
+    UndecodableInstruction if it is unknown, malformed or cut off, or if it is an image, BVH or export
+    instruction, which the emulator does not cover.
+    """
+    window = code[offset : offset + _LONGEST] if offset >= 0 else b""
+    bits = int.from_bytes(window, "little")
+    try:
+        return _decode_bits(bits, len(window), pc)
+    except InvalidField as error:
+        words = tuple(int.from_bytes(window[start : start + 4], "little") for start in range(0, len(window) & ~3, 4))
+        raise UndecodableInstruction(pc, words, str(error)) from None
+
+
+def decode_all(code: bytes, base: int) -> Iterator[Instruction]:
+    """Decode `code` from its first byte on, which is at address `base`; every step is at least 4 bytes.
+
+    UndecodableInstruction as in `decode`.
+    """
+    offset = 0
+    while offset < len(code):
+        instruction = decode(code, offset, base + offset)
+        yield instruction
+        offset += instruction.size
+
+
+def _decode_bits(bits: int, available: int, pc: int) -> Instruction:
+    if available < 4:
+        raise InvalidField("the code ends inside of the instruction")
+    top = (bits >> 23) & 0x1FF
+    form = format_of(top)
+    if form is None:
+        refused = refused_class(top)
+        raise InvalidField(f"{refused} instructions are not supported" if refused else "unknown format")
+    if form.name == "VOPD":
+        return decode_dual(bits, available, pc)
+    code = (bits >> form.opcode.shift) & ((1 << form.opcode.bits) - 1)
+    row = row_of(form.name, code)
+    if row is None:
+        bvh = form.name == "DS" and 0xE0 <= code <= 0xE2
+        raise InvalidField("BVH instructions are not supported" if bvh else f"unknown {form.name} opcode {code}")
+    return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)

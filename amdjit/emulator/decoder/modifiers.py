@@ -1,0 +1,114 @@
+"""Source and result modifiers, and the DPP words that follow vector instructions.
+
+Source: RDNA 4 ISA document, section 15.3 (VOP3, VOP3P) and section 15.4 (DPP8, DPP16).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from amdjit.emulator.decoder.errors import InvalidField
+from amdjit.emulator.decoder.formats import DPP16
+from amdjit.emulator.decoder.instruction import Dpp, Modifiers
+from amdjit.emulator.decoder.rows import Row
+
+_NONE = Modifiers()
+
+
+def check_fixed_bits(row: Row, bits: int) -> None:
+    """Raise InvalidField if a modifier is set that the opcode has not."""
+    for shift, mask, required in row.fixed:
+        if (bits >> shift) & mask != required:
+            raise InvalidField(f"{row.opcode.mnemonic} has not the modifier at bit {shift}")
+
+
+def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modifiers:
+    """Return the modifiers of an instruction; bits that the opcode ignores read as 0."""
+    name = row.format.name
+    if name in ("VOP3", "VINTERP"):
+        modifiers = _vop3(row, bits)
+    elif name == "VOP3P":
+        modifiers = _vop3p(row, bits)
+    else:
+        return _dpp_only(row, dpp, dpp_word)
+    if dpp is None:
+        return modifiers
+    return Modifiers(
+        modifiers.neg,
+        modifiers.neg_hi,
+        modifiers.abs,
+        modifiers.op_sel,
+        modifiers.op_sel_hi,
+        modifiers.clamp,
+        modifiers.omod,
+        dpp,
+    )
+
+
+def _vop3(row: Row, bits: int) -> Modifiers:
+    flags = row.flags
+    neg = (bits >> 61) & flags.get("neg", 0)
+    absolute = (bits >> 8) & flags.get("abs", 0)
+    select = (bits >> 11) & row.select_mask
+    clamp = (bits >> 15) & flags.get("clamp", 0)
+    omod = (bits >> 59) & flags.get("omod", 0)
+    if not (neg or absolute or select or clamp or omod):
+        return _NONE
+    return _modifiers(neg, 0, absolute, select, 0, bool(clamp), omod)
+
+
+def _vop3p(row: Row, bits: int) -> Modifiers:
+    """In the mixed-precision opcodes the neg_hi bits mean abs."""
+    flags = row.flags
+    neg = (bits >> 61) & flags.get("neg", 0)
+    high = (bits >> 8) & flags.get("neg_hi", 0)
+    select = (bits >> 11) & row.select_mask
+    select_hi = (bits >> 59) & flags.get("op_sel_hi", 0)
+    select_hi |= ((bits >> 14) & flags.get("op_sel_hi_2", 0)) << 2
+    clamp = bool((bits >> 15) & flags.get("clamp", 0))
+    if "mix" in row.words:
+        return _modifiers(neg, 0, high, select, select_hi, clamp, 0)
+    return _modifiers(neg, high, 0, select, select_hi, clamp, 0)
+
+
+@lru_cache(maxsize=None)
+def _modifiers(neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int, clamp: bool, omod: int) -> Modifiers:
+    return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
+
+
+def _dpp_only(row: Row, dpp: Dpp | None, word: int) -> Modifiers:
+    if dpp is None:
+        return _NONE
+    if dpp.lanes is not None:
+        return Modifiers(dpp=dpp)
+    neg = ((word >> 20) & 1 if row.has("dneg0") else 0) | (((word >> 22) & 1) << 1 if row.has("dneg1") else 0)
+    absolute = ((word >> 21) & 1 if row.has("dabs0") else 0) | (((word >> 23) & 1) << 1 if row.has("dabs1") else 0)
+    return Modifiers(neg=neg, abs=absolute, dpp=dpp)
+
+
+def read_dpp(row: Row, source: int, word: int) -> Dpp:
+    """Return the DPP of the word that follows; `source` is the code in src0 that announced it."""
+    if source == DPP16:
+        if not row.has("dpp16"):
+            raise InvalidField(f"{row.opcode.mnemonic} takes no DPP16")
+        control = (word >> 8) & 0x1FF
+        if not is_dpp_control(control):
+            raise InvalidField(f"DPP control 0x{control:x} is unknown")
+        return Dpp(
+            control,
+            (word >> 28) & 0xF,
+            (word >> 24) & 0xF,
+            bool((word >> 19) & 1),
+            bool((word >> 18) & 1),
+        )
+    if not row.has("dpp8"):
+        raise InvalidField(f"{row.opcode.mnemonic} takes no DPP8")
+    lanes = tuple((word >> (8 + 3 * lane)) & 7 for lane in range(8))
+    return Dpp(lanes=lanes, fetch_inactive=source == 234)
+
+
+def is_dpp_control(control: int) -> bool:
+    """True for quad_perm, row_shl/shr/ror 1..15, row_mirror, row_half_mirror, row_share, row_xmask."""
+    if control <= 0xFF or control in (0x140, 0x141):
+        return True
+    return control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0 or control >> 4 in (0x15, 0x16)

@@ -1,0 +1,134 @@
+"""The opcode tables, read: one `Row` for an opcode, made when it is first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from amdjit.emulator.decoder.formats import LITERAL, Format, format_named
+from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
+from amdjit.emulator.decoder.opcode_tables import ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class OperandRow:
+    """How to read one operand: bits at `shift`, `mask`; the kind of the field; what it may hold.
+
+    takes: letters v s i l (VGPR, scalar, inline constant, literal), or a word for an operand without a plain
+        field: vcc, exec, literal, returned (the result of an atomic), off, null.
+    constants: how the disassembler prints constants here; half: names either half of a VGPR;
+    source: n for srcn, 3 for vdst, -1 otherwise; hidden: not in the text.
+    """
+
+    spec: OperandSpec
+    kind: str
+    shift: int
+    mask: int
+    takes: str
+    constants: str
+    half: bool
+    hidden: bool
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One opcode. flags: modifier name -> bits that the opcode has; fixed: bits that must be `base`'s."""
+
+    opcode: Opcode
+    format: Format
+    operands: tuple[OperandRow, ...]
+    suffixed: bool
+    flags: dict[str, int]
+    fixed: tuple[tuple[int, int, int], ...]
+    selects: str
+    words: frozenset[str]
+    literal: bool
+    select_mask: int
+    source_fields: tuple[tuple[int, int], ...]
+
+    def first_source(self, bits: int) -> int:
+        """Return the nine bits of src0, or -1 in a format where it announces no DPP word."""
+        shift = _DPP_SHIFTS.get(self.format.name)
+        return -1 if shift is None else (bits >> shift) & 0x1FF
+
+    def uses_literal(self, bits: int) -> bool:
+        """True if a source says that a literal follows."""
+        return any((bits >> shift) & mask == LITERAL for shift, mask in self.source_fields)
+
+    def has(self, word: str) -> bool:
+        """True if the row has that bare flag (dpp16, dpp8, mix, ...)."""
+        return word in self.words
+
+
+_DPP_SHIFTS = {"VOP1": 0, "VOP2": 0, "VOPC": 0, "VOP3": 32, "VOP3P": 32}
+_SOURCES = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
+
+
+@lru_cache(maxsize=None)
+def row_of(format_name: str, code: int) -> Row | None:
+    """Return the row of an opcode, or None if there is none."""
+    entry = ROWS[format_name].get(code)
+    if entry is None:
+        return None
+    mnemonic, operand_text, flag_text = entry
+    form = format_named("VOPD" if format_name.startswith("VOPD") else format_name)
+    operands = tuple(_operand_row(form, text) for text in operand_text.split())
+    encoding = format_name
+    if form.name == "VOP3" and any(operand.spec.role == "sdst" for operand in operands):
+        encoding = "VOP3SD"
+    opcode = Opcode(mnemonic, encoding, code, tuple(operand.spec for operand in operands))
+    return _with_flags(opcode, form, operands, flag_text.split())
+
+
+def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], words: list[str]) -> Row:
+    flags: dict[str, int] = {}
+    fixed: list[tuple[int, int, int]] = []
+    selects = ""
+    for word in words:
+        name, _, value = word.partition("=")
+        if name == "sel":
+            selects = value
+        elif name.startswith("!"):
+            fixed.append(_fixed_bits(form, name[1:], int(value, 16)))
+        elif value:
+            flags[name] = int(value, 16)
+    bare = frozenset(word for word in words if "=" not in word)
+    halves = sum(1 << operand.source for operand in operands if operand.half and operand.source >= 0)
+    sources = tuple((operand.shift, operand.mask) for operand in operands if operand.kind in ("s8", "s9"))
+    return Row(
+        opcode,
+        form,
+        operands,
+        "e" in bare,
+        flags,
+        tuple(fixed),
+        selects,
+        bare,
+        any(operand.takes == "literal" for operand in operands),
+        flags.get("op_sel", 0) | halves,
+        sources,
+    )
+
+
+def _fixed_bits(form: Format, name: str, mask: int) -> tuple[int, int, int]:
+    """Return (shift, mask, required value): op_sel_hi must be all ones where it may not change, others 0."""
+    return form.field(name).shift, mask, mask if name.startswith("op_sel_hi") else 0
+
+
+def _operand_row(form: Format, text: str) -> OperandRow:
+    role, kind, dwords, access, takes, constants, marks = text.split(":")
+    spec = OperandSpec(role, kind, int(dwords), "w" in access, "r" in access)
+    fields = {field.name: field for field in form.fields}
+    field = fields.get(role)
+    return OperandRow(
+        spec,
+        field.kind if field and takes not in ("vcc", "exec", "literal") else "implied",
+        field.shift if field else 0,
+        (1 << field.bits) - 1 if field else 0,
+        takes,
+        constants,
+        "h" in marks,
+        "-" in marks,
+        _SOURCES.get(role, -1),
+    )

@@ -1,0 +1,95 @@
+"""llvm-objdump as the oracle of the decoder's tests and of the table generator."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+OBJDUMP = "llvm-objdump-22"
+ASSEMBLER = "llvm-mc-22"
+CPU = "gfx1201"
+# An instruction has at most 12 bytes and a wrong one may hide the next two words: 32 bytes never overlap.
+SLOT = 32
+FILLER = (0xBF800000).to_bytes(4, "little")
+_LINE = re.compile(r"^\t(.*?)\s*// ([0-9A-F]{8,}): ((?:[0-9A-F]{8}(?: |$))+)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a disassembly: its address, text without trailing blanks, and length in bytes."""
+
+    address: int
+    text: str
+    size: int
+
+    @property
+    def rejected(self) -> bool:
+        """True where the disassembler knows no instruction or says that an operand is wrong."""
+        return self.text.startswith(".long") or "/*" in self.text or not self.text
+
+
+def missing_tools() -> str | None:
+    """Return why the oracle can not run, or None."""
+    absent = [tool for tool in (OBJDUMP, ASSEMBLER) if shutil.which(tool) is None]
+    return f"{', '.join(absent)} not installed" if absent else None
+
+
+def parse(listing: str) -> list[Line]:
+    """Return the instructions of an objdump listing, in order."""
+    lines = []
+    for line in listing.splitlines():
+        match = _LINE.match(line)
+        if match:
+            text, address, words = match.groups()
+            lines.append(Line(int(address, 16), " ".join(text.split()), 4 * len(words.split())))
+    return lines
+
+
+def disassemble_object(path: Path, features: str = "") -> list[Line]:
+    """Return every instruction of an object's .text; `features` is an -mattr string such as +real-true16."""
+    command = [OBJDUMP, "-d", f"--mcpu={CPU}", "--section=.text", str(path)]
+    if features:
+        command.append(f"--mattr={features}")
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return parse(listing)
+
+
+def make_object(code: bytes, directory: Path) -> Path:
+    """Write an ELF object whose .text is `code` and return its path."""
+    (directory / "code.bin").write_bytes(code)
+    (directory / "code.s").write_text('.text\n.incbin "code.bin"\n')
+    path = directory / "code.o"
+    command = [ASSEMBLER, "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-filetype=obj", "code.s", "-o", str(path)]
+    subprocess.run(command, cwd=directory, check=True)
+    return path
+
+
+def disassemble_each(codes: Iterable[bytes], features: str = "") -> list[Line]:
+    """Disassemble each piece of code on its own (in a slot of its own); one Line each, address = index."""
+    slots = [code + FILLER * ((SLOT - len(code)) // 4) for code in codes]
+    lines = _disassemble_slots(slots, features)
+    return [Line(index, line.text, line.size) for index, line in enumerate(lines)]
+
+
+def _disassemble_slots(slots: list[bytes], features: str) -> list[Line]:
+    """Return one line for each slot. Some encodings crash objdump: halve until the culprit is alone."""
+    if not slots:
+        return []
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            lines = disassemble_object(make_object(b"".join(slots), Path(directory)), features)
+        except subprocess.CalledProcessError as error:
+            if error.returncode >= 0:
+                raise
+            if len(slots) == 1:
+                return [Line(0, "/* the disassembler crashes */", 0)]
+            middle = len(slots) // 2
+            return _disassemble_slots(slots[:middle], features) + _disassemble_slots(slots[middle:], features)
+    found = {line.address: line for line in lines}
+    missing = Line(0, "", 0)
+    return [found.get(index * SLOT, missing) for index in range(len(slots))]

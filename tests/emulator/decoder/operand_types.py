@@ -1,0 +1,139 @@
+"""Operand types of gfx12 opcodes, from the mnemonic and the width of each operand.
+
+The assembler's names carry the types: `v_cvt_f32_f16` writes f32 and reads f16. The tables below hold the
+opcodes whose names do not say it all (RDNA 4 ISA document, chapter 16 "Instructions").
+"""
+
+from __future__ import annotations
+
+import re
+
+_TYPE = re.compile(r"^(b?f16|f32|f64|[iub](?:4|8|16|24|32|64|96|128)|iu[48]|[fb]p?f?8)$")
+_BITS = re.compile(r"(\d+)$")
+
+# Opcodes that read their destination too (accumulators, partial writes, exchanges).
+_ACCUMULATES = re.compile(
+    r"fmac|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
+    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|cvt_pk_u8_f32"
+)
+# role -> type of single operands, by mnemonic.
+_EXCEPTIONS: dict[str, dict[str, str]] = {
+    "v_ldexp_f32": {"src1": "i32"},
+    "v_ldexp_f64": {"src1": "i32"},
+    "v_ldexp_f16": {"src1": "i16"},
+    "v_trig_preop_f64": {"src1": "u32"},
+    "v_cvt_sr_fp8_f32": {"vdst": "b32", "src0": "f32", "src1": "b32"},
+    "v_cvt_sr_bf8_f32": {"vdst": "b32", "src0": "f32", "src1": "b32"},
+    "v_cvt_pk_fp8_f32": {"vdst": "b32"},
+    "v_cvt_pk_bf8_f32": {"vdst": "b32"},
+    "v_cvt_off_f32_i4": {"src0": "b32"},
+    "v_cvt_f32_fp8": {"src0": "b32"},
+    "v_cvt_f32_bf8": {"src0": "b32"},
+    "v_cvt_pk_f32_fp8": {"vdst": "v2f32", "src0": "b32"},
+    "v_cvt_pk_f32_bf8": {"vdst": "v2f32", "src0": "b32"},
+    "v_cvt_pk_u8_f32": {"vdst": "b32", "src0": "f32", "src1": "u32", "src2": "b32"},
+    "v_sat_pk_u8_i16": {"vdst": "b16", "src0": "v2i16"},
+    "v_perm_b32": {},
+    "v_mad_u32_u16": {"src0": "u16", "src1": "u16", "src2": "u32"},
+    "v_mad_i32_i16": {"src0": "i16", "src1": "i16", "src2": "i32"},
+    "v_mad_co_u64_u32": {"vdst": "u64", "src0": "u32", "src1": "u32", "src2": "u64"},
+    "v_mad_co_i64_i32": {"vdst": "i64", "src0": "i32", "src1": "i32", "src2": "i64"},
+    "v_dot2_f32_f16": {"src0": "v2f16", "src1": "v2f16", "src2": "f32"},
+    "v_dot2_f32_bf16": {"src0": "v2bf16", "src1": "v2bf16", "src2": "f32"},
+    "v_dot2_f16_f16": {"vdst": "f16", "src0": "v2f16", "src1": "v2f16", "src2": "f16"},
+    "v_dot2_bf16_bf16": {"vdst": "bf16", "src0": "v2bf16", "src1": "v2bf16", "src2": "bf16"},
+    "v_fma_mix_f32": {"vdst": "f32", "src0": "f32", "src1": "f32", "src2": "f32"},
+    "v_fma_mixlo_f16": {"vdst": "f16", "src0": "f32", "src1": "f32", "src2": "f32"},
+    "v_fma_mixhi_f16": {"vdst": "f16", "src0": "f32", "src1": "f32", "src2": "f32"},
+    "v_pack_b32_f16": {"vdst": "v2f16", "src0": "f16", "src1": "f16"},
+    "v_cvt_pk_rtz_f16_f32": {"vdst": "v2f16"},
+    "s_cvt_pk_rtz_f16_f32": {"sdst": "v2f16"},
+    "v_cvt_pk_i16_f32": {"vdst": "v2i16"},
+    "v_cvt_pk_u16_f32": {"vdst": "v2u16"},
+    "v_cvt_pk_i16_i32": {"vdst": "v2i16"},
+    "v_cvt_pk_u16_u32": {"vdst": "v2u16"},
+    "v_cvt_pk_norm_i16_f16": {"vdst": "v2i16"},
+    "v_cvt_pk_norm_u16_f16": {"vdst": "v2u16"},
+    "v_cvt_pk_norm_i16_f32": {"vdst": "v2i16"},
+    "v_cvt_pk_norm_u16_f32": {"vdst": "v2u16"},
+    "v_frexp_exp_i32_f32": {"vdst": "i32"},
+    "s_bcnt0_i32_b64": {"sdst": "i32"},
+    "s_cvt_hi_f32_f16": {"src0": "b32"},
+    "v_sad_u16": {"vdst": "u32", "src0": "v2u16", "src1": "v2u16", "src2": "u32"},
+    "v_qsad_pk_u16_u8": {"vdst": "b64", "src0": "b64", "src1": "b32", "src2": "b64"},
+    "v_mqsad_pk_u16_u8": {"vdst": "b64", "src0": "b64", "src1": "b32", "src2": "b64"},
+    "v_mqsad_u32_u8": {"vdst": "b128", "src0": "b64", "src1": "b32", "src2": "b128"},
+    "v_cmp_class_f16": {"src1": "b16"},
+    "v_cmpx_class_f16": {"src1": "b16"},
+    "v_cmp_class_f32": {"src1": "b32"},
+    "v_cmpx_class_f32": {"src1": "b32"},
+    "v_cmp_class_f64": {"src1": "b32"},
+    "v_cmpx_class_f64": {"src1": "b32"},
+    "v_permlane16_b32": {},
+    "v_interp_p10_f16_f32": {"vdst": "f32", "src0": "f16", "src1": "f32", "src2": "f16"},
+    "v_interp_p10_rtz_f16_f32": {"vdst": "f32", "src0": "f16", "src1": "f32", "src2": "f16"},
+    "v_interp_p2_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
+    "v_interp_p2_rtz_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
+}
+_PACKED_SHIFT_BYTES = re.compile(r"v_(lerp|sad|sad_hi|msad)_u8")
+
+
+def named_types(mnemonic: str) -> list[str]:
+    """Return the type tokens of a mnemonic, from left to right."""
+    return [token for token in mnemonic.split("_") if _TYPE.match(token)]
+
+
+def bits_of(name: str) -> int:
+    """Return the width of a type name in bits."""
+    match = _BITS.search(name)
+    assert match
+    return int(match.group(1))
+
+
+def reads_destination(mnemonic: str) -> bool:
+    """True if the opcode's destination register is a source too."""
+    return bool(_ACCUMULATES.search(mnemonic))
+
+
+def operand_type(mnemonic: str, role: str, dwords: int, is_mask: bool) -> str:
+    """Return the type of an operand: see OperandSpec.type."""
+    if is_mask:
+        return "mask"
+    exception = _EXCEPTIONS.get(mnemonic, {}).get(role)
+    if exception:
+        return exception
+    if mnemonic.startswith(("v_wmma", "v_swmmac")):
+        return _matrix_type(mnemonic, role, dwords)
+    if mnemonic.startswith(("v_dot4", "v_dot8")):
+        types = named_types(mnemonic)
+        return types[0] if role in ("vdst", "src2") else f"v{mnemonic[5]}{types[1]}"
+    if "ubyte" in mnemonic and role == "src0":
+        return "b32"
+    if _PACKED_SHIFT_BYTES.match(mnemonic):
+        return "b32"
+    names = named_types(mnemonic)
+    if not names:
+        return f"b{32 * dwords}"
+    chosen = names[0] if role in ("vdst", "sdst") else names[-1]
+    return _fitted(chosen, dwords, "_pk_" in mnemonic)
+
+
+def _fitted(name: str, dwords: int, packed: bool) -> str:
+    """Return `name` made as wide as the registers are."""
+    kind, bits = name.rstrip("0123456789"), bits_of(name)
+    if packed and bits * 2 == 32 * dwords:
+        return f"v2{name}"
+    if bits in (4, 8, 24) or bits > 32 * dwords or (bits < 32 * dwords and dwords > 1):
+        letter = kind if kind in ("i", "u") and bits != 4 else "b"
+        return f"{letter}{32 * dwords}"
+    return name
+
+
+def _matrix_type(mnemonic: str, role: str, dwords: int) -> str:
+    """v_wmma_<dst>_16x16x<k>_<a>[_<b>]: per-lane vectors; the index of a swmmac is b32."""
+    if mnemonic.startswith("v_swmmac") and role == "src2":
+        return "b32" if dwords == 1 else f"b{32 * dwords}"
+    names = named_types(mnemonic)
+    destination, sources = names[0], names[1:]
+    name = {"vdst": destination, "src2": destination, "src0": sources[0], "src1": sources[-1]}[role]
+    return f"v{32 * dwords // bits_of(name)}{name}"
