@@ -30,7 +30,15 @@ UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
 
 
 def _emit_update(
-    context: EmitContext, pointer: Any, value: Any, order: str, scope: str, *, signed: str, unsigned: str, float: str = ""
+    context: EmitContext,
+    pointer: Any,
+    value: Any,
+    order: str,
+    scope: str,
+    *,
+    signed: str,
+    unsigned: str,
+    float: str = "",
 ) -> Any:
     """Emit LLVM's `atomicrmw` under the name that it has for the value's kind of number."""
     type = context.types[1]

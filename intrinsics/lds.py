@@ -29,7 +29,7 @@ shared = Shared(
     ),
     dynamic=SpecialForm(
         Form.SHARED_DYNAMIC,
-        "`shared.dynamic(dtype)`: the LDS bytes that the launch adds (`kernel[grid, block, stream, bytes]`) as an array.",
+        "`shared.dynamic(dtype)`: the LDS that a launch adds (`kernel[grid, block, stream, bytes]`), as an array.",
     ),
 )
 local = Local(

@@ -126,7 +126,7 @@ def fast_sqrt(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
     return np.sqrt(x)
 
 
-@intrinsic(LlvmCall("llvm.copysign.{x}.{sign}"))
+@intrinsic(LlvmCall("llvm.copysign.{x}"))
 def copysign(x: FLOAT, sign: FLOAT) -> FLOAT:
     """Return x with the sign of `sign` (`llvm.copysign`)."""
     return np.copysign(x, sign)

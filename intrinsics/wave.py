@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
-from amdjit.types import Scalar, Type, Vector, boolean, i16, i32, u8, u32, u64
+from amdjit.types import Scalar, Vector, boolean, i16, i32, u8, u32, u64
 
 __all__ = [
     "all",
@@ -49,7 +51,9 @@ def _by_words(context: EmitContext, value: Any, operation: Callable[[Any], Any])
     return _long_value_by_words(context, value, operation, type)
 
 
-def _long_value_by_words(context: EmitContext, value: Any, operation: Callable[[Any], Any], type: Scalar | Vector) -> Any:
+def _long_value_by_words(
+    context: EmitContext, value: Any, operation: Callable[[Any], Any], type: Scalar | Vector
+) -> Any:
     words = context.bitcast(value, context.llvm_type(Vector(i32, type.bits // 32)))
     for number in range(type.bits // 32):
         index = context.constant(i32, number)
@@ -87,12 +91,12 @@ def shuffle(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
 
     0 comes from a lane that is inactive.
     """
-    return value[lane % len(value)]
+    return np.take(value, np.mod(lane, np.shape(value)[0]), axis=0)
 
 
 @intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
 def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
-    """Send the value to another lane, modulo the wave size; a lane that nobody sends to gets 0 (`llvm.amdgcn.ds.permute`)."""
+    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0 (`llvm.amdgcn.ds.permute`)."""
 
 
 @intrinsic(Emit(_emit_readlane), isa="v_readlane_b32")
