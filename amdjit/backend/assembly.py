@@ -1,0 +1,104 @@
+"""LLVM's assembly text made readable: the source lines in it, the debugger's tables out of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["annotate_assembly"]
+
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"((?:[^"\\]|\\.)*)"\s+)?"((?:[^"\\]|\\.)*)"')
+_LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_SECTION = re.compile(r'\s*\.section\s+"?([^\s,"]+)|\s*(\.text|\.data|\.bss)\b')
+
+# Tables for debuggers and the linker. `.AMDGPU.csdata` holds only LLVM's resource summary, which is a comment.
+_DROPPED_SECTIONS = (".debug", ".note", ".eh_frame", ".comment", ".AMDGPU.gpr_maximums")
+_COMMENT_SECTION = ".AMDGPU.csdata"
+
+# Directives, labels and comments that only those tables and the padding behind the code need.
+_NOISE = re.compile(
+    r"\s*(?:\.cfi_\w+|\.file\b|\.addrsig\w*|\.ident\b|\.size\s|\.p2alignl\b|\.fill\s|\.set\s"
+    r"|\.Ltmp\d+:|\.Lfunc_(?:begin|end)\d+:|;DEBUG_(?:VALUE|LABEL):|; -- End function)"
+)
+_TRAILING_NOISE = re.compile(r"\s+; (?:-- Begin function |@)\S+$")
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")
+
+
+def annotate_assembly(text: str, source_lines: Mapping[str, Sequence[str]]) -> str:
+    """Return the assembly with a comment `; saxpy.py:12  out[i] = ...` before the code of each source line.
+
+    source_lines: the lines of each source file, line 1 first, by the path that the debug information has. A line of
+    a file that is not given is named without its text. Kernel descriptors, metadata and LLVM's resource summary
+    stay, so that the text still assembles to the same code; `.debug_*` sections, CFI and temporary labels go.
+    """
+    return "\n".join(_annotated(_wanted_sections(text.splitlines()), source_lines)) + "\n"
+
+
+def _wanted_sections(lines: Iterable[str]) -> Iterator[str]:
+    """Drop the unwanted sections' lines, and section directives that change nothing; `.file` lines pass."""
+    current = written = directive = ""
+    for line in lines:
+        section = _SECTION.match(line)
+        if section:
+            current, directive = section.group(1) or section.group(2), line
+            continue
+        if line.strip() == ".amdgpu_metadata":
+            current = written  # it is no part of the section that happens to be before it
+        if _FILE.match(line):
+            yield line
+        elif not current.startswith(_DROPPED_SECTIONS) and not _NOISE.match(line):
+            if current not in (written, _COMMENT_SECTION):
+                yield directive
+                written = current
+            yield line
+
+
+def _annotated(lines: Iterable[str], source_lines: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    files: dict[str, str] = {}
+    named = pending = ""
+    for line in lines:
+        file, location = _FILE.match(line), _LOCATION.match(line)
+        if file:
+            files[file.group(1)] = _path(file.group(2), file.group(3))
+        elif location:
+            pending = _comment(files.get(location.group(1), ""), int(location.group(2)), source_lines) or pending
+        else:
+            if line.endswith("@function"):
+                named = pending = ""
+            if pending != named and _is_instruction(line):
+                yield pending
+                named = pending
+            yield _TRAILING_NOISE.sub("", line)
+
+
+def _is_instruction(line: str) -> bool:
+    return line[:1].isspace() and line.lstrip()[:1] not in ("", ".", ";")
+
+
+def _comment(path: str, number: int, source_lines: Mapping[str, Sequence[str]]) -> str:
+    """Return the comment for a line, or nothing for line 0, which stands for code of no line."""
+    if number == 0:
+        return ""
+    lines = source_lines.get(path, ())
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    text = lines[number - 1].strip() if number <= len(lines) else ""
+    return f"; {name}:{number}  {text}".rstrip()
+
+
+def _path(directory: str | None, name: str) -> str:
+    """Return the path of a `.file` directive as the line table of the code object has it."""
+    plain, folder = _unescape(name), _unescape(directory or "")
+    absolute = plain.startswith(("/", "\\")) or plain[1:3] in (":\\", ":/")
+    return plain if absolute or not folder else f"{folder.rstrip('/')}/{plain}"
+
+
+def _unescape(text: str) -> str:
+    """Undo the assembler's string escapes: octal bytes of UTF-8 and backslashed characters."""
+    data = _ESCAPE.sub(lambda match: _character(match.group(1)), text)
+    return data.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _character(escape: str) -> str:
+    if escape[0] in "01234567":
+        return chr(int(escape, 8) & 0xFF)
+    return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(escape, escape)

@@ -1,0 +1,24 @@
+"""Optimised IR to an unlinked object, whichever way that takes."""
+
+from __future__ import annotations
+
+from amdjit.backend.assembler import assemble, find_assembler
+from amdjit.backend.llvm import emit_object_or_assembly
+from amdjit.options import CompileOptions, Environment
+from amdjit.target import Target
+
+__all__ = ["emit_object"]
+
+
+def emit_object(
+    llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
+) -> bytes:
+    """Return the relocatable ELF of optimised IR; BackendError in the words of LLVM or the assembler.
+
+    Inline assembly goes through an assembler in its own process (looked for in `environment` too), everything else
+    stays in this one.
+    """
+    emitted = emit_object_or_assembly(llvm_text, target, options)
+    if isinstance(emitted, bytes):
+        return emitted
+    return assemble(emitted, target, options.wave_size, find_assembler(environment or Environment()))

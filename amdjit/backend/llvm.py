@@ -1,0 +1,125 @@
+"""LLVM, by way of llvmlite: verify, optimise and emit the IR of a kernel.
+
+llvmlite's LLVM is built with assertions and ends the process on many mistakes, so what can be checked is checked
+before a stage that would. Each call parses its own module in its own context: a module that has been emitted once
+must not be emitted again, and contexts keep calls from several threads apart.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.diagnostics.errors import BackendError
+from amdjit.options import CompileOptions
+from amdjit.target import Target
+
+__all__ = ["TRIPLE", "emit_assembly", "emit_object_or_assembly", "optimise"]
+
+TRIPLE = "amdgcn-amd-amdhsa"
+
+# Target machines are shared between calls and LLVM does not lock them.
+_LOCK = threading.RLock()
+
+
+def optimise(llvm_text: str, target: Target, options: CompileOptions) -> str:
+    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words."""
+    with _LOCK:
+        machine = _machine(target.name, options.wave_size, options.opt_level)
+        with _parsed(llvm_text, machine) as module:
+            check_calls(module)
+            tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
+            # As clang -O2 and -O3 do; llvmlite's default leaves the SLP vectoriser off.
+            tuning.slp_vectorization = options.opt_level >= 2
+            builder = llvm.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+            return str(module)
+
+
+def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
+    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's words."""
+    with _LOCK:
+        machine = _machine(target.name, options.wave_size, options.opt_level)
+        with _checked_for_emission(llvm_text, machine, target, options) as module:
+            machine.set_asm_verbosity(True)
+            return str(machine.emit_assembly(module))
+
+
+def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOptions) -> bytes | str:
+    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline assembly.
+
+    llvmlite's LLVM has no AMDGPU assembly parser and ends the process when it has to make an object of inline
+    assembly; printing it as text works, and `amdjit.backend.assembler` makes the object of that.
+    """
+    with _LOCK:
+        machine = _machine(target.name, options.wave_size, options.opt_level)
+        with _checked_for_emission(llvm_text, machine, target, options) as module:
+            if has_inline_assembly(llvm_text):
+                machine.set_asm_verbosity(False)
+                return str(machine.emit_assembly(module))
+            return bytes(machine.emit_object(module))
+
+
+@cache
+def _initialise() -> None:
+    # llvmlite can initialise all targets or the native one only; all take about a millisecond.
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+@cache
+def _machine(cpu: str, wave_size: int, opt_level: int) -> llvm.TargetMachine:
+    _initialise()
+    features = "+wavefrontsize64,-wavefrontsize32" if wave_size == 64 else "+wavefrontsize32"
+    # Position-independent code in the small model is what clang makes for amdhsa.
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(
+        cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
+    )
+
+
+@contextmanager
+def _checked_for_emission(
+    llvm_text: str, machine: llvm.TargetMachine, target: Target, options: CompileOptions
+) -> Iterator[llvm.ModuleRef]:
+    with _parsed(llvm_text, machine) as module:
+        check_calls(module)
+        check_lds(module, machine.target_data, target)
+        check_scratch(llvm_text, machine.target_data, options.wave_size)
+        yield module
+
+
+@contextmanager
+def _parsed(llvm_text: str, machine: llvm.TargetMachine) -> Iterator[llvm.ModuleRef]:
+    """Parse and verify a module for amdhsa; RuntimeErrors of llvmlite leave as BackendErrors."""
+    if "\0" in llvm_text:
+        raise BackendError("the LLVM IR holds a NUL character")
+    context = llvm.create_context()
+    try:
+        module = llvm.parse_assembly(llvm_text, context)
+    except RuntimeError as error:
+        raise BackendError(f"LLVM cannot parse the IR: {error}") from error
+    try:
+        _set_platform(module, machine)
+        module.verify()
+        yield module
+    except RuntimeError as error:
+        raise BackendError(f"LLVM refuses the IR: {error}") from error
+    finally:
+        # The module lives in the context and has to go first.
+        module.close()
+        context.close()
+
+
+def _set_platform(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    layout = str(machine.target_data)
+    if module.triple not in ("", TRIPLE):
+        raise BackendError(f"the IR is for {module.triple}, not {TRIPLE}")
+    if module.data_layout not in ("", layout):
+        raise BackendError(f"the IR has the data layout {module.data_layout!r}; {TRIPLE} has {layout!r}")
+    module.triple = TRIPLE
+    module.data_layout = layout

@@ -1,0 +1,144 @@
+"""The programs of LLVM that llvmlite does not contain: lld, and an assembler for inline assembly."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from amdjit.diagnostics.errors import BackendError
+from amdjit.options import Environment
+
+__all__ = ["Assembler", "Linker", "find_assembler", "find_linker", "run_tool"]
+
+_TIME_LIMIT = 120.0
+_EXECUTABLE_SUFFIX = ".exe" if os.name == "nt" else ""
+_LINKER_NAMES = ("ld.lld", "ld.lld-22")
+_DEFAULT_ROCM = Path("/opt/rocm")
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """An ELF linker that knows AMDGPU. `command` is the program and its first arguments."""
+
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembler:
+    """clang's integrated assembler. `command` is the program and the arguments up to `-triple`."""
+
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.command)
+
+
+def find_linker(environment: Environment, choice: str | None = None) -> Linker:
+    """Return the linker to use; BackendError with the remedy if there is none.
+
+    In this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the ziglang package), ROCm's
+    ld.lld, the ziglang package's, ld.lld on PATH.
+    """
+    chosen = choice or environment.linker
+    if chosen:
+        return _chosen_linker(chosen, environment)
+    for directory in _rocm_directories(environment):
+        program = directory / f"ld.lld{_EXECUTABLE_SUFFIX}"
+        if program.is_file():
+            return Linker((str(program),))
+    zig = _zig()
+    if zig is not None:
+        return Linker((zig, "ld.lld"))
+    for name in _LINKER_NAMES:
+        found = shutil.which(name, path=environment.search_path)
+        if found:
+            return Linker((found,))
+    raise BackendError(
+        "no linker for AMDGPU: install the Python package ziglang (`pip install ziglang`), "
+        "or ROCm, or lld, or set AMDJIT_LINKER to the path of an ld.lld"
+    )
+
+
+def find_assembler(environment: Environment) -> Assembler:
+    """Return clang's assembler, of ROCm or of the ziglang package; BackendError with the remedy if there is none.
+
+    ziglang's comes first: it is of the LLVM release whose text llvmlite prints.
+    """
+    zig = _zig()
+    if zig is not None:
+        return Assembler((zig, "clang", "-cc1as"))
+    for directory in _rocm_directories(environment):
+        program = directory / f"clang{_EXECUTABLE_SUFFIX}"
+        if program.is_file():
+            return Assembler((str(program), "-cc1as"))
+    for name in ("clang-22", "clang"):
+        found = shutil.which(name, path=environment.search_path)
+        if found:
+            return Assembler((found, "-cc1as"))
+    raise BackendError(
+        "the kernel holds inline assembly and there is no assembler for AMDGPU: "
+        "install the Python package ziglang (`pip install ziglang`), or ROCm, or clang"
+    )
+
+
+def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) -> bytes:
+    """Run `command` with `-o OUTPUT INPUT` behind it on `content` and return the output file's bytes.
+
+    `suffix` is the input file's. BackendError, saying what `purpose` failed and what the program printed.
+    """
+    with tempfile.TemporaryDirectory(prefix="amdjit-") as directory:
+        source, result = Path(directory, f"input{suffix}"), Path(directory, "output")
+        try:
+            source.write_bytes(content)
+            finished = subprocess.run(
+                [*command, "-o", str(result), str(source)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=_TIME_LIMIT,
+                check=False,
+            )
+            output = finished.stdout.decode("utf-8", "replace").replace(str(source), f"<kernel>{suffix}").strip()
+            if finished.returncode != 0:
+                raise BackendError(f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}")
+            return result.read_bytes()
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BackendError(f"{purpose} failed: {error}") from error
+
+
+def _chosen_linker(chosen: str, environment: Environment) -> Linker:
+    if chosen == "zig":
+        zig = _zig()
+        if zig is None:
+            raise BackendError("the linker `zig` was asked for, but the Python package ziglang is not installed")
+        return Linker((zig, "ld.lld"))
+    found = shutil.which(chosen, path=environment.search_path)
+    if found is None:
+        raise BackendError(f"the linker {chosen!r} that was asked for is not there or cannot be run")
+    # The zig program holds lld as a subcommand.
+    is_zig = Path(found).stem.lower() == "zig"
+    return Linker((found, "ld.lld") if is_zig else (found,))
+
+
+def _rocm_directories(environment: Environment) -> tuple[Path, ...]:
+    roots = [_DEFAULT_ROCM] if environment.rocm_path is None else [environment.rocm_path, _DEFAULT_ROCM]
+    return tuple(root / "llvm" / "bin" for root in roots)
+
+
+def _zig() -> str | None:
+    """Return the zig program inside the ziglang package, without importing the package."""
+    specification = importlib.util.find_spec("ziglang")
+    for location in (specification.submodule_search_locations or ()) if specification else ():
+        program = Path(location, f"zig{_EXECUTABLE_SUFFIX}")
+        if program.is_file():
+            return str(program)
+    return None

@@ -1,0 +1,199 @@
+"""What users choose: the options of one compilation, and the one reader of environment variables."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amdjit.diagnostics.errors import AmdjitError
+from amdjit.target import DEFAULT_TARGET, TARGETS, Target, find_target
+
+__all__ = [
+    "FAST_MATH_FLAGS",
+    "CompileOptions",
+    "Environment",
+    "OptionError",
+    "default_target",
+    "named_target",
+    "read_environment",
+]
+
+# LLVM language reference, "Fast-Math Flags".
+FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
+
+
+class OptionError(AmdjitError, ValueError):
+    """An option or environment variable has a value that it cannot have; the message says which it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How one kernel is compiled. Part of the key of a compiled kernel: equal options, equal code.
+
+    fastmath: False, True (all flags) or some of FAST_MATH_FLAGS.
+    block: the most work-items of a workgroup, or its exact shape of up to 3 extents, or None (1024 at most).
+    waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
+    wave_size: lanes of a wave. opt_level: 0 to 3, as clang's -O.
+    debug_info: keep the Python source lines in the code object.
+    """
+
+    target: Target
+    fastmath: bool | frozenset[str] = False
+    block: int | tuple[int, ...] | None = None
+    waves_per_eu: int | None = None
+    wave_size: int = 32
+    opt_level: int = 3
+    debug_info: bool = True
+
+    def __post_init__(self) -> None:
+        _check_fastmath(self.fastmath)
+        _check_block(self.block, self.target)
+        if self.waves_per_eu is not None and not 1 <= self.waves_per_eu <= self.target.max_waves:
+            raise OptionError(f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}")
+        if self.wave_size not in self.target.wavefront_sizes:
+            raise OptionError(f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wavefront_sizes)}")
+        if self.opt_level not in (0, 1, 2, 3):
+            raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")
+
+    @property
+    def fast_math_flags(self) -> tuple[str, ...]:
+        """The LLVM flags that floating-point instructions get, in LLVM's order."""
+        if isinstance(self.fastmath, bool):
+            return FAST_MATH_FLAGS if self.fastmath else ()
+        return tuple(flag for flag in FAST_MATH_FLAGS if flag in self.fastmath)
+
+    @property
+    def required_workgroup_size(self) -> tuple[int, int, int] | None:
+        """The exact shape of a workgroup (x, y, z) if `block` fixes one."""
+        if not isinstance(self.block, tuple):
+            return None
+        x, y, z = (*self.block, 1, 1)[:3]
+        return x, y, z
+
+    @property
+    def max_workgroup_size(self) -> int:
+        """The most work-items a workgroup of this kernel may have."""
+        if self.block is None:
+            return self.target.max_workgroup_size
+        return self.block if isinstance(self.block, int) else math.prod(self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the process's environment asks for; None where it says nothing.
+
+    device: AMDJIT_DEVICE. target: AMDJIT_TARGET. linker: AMDJIT_LINKER, a program or `zig`.
+    cache_dir: AMDJIT_CACHE_DIR, else the platform's place for caches; None if AMDJIT_CACHE_DIR is empty (no cache).
+    emulator_threads: AMDJIT_EMULATOR_THREADS. emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds.
+    rocm_path: ROCM_PATH. search_path: PATH, where programs are looked for.
+    """
+
+    device: str | None = None
+    target: Target | None = None
+    linker: str | None = None
+    cache_dir: Path | None = None
+    emulator_threads: int | None = None
+    emulator_time_limit: float | None = None
+    rocm_path: Path | None = None
+    search_path: str = field(default="", repr=False)
+
+
+def read_environment(variables: Mapping[str, str]) -> Environment:
+    """Read amdjit's environment variables; OptionError naming the variable whose value cannot be used.
+
+    Empty variables count as unset, except AMDJIT_CACHE_DIR, where empty turns the cache off.
+    """
+    return Environment(
+        device=variables.get("AMDJIT_DEVICE") or None,
+        target=_target_variable(variables),
+        linker=variables.get("AMDJIT_LINKER") or None,
+        cache_dir=_cache_dir(variables),
+        emulator_threads=_threads(variables),
+        emulator_time_limit=_time_limit(variables),
+        rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
+        search_path=variables.get("PATH", ""),
+    )
+
+
+def named_target(name: str) -> Target:
+    """Return the row of the table of targets; OptionError with the names there are."""
+    target = find_target(name)
+    if target is None:
+        raise OptionError(f"unknown target {name!r}: amdjit has {_listed(TARGETS)}")
+    return target
+
+
+def default_target(environment: Environment) -> Target:
+    """Return the target to compile for when neither the caller nor a device says."""
+    return environment.target or named_target(DEFAULT_TARGET)
+
+
+def _check_fastmath(fastmath: bool | frozenset[str]) -> None:
+    if isinstance(fastmath, bool):
+        return
+    unknown = sorted(set(fastmath) - set(FAST_MATH_FLAGS))
+    if unknown:
+        raise OptionError(f"fastmath: unknown {_listed(unknown)}; there are {_listed(FAST_MATH_FLAGS)}")
+
+
+def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
+    if block is None:
+        return
+    extents = block if isinstance(block, tuple) else (block,)
+    sound = 1 <= len(extents) <= 3 and all(type(extent) is int and extent >= 1 for extent in extents)
+    if not sound or math.prod(extents) > target.max_workgroup_size:
+        raise OptionError(
+            f"block={block!r}: give 1 to {target.max_workgroup_size} work-items, or up to 3 extents with that product"
+        )
+
+
+def _target_variable(variables: Mapping[str, str]) -> Target | None:
+    name = variables.get("AMDJIT_TARGET")
+    if not name:
+        return None
+    try:
+        return named_target(name)
+    except OptionError as error:
+        raise OptionError(f"AMDJIT_TARGET: {error}") from None
+
+
+def _threads(variables: Mapping[str, str]) -> int | None:
+    text = variables.get("AMDJIT_EMULATOR_THREADS")
+    if not text:
+        return None
+    if not text.strip().isdecimal() or not 1 <= int(text) <= 1024:
+        raise OptionError(f"AMDJIT_EMULATOR_THREADS={text!r}: give a whole number from 1 to 1024")
+    return int(text)
+
+
+def _time_limit(variables: Mapping[str, str]) -> float | None:
+    text = variables.get("AMDJIT_EMULATOR_TIME_LIMIT")
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise OptionError(f"AMDJIT_EMULATOR_TIME_LIMIT={text!r}: give seconds, more than 0")
+    return seconds
+
+
+def _cache_dir(variables: Mapping[str, str]) -> Path | None:
+    if "AMDJIT_CACHE_DIR" in variables:
+        chosen = variables["AMDJIT_CACHE_DIR"]
+        return Path(chosen) if chosen else None
+    if variables.get("XDG_CACHE_HOME"):
+        return Path(variables["XDG_CACHE_HOME"]) / "amdjit"
+    if os.name == "nt":
+        local = variables.get("LOCALAPPDATA")
+        return Path(local) / "amdjit" / "cache" if local else None
+    home = variables.get("HOME")
+    return Path(home) / ".cache" / "amdjit" if home else None
+
+
+def _listed(names: object) -> str:
+    return ", ".join(str(name) for name in names) if isinstance(names, (list, tuple)) else str(names)
