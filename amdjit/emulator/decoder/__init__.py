@@ -2,5 +2,6 @@
 
 from amdjit.emulator.decoder.decode import decode, decode_all
 from amdjit.emulator.decoder.errors import UndecodableInstruction
+from amdjit.emulator.decoder.text import disassemble
 
-__all__ = ["UndecodableInstruction", "decode", "decode_all"]
+__all__ = ["UndecodableInstruction", "decode", "decode_all", "disassemble"]

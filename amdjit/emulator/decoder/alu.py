@@ -21,6 +21,16 @@ _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
 _VCC = Register(RegisterFile.VCC, 0)
 _EXEC = Register(RegisterFile.EXEC, 0)
 _WIDE_HALVES = ("VOP3", "VINTERP")
+# These have no immediate: a value in simm16 makes another, unknown instruction.
+_NO_SIMM16 = (
+    "s_wait_idle",
+    "s_barrier_leave",
+    "s_code_end",
+    "s_endpgm_saved",
+    "s_wakeup",
+    "s_ttracedata",
+    "s_icache_inv",
+)
 _RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
 
 
@@ -115,6 +125,10 @@ def _sopk(row: Row, bits: int) -> dict[str, int]:
 
 def _sopp(row: Row, bits: int) -> dict[str, int]:
     value = bits & 0xFFFF
+    if row.opcode.mnemonic in _NO_SIMM16:
+        if value:
+            raise InvalidField(f"{row.opcode.mnemonic} takes no immediate")
+        return {}
     return {"simm16": _signed16(value) if "branch" in row.opcode.mnemonic else value}
 
 

@@ -5,7 +5,7 @@ Source: RDNA 4 ISA document, section 15.3 (VOP3, VOP3P) and section 15.4 (DPP8, 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from amdjit.emulator.decoder.errors import InvalidField
 from amdjit.emulator.decoder.formats import DPP16
@@ -71,7 +71,7 @@ def _vop3p(row: Row, bits: int) -> Modifiers:
     return _modifiers(neg, high, 0, select, select_hi, clamp, 0)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _modifiers(neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int, clamp: bool, omod: int) -> Modifiers:
     return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
 
@@ -111,4 +111,4 @@ def is_dpp_control(control: int) -> bool:
     """True for quad_perm, row_shl/shr/ror 1..15, row_mirror, row_half_mirror, row_share, row_xmask."""
     if control <= 0xFF or control in (0x140, 0x141):
         return True
-    return control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0 or control >> 4 in (0x15, 0x16)
+    return (control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0) or control >> 4 in (0x15, 0x16)

@@ -5,7 +5,7 @@ Source: RDNA 4 ISA document, section 15.3, tables of SSRC, SRC and SDST codes.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from amdjit.emulator.decoder.errors import InvalidField
 from amdjit.emulator.decoder.instruction import (
@@ -33,7 +33,7 @@ _SPECIAL = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def vector_register(index: int, dwords: int, half: int | None = None) -> Register:
     """Return VGPRs [index, index + dwords); InvalidField past v255."""
     if index + dwords > VGPRS:
@@ -41,7 +41,7 @@ def vector_register(index: int, dwords: int, half: int | None = None) -> Registe
     return Register(RegisterFile.VGPR, index, dwords, half)
 
 
-@lru_cache(maxsize=None)
+@cache
 def scalar_register(code: int, dwords: int) -> Register:
     """Return the scalar register(s) of a 7-bit code; InvalidField if misaligned or out of range.
 
@@ -77,7 +77,7 @@ def _low_high(file: RegisterFile, index: int, dwords: int) -> Register:
     return Register(file, index, dwords)
 
 
-@lru_cache(maxsize=None)
+@cache
 def source_operand(code: int, dwords: int, takes: str) -> Operand:
     """Return the operand of a 9-bit source code other than a literal.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from amdjit.emulator.decoder.formats import LITERAL, Format, format_named
 from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
@@ -65,7 +65,7 @@ _DPP_SHIFTS = {"VOP1": 0, "VOP2": 0, "VOPC": 0, "VOP3": 32, "VOP3P": 32}
 _SOURCES = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
 
 
-@lru_cache(maxsize=None)
+@cache
 def row_of(format_name: str, code: int) -> Row | None:
     """Return the row of an opcode, or None if there is none."""
     entry = ROWS[format_name].get(code)

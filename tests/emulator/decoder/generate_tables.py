@@ -481,6 +481,7 @@ def main() -> None:
         '"""',
         "",
         "# ruff: noqa",
+        "# fmt: off",
         "",
         "ROWS: dict[str, dict[int, tuple[str, str, str]]] = {",
     ]

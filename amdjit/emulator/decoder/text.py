@@ -1,0 +1,296 @@
+"""Instructions as text, as `llvm-objdump -d --mcpu=gfx1201` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from amdjit.emulator.decoder.buffer_formats import BUFFER_FORMATS
+from amdjit.emulator.decoder.immediate_text import (
+    hardware_register_text,
+    message_text,
+    policy_text,
+    program_text,
+    short_text,
+    swizzle_text,
+    version_text,
+)
+from amdjit.emulator.decoder.instruction import (
+    Dpp,
+    InlineConstant,
+    Instruction,
+    Literal,
+    Modifiers,
+    Operand,
+)
+from amdjit.emulator.decoder.operand_text import negated, operand_text, register_text
+from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
+
+_OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
+
+
+def disassemble(instruction: Instruction) -> str:
+    """Return the instruction's text, without address and code words.
+
+    A vector instruction of a 32- or 64-bit encoding that names a VGPR's upper half in a way that the
+    assembler's default syntax can not say is written with .l and .h (the syntax of +real-true16).
+    """
+    if instruction.pair is not None:
+        return f"{_half_text(instruction)} :: {_half_text(instruction.pair)}"
+    opcode = instruction.opcode
+    name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
+    row = row_of(name, opcode.code)
+    assert row is not None
+    operands, modifiers = _WRITERS.get(name, _vector_text)(row, instruction)
+    text = f"{opcode.mnemonic}{_suffix(row, instruction)}"
+    listed = ", ".join(operands)
+    return f"{text} {listed}{modifiers}" if listed else text + modifiers
+
+
+def _half_text(instruction: Instruction) -> str:
+    row = row_of(instruction.opcode.encoding, instruction.opcode.code)
+    assert row is not None
+    return f"{instruction.mnemonic} {', '.join(_plain_operands(row, instruction))}"
+
+
+def _suffix(row: Row, instruction: Instruction) -> str:
+    dpp = instruction.modifiers.dpp is not None
+    if row.format.name in ("VOP3", "VOP3P"):
+        return "_e64_dpp" if dpp else "_e64" if row.suffixed else ""
+    if dpp:
+        return "" if row.format.name == "VOPC" else "_dpp"
+    return "_e32" if row.suffixed else ""
+
+
+def _shown(row: Row, instruction: Instruction) -> list[tuple[OperandRow, Operand | None]]:
+    pairs = zip(row.operands, instruction.operands, strict=True)
+    return [(operand, value) for operand, value in pairs if not operand.hidden]
+
+
+def _plain_operands(row: Row, instruction: Instruction) -> list[str]:
+    texts = []
+    for operand, value in _shown(row, instruction):
+        if value is not None:
+            texts.append(operand_text(value, operand.constants))
+    return texts
+
+
+def _vector_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    """VOP1, VOP2, VOPC, VOP3, VOP3P, VINTERP and the scalar formats without immediates."""
+    modifiers = instruction.modifiers
+    halves = _needs_halves(row, instruction)
+    signed = row.format.name != "VOP3P" or row.has("mix")
+    texts: list[str] = []
+    for operand, value in _shown(row, instruction):
+        if value is None:
+            continue
+        text = operand_text(value, operand.constants, halves and operand.half)
+        if operand.source in (0, 1, 2) and operand.spec.type != "mask" and signed:
+            text = _with_sign(row, operand, value, text, modifiers)
+        texts.append(text)
+    return texts, _modifier_text(row, modifiers, halves, instruction.immediates)
+
+
+def _with_sign(row: Row, operand: OperandRow, value: Operand, text: str, modifiers: Modifiers) -> str:
+    bit = 1 << operand.source
+    constant = isinstance(value, InlineConstant | Literal)
+    return negated(text, constant, bool(modifiers.neg & bit), bool(modifiers.abs & bit))
+
+
+def _needs_halves(row: Row, instruction: Instruction) -> bool:
+    """True if an upper half is named that op_sel does not show in the default syntax."""
+    shown = row.flags.get("op_sel", 0)
+    for operand, value in zip(row.operands, instruction.operands, strict=True):
+        if operand.half and getattr(value, "half", None) and not (shown >> operand.source) & 1:
+            return True
+    return False
+
+
+def _modifier_text(row: Row, modifiers: Modifiers, halves: bool, immediates: dict[str, int]) -> str:
+    if row.format.name == "VOP3P":
+        text = _packed_text(row, modifiers)
+    elif row.format.name == "VINTERP":
+        clamp = " clamp" if modifiers.clamp else ""
+        text = f"{clamp}{_select_text(row, modifiers, halves)} wait_exp:{immediates['wait_exp']}"
+    elif modifiers is _NO_MODIFIERS and "byte_sel" not in immediates:
+        return ""
+    else:
+        text = _select_text(row, modifiers, halves)
+        text += f" byte_sel:{immediates['byte_sel']}" if immediates.get("byte_sel") else ""
+        text += (" clamp" if modifiers.clamp else "") + _OUTPUT_MODIFIERS[modifiers.omod]
+    return text + _dpp_text(modifiers.dpp) if modifiers.dpp else text
+
+
+_NO_MODIFIERS = Modifiers()
+
+
+def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
+    order = row.selects
+    if halves and not order and row.format.name in ("VOP3", "VINTERP"):
+        order = "".join(str(o.source) for o in row.operands if o.source in (0, 1, 2)) + "3"
+    shown = [0 if place == "x" else (modifiers.op_sel >> int(place)) & 1 for place in order]
+    return _list_text("op_sel", shown) if any(shown) else ""
+
+
+def _list_text(name: str, bits: list[int]) -> str:
+    return f" {name}:[{','.join(map(str, bits))}]"
+
+
+def _packed_text(row: Row, modifiers: Modifiers) -> str:
+    count = sum(operand.source in (0, 1, 2) for operand in row.operands)
+
+    def bits(mask: int) -> list[int]:
+        return [(mask >> bit) & 1 for bit in range(count)]
+
+    text = _select_text(row, modifiers, False)
+    if row.flags.get("op_sel_hi"):
+        default = 0 if row.has("mix") else 1
+        high = bits(modifiers.op_sel_hi)
+        text += _list_text("op_sel_hi", high) if any(bit != default for bit in high) else ""
+    if not row.has("mix"):
+        text += _list_text("neg_lo", bits(modifiers.neg)) if modifiers.neg else ""
+        text += _list_text("neg_hi", bits(modifiers.neg_hi)) if modifiers.neg_hi else ""
+    return text + (" clamp" if modifiers.clamp else "")
+
+
+def _dpp_text(dpp: Dpp) -> str:
+    inactive = " fi:1" if dpp.fetch_inactive else ""
+    if dpp.lanes is not None:
+        return f" dpp8:[{','.join(map(str, dpp.lanes))}]{inactive}"
+    assert dpp.control is not None
+    bound = " bound_ctrl:1" if dpp.bound_control else ""
+    masks = f" row_mask:0x{dpp.row_mask:x} bank_mask:0x{dpp.bank_mask:x}"
+    return f" {_control_text(dpp.control)}{masks}{bound}{inactive}"
+
+
+def _control_text(control: int) -> str:
+    if control <= 0xFF:
+        return "quad_perm:[" + ",".join(str((control >> shift) & 3) for shift in (0, 2, 4, 6)) + "]"
+    if control in (0x140, 0x141):
+        return "row_mirror" if control == 0x140 else "row_half_mirror"
+    names = {0x10: "row_shl", 0x11: "row_shr", 0x12: "row_ror", 0x15: "row_share", 0x16: "row_xmask"}
+    return f"{names[control >> 4]}:{control & 15}"
+
+
+def _cndmask_aware_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    """VOP2: objdump writes the implied VCC of v_cndmask inside of the bars of an abs on src1."""
+    texts, modifiers = _vector_text(row, instruction)
+    if len(texts) == 4 and instruction.mnemonic == "v_cndmask_b32" and texts[2].endswith("|"):
+        texts[2:] = [f"{texts[2][:-1]}, {texts[3]}|"]
+    return texts, modifiers
+
+
+def _program_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    if "simm16" not in instruction.immediates:
+        return [], ""
+    text = program_text(instruction.mnemonic, instruction.immediates["simm16"])
+    return [text] if text else [], ""
+
+
+def _sopk_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    value = instruction.immediates["simm16"] & 0xFFFF
+    registers = _plain_operands(row, instruction)
+    mnemonic = instruction.mnemonic
+    if mnemonic == "s_version":
+        return [version_text(value)], ""
+    if mnemonic.startswith("s_setreg"):
+        return [hardware_register_text(value), *registers], ""
+    if mnemonic == "s_getreg_b32":
+        return [*registers, hardware_register_text(value)], ""
+    return [*registers, str(value) if "call" in mnemonic else f"0x{value:x}"], ""
+
+
+def _sop1_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    texts = _plain_operands(row, instruction)
+    if "message" in instruction.immediates:
+        texts.append(message_text(instruction.immediates["message"]))
+    return texts, ""
+
+
+def _signed_hexadecimal(value: int) -> str:
+    return f"-0x{-value:x}" if value < 0 else f"0x{value:x}"
+
+
+def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    immediates, mnemonic = instruction.immediates, instruction.mnemonic
+    if "offset" not in immediates:
+        return [], ""
+    values = {spec.role: value for spec, value in zip(instruction.opcode.operands, instruction.operands)}
+    soffset, offset = values["soffset"], _signed_hexadecimal(immediates["offset"])
+    data = [operand_text(values[role], "32") for role in ("sdst", "sbase") if values.get(role) is not None]
+    if "prefetch" in mnemonic:
+        base = "null" if soffset is None else operand_text(soffset, "32")
+        return [*data, offset, base, short_text(immediates["sdata"])], ""
+    if "probe" in mnemonic:
+        data.insert(0, short_text(immediates["sdata"]))
+    if soffset is None:
+        return [*data, offset], policy_text(immediates, False, False)
+    text = f" offset:{offset}" + policy_text(immediates, False, False)
+    return [*data, operand_text(soffset, "32")], text
+
+
+def _lds_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    immediates = instruction.immediates
+    if instruction.mnemonic == "ds_swizzle_b32":
+        return _plain_operands(row, instruction), swizzle_text(immediates["offset"])
+    names = ("offset", "offset0", "offset1")
+    text = "".join(f" {name}:{immediates[name]}" for name in names if immediates.get(name))
+    return _plain_operands(row, instruction), text
+
+
+def _flat_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    texts = []
+    for operand, value in _shown(row, instruction):
+        if value is not None:
+            texts.append(operand_text(value, "32"))
+        elif operand.takes != "returned":
+            texts.append("off")
+    offset = instruction.immediates.get("offset", 0)
+    return texts, (f" offset:{offset}" if offset else "") + _policy(instruction)
+
+
+def _policy(instruction: Instruction) -> str:
+    mnemonic = instruction.mnemonic
+    atomic = "_atomic_" in mnemonic
+    store = "_store" in mnemonic or mnemonic in ("global_wb", "global_wbinv")
+    return policy_text(instruction.immediates, atomic, store)
+
+
+def _buffer_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    immediates = instruction.immediates
+    texts = ["off" if v is None else operand_text(v, "32") for v in instruction.operands]
+    text = ""
+    if instruction.mnemonic.startswith("tbuffer") and immediates["format"] != 1:
+        number = immediates["format"]
+        name = f"[{BUFFER_FORMATS[number]}]" if number in BUFFER_FORMATS else str(number)
+        text = f" format:{name}"
+    text += "".join(f" {name}" for name in ("idxen", "offen") if immediates[name])
+    text += f" offset:{immediates['offset']}" if immediates["offset"] else ""
+    text += _policy(instruction)
+    return texts, text + (" tfe" if immediates["tfe"] else "")
+
+
+def _direct_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    immediates = instruction.immediates
+    texts = _plain_operands(row, instruction)
+    if instruction.mnemonic == "ds_param_load":
+        texts.append(f"attr{immediates['attr']}.{'xyzw'[immediates['attr_chan']]}")
+    waits = f" wait_va_vdst:{immediates['wait_va_vdst']} wait_vm_vsrc:{immediates['wait_vm_vsrc']}"
+    return texts, waits
+
+
+_Writer = Callable[[Row, Instruction], tuple[list[str], str]]
+_WRITERS: dict[str, _Writer] = {
+    "SOPP": _program_text,
+    "SOPK": _sopk_text,
+    "SOP1": _sop1_text,
+    "SMEM": _scalar_memory_text,
+    "VOP2": _cndmask_aware_text,
+    "DS": _lds_text,
+    "VFLAT": _flat_text,
+    "VGLOBAL": _flat_text,
+    "VSCRATCH": _flat_text,
+    "VBUFFER": _buffer_text,
+    "LDSDIR": _direct_text,
+}
+
+__all__ = ["disassemble", "register_text"]
