@@ -6,6 +6,7 @@ structured. Operands of arithmetic have been converted to one type already: the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -317,8 +318,8 @@ class If(Statement):
     """Two branches."""
 
     condition: Expression
-    then: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...]
+    then: Sequence[Statement]
+    otherwise: Sequence[Statement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +331,8 @@ class While(Statement):
     """
 
     condition: Expression
-    body: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...] = ()
+    body: Sequence[Statement]
+    otherwise: Sequence[Statement] = ()
     unroll: int = 0
 
 
@@ -347,8 +348,8 @@ class ForRange(Statement):
     start: Expression
     stop: Expression
     step: Expression
-    body: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...] = ()
+    body: Sequence[Statement]
+    otherwise: Sequence[Statement] = ()
     unroll: int = 0
 
 
@@ -376,7 +377,7 @@ class Function:
     name: str
     parameters: tuple[Variable, ...]
     result: Type
-    body: tuple[Statement, ...]
+    body: Sequence[Statement]
     span: Span
     inline: bool = True
 

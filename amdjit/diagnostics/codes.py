@@ -1,0 +1,322 @@
+"""The table of error codes: one row each, from which the reference page and the tests that look for goldens are made.
+
+AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
+"""
+
+from __future__ import annotations
+
+from amdjit.diagnostics.diagnostic import ErrorKind
+from amdjit.diagnostics.errors import CompileError, TargetError, TypeCheckError, UnsupportedSyntaxError
+from amdjit.diagnostics.span import Span
+
+UNSUPPORTED_STATEMENT = ErrorKind(
+    "AJ0101",
+    UnsupportedSyntaxError,
+    "`{statement}` cannot be used in a kernel",
+    "not part of the kernel language",
+    "a kernel is made of assignments, if, for, while, break, continue, return and calls; do this on the host",
+)
+UNSUPPORTED_EXPRESSION = ErrorKind(
+    "AJ0102",
+    UnsupportedSyntaxError,
+    "{expression} cannot be used in a kernel",
+    "not part of the kernel language",
+    "{remedy}",
+)
+NO_SOURCE = ErrorKind(
+    "AJ0103",
+    UnsupportedSyntaxError,
+    "the source of `{function}` cannot be read from {file}",
+    "",
+    "kernels are compiled from their source text: put the function in a file (or a notebook cell) and import it again",
+)
+LAMBDA = ErrorKind(
+    "AJ0104",
+    UnsupportedSyntaxError,
+    "a lambda cannot be compiled",
+    "a lambda",
+    "write a `def` with a name",
+)
+UNSUPPORTED_PARAMETER = ErrorKind(
+    "AJ0105",
+    UnsupportedSyntaxError,
+    "{what} cannot be a parameter of a kernel function",
+    "not supported",
+    "list every parameter by name",
+)
+UNSUPPORTED_TARGET = ErrorKind(
+    "AJ0106",
+    UnsupportedSyntaxError,
+    "{what} cannot be assigned to in a kernel",
+    "cannot be assigned to",
+    "{remedy}",
+)
+STATIC_LOOP_EXIT = ErrorKind(
+    "AJ0107",
+    UnsupportedSyntaxError,
+    "`{statement}` under a run-time condition cannot leave a loop that is unrolled when compiling",
+    "depends on run-time values",
+    "use `range(...)` for this loop, or make the condition a compile-time one",
+)
+RECURSION = ErrorKind(
+    "AJ0108",
+    UnsupportedSyntaxError,
+    "`{function}` calls itself",
+    "recursive call",
+    "a GPU has no call stack for recursion: write a loop",
+)
+LOOP_OVER = ErrorKind(
+    "AJ0109",
+    UnsupportedSyntaxError,
+    "a kernel cannot loop over {what}",
+    "not a range",
+    "loop over `range(...)`, `static_range(...)`, or a tuple of compile-time length",
+)
+KERNEL_RETURNS = ErrorKind(
+    "AJ0110",
+    UnsupportedSyntaxError,
+    "a kernel returns nothing, but `{kernel}` returns a value",
+    "returned value",
+    "write the result to an array parameter: `out[i] = ...`",
+)
+CALLS_KERNEL = ErrorKind(
+    "AJ0111",
+    UnsupportedSyntaxError,
+    "`{kernel}` is a kernel and cannot be called from a kernel",
+    "a kernel",
+    "put the shared code into a function marked `@amdjit.device_function`",
+)
+
+OPERAND_TYPES = ErrorKind(
+    "AJ0201",
+    TypeCheckError,
+    "`{operator}` does not work on {left} and {right}",
+    "{left} {operator} {right}",
+    "{remedy}",
+)
+UNARY_TYPE = ErrorKind(
+    "AJ0202",
+    TypeCheckError,
+    "`{operator}` does not work on {type}",
+    "is {type}",
+    "{remedy}",
+)
+LITERAL_RANGE = ErrorKind(
+    "AJ0203",
+    TypeCheckError,
+    "the constant {value} does not fit {type}",
+    "does not fit {type}",
+    "convert the other operand to a wider type, or write the constant with its type, such as `i64({value})`",
+)
+NO_CONVERSION = ErrorKind(
+    "AJ0204",
+    TypeCheckError,
+    "{source} does not become {target} by itself",
+    "is {source}",
+    "convert it: `{target}(...)`",
+)
+NOT_CONVERTIBLE = ErrorKind(
+    "AJ0205",
+    TypeCheckError,
+    "{source} cannot be converted to {target}",
+    "is {source}",
+    "{remedy}",
+)
+ARGUMENT_COUNT = ErrorKind(
+    "AJ0206",
+    TypeCheckError,
+    "`{function}` takes {expected}, but {given}",
+    "called here",
+    "its signature is {signature}",
+)
+ARGUMENT_TYPE = ErrorKind(
+    "AJ0207",
+    TypeCheckError,
+    "argument `{parameter}` of `{function}` is {expected}, but {found} was given",
+    "is {found}",
+    "{remedy}",
+)
+IMMEDIATE = ErrorKind(
+    "AJ0208",
+    TypeCheckError,
+    "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, known when compiling",
+    "{found}",
+    "write a literal, a global constant, or a parameter annotated `amdjit.Const`",
+)
+NOT_INDEXABLE = ErrorKind(
+    "AJ0209",
+    TypeCheckError,
+    "{type} cannot be indexed",
+    "is {type}",
+    "only arrays, vectors and tuples have items",
+)
+INDEX_COUNT = ErrorKind(
+    "AJ0210",
+    TypeCheckError,
+    "an array of {ndim} dimension(s) is indexed with {given} index(es)",
+    "is {type}",
+    "write one index for each dimension, such as `a[i, j]`",
+)
+INDEX_TYPE = ErrorKind(
+    "AJ0211",
+    TypeCheckError,
+    "an index must be an integer, not {type}",
+    "is {type}",
+    "{remedy}",
+)
+INDEX_RANGE = ErrorKind(
+    "AJ0212",
+    TypeCheckError,
+    "index {index} is out of range for {type}",
+    "out of range",
+    "indices of this axis go from 0 to {last}",
+)
+NOT_CALLABLE = ErrorKind(
+    "AJ0213",
+    TypeCheckError,
+    "{what} cannot be called in a kernel",
+    "cannot be called",
+    "call an amdjit intrinsic, a device function, or a plain Python function whose source can be read",
+)
+NO_ATTRIBUTE = ErrorKind(
+    "AJ0214",
+    TypeCheckError,
+    "{type} has no attribute `{attribute}` in a kernel",
+    "no `{attribute}`",
+    "{remedy}",
+)
+JOIN_TYPES = ErrorKind(
+    "AJ0215",
+    TypeCheckError,
+    "`{name}` would be {left} on one way here and {right} on another",
+    "{left} meets {right}",
+    "give it one type on both ways, for example by a conversion such as `f32(...)`",
+)
+CONDITION_TYPE = ErrorKind(
+    "AJ0216",
+    TypeCheckError,
+    "{type} is neither true nor false",
+    "is {type}",
+    "write a comparison",
+)
+BITCAST_SIZE = ErrorKind(
+    "AJ0217",
+    TypeCheckError,
+    "a bitcast needs types of one size, but {source} has {source_bits} bits and {target} has {target_bits}",
+    "{source} to {target}",
+    "choose a type of {source_bits} bits, such as one of amdjit.vector(...)",
+)
+VECTOR_LENGTH = ErrorKind(
+    "AJ0218",
+    TypeCheckError,
+    "{type} takes {expected} element(s), but {given} were given",
+    "{given} given",
+    "write no value (zeros), one (for all elements), or {expected}",
+)
+ANNOTATION = ErrorKind(
+    "AJ0219",
+    TypeCheckError,
+    "the annotation of `{name}` is no type of the kernel language",
+    "{found}",
+    "write a type such as amdjit.f32, amdjit.f32[:], amdjit.vector(f16, 8) or amdjit.Const",
+)
+ARGUMENT_MISMATCH = ErrorKind(
+    "AJ0220",
+    TypeCheckError,
+    "parameter `{parameter}` of `{function}` is annotated {expected}, but {found} was given",
+    "annotated {expected}",
+    "pass {expected}, or change the annotation",
+)
+RETURN_TYPES = ErrorKind(
+    "AJ0221",
+    TypeCheckError,
+    "`{function}` returns {left} in one place and {right} in another",
+    "returns {right}",
+    "return the same type everywhere",
+)
+MISSING_RETURN = ErrorKind(
+    "AJ0222",
+    TypeCheckError,
+    "`{function}` returns {type} in one place but can also end without a value",
+    "may end without a return",
+    "return a value on every way through the function",
+)
+
+UNKNOWN_NAME = ErrorKind(
+    "AJ0301",
+    CompileError,
+    "`{name}` is not defined",
+    "not defined",
+    "{remedy}",
+)
+UNDEFINED_NAME = ErrorKind(
+    "AJ0302",
+    CompileError,
+    "`{name}` {reason}",
+    "no single value here",
+    "assign it before the branch or loop",
+)
+UNSUPPORTED_GLOBAL = ErrorKind(
+    "AJ0303",
+    CompileError,
+    "`{name}` is {what}, which a kernel cannot read from outside",
+    "{what}",
+    "pass it as an argument; numbers, tuples, strings, types and functions can be read as constants",
+)
+NOT_CONSTANT = ErrorKind(
+    "AJ0304",
+    CompileError,
+    "{what} must be known when compiling",
+    "known only at run time",
+    "write a literal, a global constant, or a parameter annotated `amdjit.Const`",
+)
+CONSTANT_FAILS = ErrorKind(
+    "AJ0305",
+    CompileError,
+    "this constant expression fails: {message}",
+    "fails when compiling",
+    "correct the constants",
+)
+BAD_SHAPE = ErrorKind(
+    "AJ0306",
+    CompileError,
+    "{found} is not the shape of an array",
+    "not a shape",
+    "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`",
+)
+NO_OPERATION = ErrorKind(
+    "AJ0307",
+    CompileError,
+    "{what} cannot be used as a value in a kernel",
+    "has no value at run time",
+    "{remedy}",
+)
+
+TARGET_LACKS = ErrorKind(
+    "AJ0401",
+    TargetError,
+    "`{intrinsic}` does not exist on {target}",
+    "not on {target}",
+    "{remedy}",
+)
+WAVE_SIZE = ErrorKind(
+    "AJ0402",
+    TargetError,
+    "`{intrinsic}` exists in wave{sizes} only, but this kernel is compiled for wave{wave_size}",
+    "not in wave{wave_size}",
+    "compile with `wave_size={sizes}`",
+)
+LDS_SIZE = ErrorKind(
+    "AJ0403",
+    TargetError,
+    "the kernel's LDS arrays take {used} bytes, but a workgroup on {target} has {limit}",
+    "{used} bytes with this array",
+    "make the tiles smaller",
+)
+
+ALL: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))
+
+
+def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:
+    """Make the exception of a kind for a place."""
+    return kind.exception(kind.at(span, **fields))

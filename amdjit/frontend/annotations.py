@@ -1,0 +1,40 @@
+"""Annotations of parameters and variables."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.values import CompileTime, Value
+from amdjit.types import Const, Type
+
+_PYTHON_TYPES = "Python's own int and float have no width"
+
+
+def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.AST) -> Type:
+    """Return the type that an evaluated annotation names."""
+    if isinstance(value, CompileTime) and isinstance(value.value, Type):
+        return value.value
+    is_python = isinstance(value, CompileTime) and value.value in (int, float, bool)
+    found = _PYTHON_TYPES if is_python else describe(value)
+    raise builder.error(codes.ANNOTATION, node, name=name, found=found)
+
+
+def is_const(value: Value) -> bool:
+    """Whether an annotation is `amdjit.Const`."""
+    return isinstance(value, CompileTime) and value.value is Const
+
+
+def annotation_value(builder: FunctionBuilder, node: ast.expr) -> Value:
+    """Evaluate an annotation; one that is written as a string is read as code."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        inner = ast.parse(node.value, mode="eval").body
+        return builder.evaluate(_relocated(inner, node))
+    return builder.evaluate(node)
+
+
+def _relocated(expression: ast.expr, place: ast.expr) -> ast.expr:
+    for node in ast.walk(expression):
+        ast.copy_location(node, place)
+    return expression

@@ -1,0 +1,228 @@
+"""The state of typing one function: its names, the statements made so far, and the way to report an error."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
+from amdjit.frontend.source import FunctionSource
+from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Value
+from amdjit.target import Target
+from amdjit.tree import nodes as tree
+from amdjit.types import Tuple, Type, Void
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the compilation knows of its target: processor, lanes of a wave, the compiled-in workgroup shape."""
+
+    target: Target
+    wave_size: int
+    block: tuple[int, int, int] | None = None
+
+
+class Session(Protocol):
+    """The compilation of one kernel: it types the functions that the kernel calls."""
+
+    limits: Limits
+    builtins: Mapping[Any, Intrinsic | DeviceFunction]
+
+    def call(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type the function for these arguments and return the call's value."""
+        ...
+
+    def note_read(self, scope: Any, name: str, value: object) -> None:
+        """Remember that the code depends on this global or closure variable."""
+        ...
+
+
+ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
+StatementHandler = Callable[["FunctionBuilder", Any], None]
+
+
+@dataclass
+class Loop:
+    """An enclosing loop: names that go round with it, and the states of names at its exits."""
+
+    carried: dict[str, tree.Variable]
+    is_static: bool = False
+    breaks: list[Exit] = field(default_factory=list)
+    continues: list[Exit] = field(default_factory=list)
+
+
+@dataclass
+class Exit:
+    """A place where control leaves a block: the names there, and the list to which conversions may still be added.
+
+    terminator: the break or continue at the end of `statements`, None where the block just ends.
+    """
+
+    names: dict[str, Binding]
+    statements: list[tree.Statement]
+    node: ast.AST
+    terminator: tree.Statement | None = None
+
+    def add(self, statements: list[tree.Statement]) -> None:
+        """Put statements at the end of this way, in front of its terminator."""
+        end = _position(self.statements, self.terminator)
+        self.statements[end:end] = statements
+
+
+@dataclass
+class ReturnSite:
+    """A `return`: where its value goes once the function's type is known."""
+
+    value: Value | None
+    statements: list[tree.Statement]
+    placeholder: tree.Statement
+    node: ast.AST
+
+    def replace(self, statements: list[tree.Statement]) -> None:
+        """Put the real statements in the place of the placeholder."""
+        at = _position(self.statements, self.placeholder)
+        self.statements[at : at + 1] = statements
+
+
+def _position(statements: list[tree.Statement], wanted: tree.Statement | None) -> int:
+    return next((i for i, statement in enumerate(statements) if statement is wanted), len(statements))
+
+
+@dataclass
+class FunctionBuilder:
+    """Types one function for one combination of arguments."""
+
+    source: FunctionSource
+    session: Session
+    expressions: Mapping[type[ast.expr], ExpressionHandler]
+    statement_handlers: Mapping[type[ast.stmt], StatementHandler]
+    is_kernel: bool
+    names: dict[str, Binding] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    statements: list[tree.Statement] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    returns: list[ReturnSite] = field(default_factory=list)
+    terminated: bool = False
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node."""
+        return self.source.span(node)
+
+    def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
+        """Make the exception for an error at a node."""
+        return codes.error(kind, self.span(node), **fields)
+
+    def emit(self, statement: tree.Statement) -> None:
+        """Add a statement."""
+        self.statements.append(statement)
+
+    def variable(self, name: str, type: Type) -> tree.Variable:
+        """Make a new variable; later ones of the same name get a number."""
+        number = self.numbers.get(name, 0)
+        self.numbers[name] = number + 1
+        return tree.Variable(name, type, number)
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """Type an expression."""
+        handler = self.expressions.get(type(node))
+        if handler is None:
+            raise self.error(
+                codes.UNSUPPORTED_EXPRESSION,
+                node,
+                expression=f"`{type(node).__name__}`",
+                remedy="write it with names, numbers, operators, subscripts and calls",
+            )
+        return handler(self, node)
+
+    def run(self, nodes: list[ast.stmt]) -> None:
+        """Type statements up to the first one that leaves the block."""
+        for node in nodes:
+            if self.terminated:
+                return
+            handler = self.statement_handlers.get(type(node))
+            if handler is None:
+                raise self.error(codes.UNSUPPORTED_STATEMENT, node, statement=_keyword(node))
+            handler(self, node)
+
+    @contextlib.contextmanager
+    def block(self) -> Iterator[list[tree.Statement]]:
+        """Collect the statements of an inner block, with a copy of the names; both are put back at the end."""
+        outer = self.statements, self.names, self.terminated
+        self.statements, self.names, self.terminated = [], dict(self.names), False
+        try:
+            yield self.statements
+        finally:
+            self.statements, self.names, self.terminated = outer
+
+    @contextlib.contextmanager
+    def collect(self) -> Iterator[list[tree.Statement]]:
+        """Collect statements apart, with the same names."""
+        outer, self.statements = self.statements, []
+        try:
+            yield self.statements
+        finally:
+            self.statements = outer
+
+    def hold(self, value: Value, name: str, node: ast.AST) -> Value:
+        """Evaluate now: return a value that later statements cannot change."""
+        if isinstance(value, TupleValue):
+            return TupleValue(tuple(self.hold(item, name, node) for item in value.items))
+        if isinstance(value, (CompileTime, Method, tree.Constant)):
+            return value
+        variable = self.variable(name, value.type)
+        span = self.span(node)
+        self.emit(tree.Assign(span, variable, value))
+        held = tree.Read(span, variable.type, variable)
+        return self.unpack(held) if isinstance(variable.type, Tuple) else held
+
+    def unpack(self, value: tree.Expression) -> TupleValue:
+        """Turn a tuple that exists at run time into its items."""
+        assert isinstance(value.type, Tuple)
+        items = (tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements))
+        return TupleValue(tuple(self.unpack(item) if isinstance(item.type, Tuple) else item for item in items))
+
+
+def describe(value: Value) -> str:
+    """Name a value's type or, where it has none, what it is, for messages."""
+    if isinstance(value, tree.Expression):
+        return "nothing" if isinstance(value.type, Void) else str(value.type)
+    if isinstance(value, TupleValue):
+        return f"({', '.join(describe(item) for item in value.items)})"
+    if isinstance(value, Method):
+        return f"the method `{value.name}`"
+    if value.is_number or isinstance(value.value, str):
+        return f"the constant {value.value!r}"
+    if value.value is None:
+        return "None"
+    name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
+    return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"
+
+
+_KEYWORDS = {
+    "AsyncFor": "async for",
+    "AsyncFunctionDef": "async def",
+    "AsyncWith": "async with",
+    "ClassDef": "class",
+    "Delete": "del",
+    "FunctionDef": "def",
+    "ImportFrom": "from ... import",
+    "Nonlocal": "nonlocal",
+    "TryStar": "try",
+}
+
+
+def _keyword(node: ast.stmt) -> str:
+    name = type(node).__name__
+    return _KEYWORDS.get(name, name.lower())

@@ -1,0 +1,230 @@
+"""Calls: of types (conversions), intrinsics, device functions, special forms, methods and some of Python's builtins."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.constructors import convert_to, make_vector
+from amdjit.frontend.conversion import assign_to, pair, truth
+from amdjit.frontend.forms import FORMS, Arguments, constant_integer
+from amdjit.frontend.intrinsic_calls import call_intrinsic
+from amdjit.frontend.operators import fold
+from amdjit.frontend.subscripts import element_indices
+from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+from amdjit.types import Array, Scalar, Vector, boolean, f32, i32
+
+
+def call(builder: FunctionBuilder, node: ast.Call) -> Value:
+    """Type a call."""
+    callee = builder.evaluate(node.func)
+    arguments = _arguments(builder, node)
+    if isinstance(callee, Method):
+        return _call_method(builder, callee, arguments, node)
+    if not isinstance(callee, CompileTime):
+        raise builder.error(codes.NOT_CALLABLE, node, what=describe(callee))
+    return _call_object(builder, callee.value, arguments, node)
+
+
+def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
+    if isinstance(callee, Scalar):
+        return convert_to(builder, callee, arguments, node)
+    if isinstance(callee, Vector):
+        return make_vector(builder, callee, arguments, node)
+    if isinstance(callee, SpecialForm):
+        return FORMS[callee.form](builder, arguments, node)
+    if isinstance(callee, (Intrinsic, DeviceFunction)):
+        return call_declared(builder, callee, arguments.positional, node, arguments.keywords)
+    if getattr(callee, "is_amdjit_kernel", False):
+        raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
+    if isinstance(callee, Hashable) and callable(callee):
+        known = _call_known(builder, callee, arguments, node)
+        if known is not None:
+            return known
+    if isinstance(callee, types.FunctionType):
+        return call_declared(builder, DeviceFunction(callee), arguments.positional, node, arguments.keywords)
+    raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(callee)))
+
+
+def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value | None:
+    """Call one of Python's own functions that kernels have; None if it is not one of them."""
+    builtins = builder.session.builtins
+    if arguments.are_static and (callee in _ON_HOST or callee in builtins):
+        return _on_host(builder, callee, arguments, node)
+    if callee in builtins:
+        return call_declared(builder, builtins[callee], arguments.positional, node, arguments.keywords)
+    return _BUILTINS[callee](builder, arguments, node) if callee in _BUILTINS else None
+
+
+def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
+    positional: list[Value] = []
+    for argument in node.args:
+        if not isinstance(argument, ast.Starred):
+            positional.append(builder.evaluate(argument))
+            continue
+        inner = builder.evaluate(argument.value)
+        if not isinstance(inner, TupleValue):
+            raise builder.error(codes.NOT_INDEXABLE, argument, type=describe(inner))
+        positional += inner.items
+    keywords: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`**`", remedy="write the keywords out")
+        keywords[keyword.arg] = builder.evaluate(keyword.value)
+    return Arguments(tuple(positional), keywords)
+
+
+def call_declared(
+    builder: FunctionBuilder,
+    callee: Intrinsic | DeviceFunction,
+    positional: tuple[Value, ...],
+    node: ast.expr,
+    keywords: Mapping[str, Value] | None = None,
+) -> Value:
+    """Call an intrinsic or a device function."""
+    if isinstance(callee, Intrinsic):
+        return call_intrinsic(builder, callee, Arguments(positional, dict(keywords or {})), node)
+    return builder.session.call(builder, callee, positional, dict(keywords or {}), node)
+
+
+def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call) -> Value:
+    """A Python function of compile-time values alone is computed by Python."""
+    values = [item.value for item in arguments.positional if isinstance(item, CompileTime)]
+    return fold(builder, node, callee, *values)
+
+
+_ON_HOST: frozenset[Any] = frozenset({abs, min, max, round, divmod, pow, int, float, bool, isinstance, str})
+
+
+def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
+    array = method.receiver
+    assert isinstance(array.type, Array)
+    if isinstance(array.type.element, Vector):
+        raise builder.error(
+            codes.NOT_CALLABLE, node, what=f"`{method.name}` of an array of vectors: its elements are wide already"
+        )
+    index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
+    indices = element_indices(builder, array, array.type, index, node)
+    if method.name == "load":
+        width = constant_integer(builder, second, node, "the width of a load")
+        vector = _wide(builder, array.type, width, node)
+        return tree.Load(builder.span(node), vector, array, indices, width)
+    if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
+        raise builder.error(
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="vector",
+            function="array.store",
+            expected="a vector",
+            found=describe(second),
+            remedy="store a vector, or assign one element: `a[i] = x`",
+        )
+    vector = _wide(builder, array.type, second.type.length, node)
+    value = assign_to(builder, second, vector, node)
+    builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length))
+    return CompileTime(None)
+
+
+def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) -> Vector:
+    assert isinstance(array.element, Scalar)
+    bits = array.element.bits * width
+    if array.element is boolean or width < 2 or bits not in (16, 32, 64, 96, 128, 256, 512, 1024):
+        raise builder.error(
+            codes.VECTOR_LENGTH,
+            node,
+            type=f"a wide access to {array}",
+            expected="16 to 128 bits, a power of two",
+            given=width,
+        )
+    return Vector(array.element, width)
+
+
+def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "abs", ("x",))
+    expression = _number(builder, value, node, "abs")
+    if isinstance(expression.type, Scalar) and not (expression.type.is_float or expression.type.is_signed):
+        return expression
+    return tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
+
+
+def _number(builder: FunctionBuilder, value: Value, node: ast.Call, function: str) -> tree.Expression:
+    type = value.type if isinstance(value, tree.Expression) else None
+    scalar = type.element if isinstance(type, Vector) else type
+    if (
+        not isinstance(value, tree.Expression)
+        or not isinstance(scalar, Scalar)
+        or scalar.storage_only
+        or scalar is boolean
+    ):
+        raise builder.error(
+            codes.ARGUMENT_TYPE, node, parameter="x", function=function, expected="a number",
+            found=describe(value), remedy="convert it: `f32(...)` or `i32(...)`",
+        )  # fmt: skip
+    return value
+
+
+def _extreme(symbol: BinaryOperator) -> Callable[[FunctionBuilder, Arguments, ast.Call], Value]:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        items = arguments.positional
+        if len(items) == 1 and isinstance(items[0], TupleValue):
+            items = items[0].items
+        if len(items) < 2 or arguments.keywords:
+            arguments.exactly(builder, node, symbol.value, ("a", "b"))
+        result = items[0]
+        for item in items[1:]:
+            left, right = pair(builder, result, item, symbol.value, node)
+            result = tree.Binary(builder.span(node), left.type, symbol, left, right)
+        return result
+
+    return handler
+
+
+def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "len", ("x",))
+    if isinstance(value, TupleValue):
+        return CompileTime(len(value.items))
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        return CompileTime(value.type.length)
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+        if value.type.shape is not None:
+            return CompileTime(value.type.shape[0])
+        return tree.Extent(builder.span(node), value.type.index_type, value, 0)
+    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(value))
+
+
+def _to_boolean(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "bool", ("x",))
+    return truth(builder, value, node)
+
+
+def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
+
+
+def _printing(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    raise builder.error(
+        codes.UNSUPPORTED_EXPRESSION,
+        node,
+        expression="`print`",
+        remedy="write the values to an array and print them on the host",
+    )
+
+
+_BUILTINS: Mapping[Any, Callable[[FunctionBuilder, Arguments, ast.Call], Value]] = {
+    abs: _absolute,
+    bool: _to_boolean,
+    float: lambda builder, arguments, node: convert_to(builder, f32, arguments, node),
+    int: lambda builder, arguments, node: convert_to(builder, i32, arguments, node),
+    len: _length,
+    max: _extreme(BinaryOperator.MAXIMUM),
+    min: _extreme(BinaryOperator.MINIMUM),
+    print: _printing,
+    range: _range_elsewhere,
+}

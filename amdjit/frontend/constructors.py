@@ -1,0 +1,81 @@
+"""Types called in a kernel: `f16(x)`, `f32x4(a, b, c, d)`."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import convert, literal, truth
+from amdjit.frontend.forms import Arguments
+from amdjit.frontend.promotion import assignable
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Type, Vector, boolean
+
+
+def convert_to(builder: FunctionBuilder, target: Scalar, arguments: Arguments, node: ast.Call) -> Value:
+    """Convert to a scalar type on request, with loss where there is one."""
+    (value,) = arguments.exactly(builder, node, str(target), ("x",))
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        number = value.value
+        if isinstance(number, float) and not target.is_float and number == number and abs(number) != float("inf"):
+            number = bool(number) if target is boolean else int(number)
+        return literal(builder, number, target, node)
+    if target is boolean:
+        condition = truth(builder, value, node)
+        return convert(builder, condition, boolean, node)
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
+        raise builder.error(
+            codes.NOT_CONVERTIBLE, node, source=describe(value), target=target, remedy="convert one element: `v[i]`"
+        )
+    _refuse_storage(builder, value.type, target, node)
+    return convert(builder, value, target, node)
+
+
+def _refuse_storage(builder: FunctionBuilder, source: Type, target: Type, node: ast.AST) -> None:
+    for type in (source, target):
+        scalar = type.element if isinstance(type, Vector) else type
+        if isinstance(scalar, Scalar) and scalar.storage_only and source != target:
+            raise builder.error(
+                codes.NOT_CONVERTIBLE,
+                node,
+                source=source,
+                target=target,
+                remedy="fp8 and bf8 values are moved and multiplied as they are; convert arrays on the host",
+            )
+
+
+def make_vector(builder: FunctionBuilder, target: Vector, arguments: Arguments, node: ast.Call) -> Value:
+    """`f32x4()` zeros, `f32x4(x)` x everywhere, `f32x4(v)` a vector converted, `f32x4(a, b, c, d)`."""
+    items = arguments.positional
+    if len(items) == 1 and isinstance(items[0], TupleValue):
+        items = items[0].items
+    if arguments.keywords or len(items) not in (0, 1, target.length):
+        raise builder.error(codes.VECTOR_LENGTH, node, type=target, expected=target.length, given=len(items))
+    if not items:
+        return literal(builder, 0, target, node)
+    if len(items) == 1:
+        return _one_value(builder, target, items[0], node)
+    elements = tuple(_element(builder, target.element, item, node) for item in items)
+    return tree.MakeVector(builder.span(node), target, elements)
+
+
+def _one_value(builder: FunctionBuilder, target: Vector, value: Value, node: ast.Call) -> Value:
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        if value.type.length != target.length:
+            raise builder.error(codes.VECTOR_LENGTH, node, type=target, expected=target.length, given=value.type.length)
+        _refuse_storage(builder, value.type, target, node)
+        return convert(builder, value, target, node)
+    if isinstance(value, CompileTime):
+        return literal(builder, value.value, target, node)
+    return convert(builder, _element(builder, target.element, value, node), target, node)
+
+
+def _element(builder: FunctionBuilder, target: Scalar, value: Value, node: ast.Call) -> tree.Expression:
+    if isinstance(value, CompileTime):
+        return literal(builder, value.value, target, node)
+    if not isinstance(value, tree.Expression) or not assignable(value.type, target):
+        raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+    _refuse_storage(builder, value.type, target, node)
+    return convert(builder, value, target, node)

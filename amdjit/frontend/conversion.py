@@ -1,0 +1,137 @@
+"""Conversions: of literals to the type they meet, by themselves where nothing is lost, and on request."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.promotion import (
+    assignable,
+    common_type,
+    default_type,
+    literal_fits,
+    literal_type,
+    widens_exactly,
+)
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Tuple, Type, Vector, boolean
+
+
+def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
+    """Write a Python number in a scalar type, or in every element of a vector type."""
+    scalar = target.element if isinstance(target, Vector) else target
+    assert isinstance(scalar, Scalar)
+    if not isinstance(value, (bool, int, float)):
+        raise builder.error(codes.NO_CONVERSION, node, source=describe(CompileTime(value)), target=target)
+    if isinstance(value, float) and not scalar.is_float:
+        raise builder.error(codes.NO_CONVERSION, node, source=f"the constant {value!r}", target=scalar)
+    if not literal_fits(value, scalar):
+        raise builder.error(codes.LITERAL_RANGE, node, value=value, type=scalar)
+    return tree.Constant(builder.span(node), target, _as_type(value, scalar))
+
+
+def _as_type(value: bool | int | float, scalar: Scalar) -> bool | int | float:
+    if scalar is boolean:
+        return bool(value)
+    return float(value) if scalar.is_float else int(value)
+
+
+def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.Expression:
+    """Make a run-time value; a literal that stands alone becomes i32 or f32."""
+    if isinstance(value, tree.Expression):
+        return value
+    if isinstance(value, TupleValue):
+        items = tuple(materialise(builder, item, node) for item in value.items)
+        return tree.MakeTuple(builder.span(node), Tuple(tuple(item.type for item in items)), items)
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        scalar = default_type(value.value)
+        if scalar is None:
+            raise builder.error(codes.LITERAL_RANGE, node, value=value.value, type="i64 or u64")
+        return literal(builder, value.value, scalar, node)
+    raise builder.error(
+        codes.NO_OPERATION, node, what=describe(value), remedy="use it where a compile-time value is expected"
+    )
+
+
+def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
+    """Convert without a check of loss: the caller has decided that it is wanted."""
+    if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
+        return literal(builder, value.value, target, node)
+    expression = materialise(builder, value, node)
+    if expression.type == target:
+        return expression
+    span = builder.span(node)
+    if isinstance(target, Vector) and isinstance(expression.type, Scalar):
+        return tree.Splat(span, target, convert(builder, expression, target.element, node))
+    return tree.Convert(span, target, expression)
+
+
+def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
+    """Convert where no value is lost; otherwise an error that asks for an explicit conversion."""
+    source = None if isinstance(value, CompileTime) else materialise(builder, value, node).type
+    if source is not None and not widens_exactly(source, target):
+        raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+    return convert(builder, value, target, node)
+
+
+def assign_to(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
+    """Convert for a store to memory or to a variable of a declared type, as NumPy's item assignment does."""
+    if not isinstance(value, CompileTime):
+        source = materialise(builder, value, node).type
+        if not assignable(source, target):
+            raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+    return convert(builder, value, target, node)
+
+
+def pair(
+    builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
+) -> tuple[tree.Expression, tree.Expression]:
+    """Bring two operands to the type they have in common."""
+    target = _pair_type(left, right)
+    if target is None:
+        raise builder.error(
+            codes.OPERAND_TYPES,
+            node,
+            operator=operator,
+            left=describe(left),
+            right=describe(right),
+            remedy=_remedy(left, right),
+        )
+    return convert(builder, left, target, node), convert(builder, right, target, node)
+
+
+def _pair_type(left: Value, right: Value) -> Type | None:
+    if isinstance(left, tree.Expression) and isinstance(right, tree.Expression):
+        return common_type(left.type, right.type)
+    typed, weak = (left, right) if isinstance(left, tree.Expression) else (right, left)
+    if not isinstance(weak, CompileTime) or not isinstance(weak.value, (bool, int, float)):
+        return None
+    if not isinstance(typed, tree.Expression):
+        return default_type(weak.value)
+    scalar = literal_type(weak.value, typed.type)
+    if isinstance(typed.type, Vector):
+        return typed.type if scalar == typed.type.element else None
+    return scalar
+
+
+def _remedy(left: Value, right: Value) -> str:
+    types = [value.type for value in (left, right) if isinstance(value, tree.Expression)]
+    scalars = [type.element if isinstance(type, Vector) else type for type in types]
+    if len(types) == 2 and all(isinstance(scalar, Scalar) for scalar in scalars):
+        if any(isinstance(scalar, Scalar) and scalar.storage_only for scalar in scalars):
+            return "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
+        return f"convert one of them: `{types[0]}(...)` or `{types[1]}(...)`"
+    return "operators work on numbers and vectors; for an array, index it: `a[i]`"
+
+
+def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
+    """Return the truth of a value as Python sees it: a boolean expression or a compile-time bool."""
+    if isinstance(value, CompileTime):
+        return CompileTime(bool(value.value))
+    if isinstance(value, TupleValue):
+        return CompileTime(len(value.items) > 0)
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar) or value.type.storage_only:
+        raise builder.error(codes.CONDITION_TYPE, node, type=describe(value))
+    return value if value.type is boolean else tree.Convert(builder.span(node), boolean, value)

@@ -1,0 +1,282 @@
+"""Expressions: names, constants, operators, conditions, attributes."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Mapping
+
+from amdjit.declarations import Property
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
+from amdjit.frontend.calls import call, call_declared
+from amdjit.frontend.conversion import convert, truth
+from amdjit.frontend.operators import binary, compare, unary
+from amdjit.frontend.scope import join_types, outside_value, read_name
+from amdjit.frontend.subscripts import slice_value, subscript
+from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, Vector, boolean
+
+
+def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
+    """A literal."""
+    if isinstance(node.value, (bytes, complex)):
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression=f"a {type(node.value).__name__} literal",
+            remedy="use numbers; a complex number can be two floats",
+        )
+    return CompileTime(node.value)
+
+
+def name(builder: FunctionBuilder, node: ast.Name) -> Value:
+    """A name."""
+    return _read_property(builder, read_name(builder, node.id, node), node)
+
+
+def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
+    if isinstance(value, CompileTime) and isinstance(value.value, Property):
+        return call_declared(builder, value.value.getter, (), node)
+    return value
+
+
+def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
+    """A tuple; `*other` puts another tuple's items in."""
+    items: list[Value] = []
+    for element in node.elts:
+        if not isinstance(element, ast.Starred):
+            items.append(builder.evaluate(element))
+            continue
+        inner = builder.evaluate(element.value)
+        if not isinstance(inner, TupleValue):
+            raise builder.error(codes.NOT_INDEXABLE, element, type=describe(inner))
+        items += inner.items
+    return TupleValue(tuple(items))
+
+
+def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
+    """`left + right` and its like."""
+    if isinstance(node.op, ast.MatMult):
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression="`@`",
+            remedy="write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn",
+        )
+    return binary(builder, type(node.op), builder.evaluate(node.left), builder.evaluate(node.right), node)
+
+
+def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
+    """`-x` and its like."""
+    return unary(builder, type(node.op), builder.evaluate(node.operand), node)
+
+
+def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
+    """`a < b < c`: each operand is evaluated at most once, later ones only if they are needed."""
+    left = builder.evaluate(node.left)
+    return _compare_rest(builder, left, list(zip(node.ops, node.comparators, strict=True)), node)
+
+
+def _compare_rest(
+    builder: FunctionBuilder, left: Value, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.Compare
+) -> Value:
+    operator, comparator = rest[0]
+    right = builder.evaluate(comparator)
+    if len(rest) == 1:
+        return compare(builder, type(operator), left, right, node)
+    right = builder.hold(right, "middle", comparator)
+    first = compare(builder, type(operator), left, right, node)
+    return _both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
+
+
+def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
+    """`and`, `or`: like Python they give one of the operands, and evaluate the right one only if it is needed."""
+    combine = _both if isinstance(node.op, ast.And) else _either
+
+    def from_index(index: int) -> Value:
+        value = builder.evaluate(node.values[index])
+        if index + 1 == len(node.values):
+            return value
+        return combine(builder, value, lambda: from_index(index + 1), node)
+
+    return from_index(0)
+
+
+def _both(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
+    decided = truth(builder, left, node)
+    if isinstance(decided, CompileTime):
+        return right() if decided.value else left
+    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
+    return choose(builder, truth(builder, left, node), right, lambda: _opposite(left, False), node)
+
+
+def _either(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
+    decided = truth(builder, left, node)
+    if isinstance(decided, CompileTime):
+        return left if decided.value else right()
+    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
+    return choose(builder, truth(builder, left, node), lambda: _opposite(left, True), right, node)
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value, tree.Expression) and value.type is boolean
+
+
+def _opposite(left: Value, decided: bool) -> Value:
+    """What `and`/`or` give if the left operand decides: for a boolean that is a constant."""
+    return CompileTime(decided) if _is_boolean(left) else left
+
+
+def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
+    """`a if condition else b`: a compile-time condition types one side only."""
+    condition = truth(builder, builder.evaluate(node.test), node.test)
+    if isinstance(condition, CompileTime):
+        return builder.evaluate(node.body if condition.value else node.orelse)
+    return choose(builder, condition, lambda: builder.evaluate(node.body), lambda: builder.evaluate(node.orelse), node)
+
+
+def choose(
+    builder: FunctionBuilder, condition: Value, when_true: Callable[[], Value], when_false: Callable[[], Value],
+    node: ast.expr,
+) -> Value:  # fmt: skip
+    """Evaluate one side only: as an expression, or through a variable where a side takes statements."""
+    assert isinstance(condition, tree.Expression)
+    with builder.collect() as first:
+        left = when_true()
+    with builder.collect() as second:
+        right = when_false()
+    target = join_types(builder, "the result", [left, right], node)
+    if target is None:
+        raise builder.error(codes.JOIN_TYPES, node, name="the result", left=describe(left), right=describe(right))
+    with builder.collect() as more_first:
+        left_value = convert(builder, left, target, node)
+    with builder.collect() as more_second:
+        right_value = convert(builder, right, target, node)
+    first, second = first + more_first, second + more_second
+    if not first and not second:
+        result = _conditional(builder, condition, left_value, right_value, node)
+        return builder.hold(result, "chosen", node) if isinstance(target, Tuple) else result
+    return _through_variable(builder, condition, (first, left_value), (second, right_value), node)
+
+
+def _conditional(
+    builder: FunctionBuilder, condition: tree.Expression, left: tree.Expression, right: tree.Expression, node: ast.expr
+) -> tree.Expression:
+    span = builder.span(node)
+    if left.type is boolean:
+        if isinstance(right, tree.Constant) and not right.value:
+            return tree.Logical(span, boolean, True, condition, left)
+        if isinstance(left, tree.Constant) and left.value:
+            return tree.Logical(span, boolean, False, condition, right)
+    return tree.Conditional(span, left.type, condition, left, right)
+
+
+def _through_variable(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    left: tuple[list[tree.Statement], tree.Expression],
+    right: tuple[list[tree.Statement], tree.Expression],
+    node: ast.expr,
+) -> Value:
+    span = builder.span(node)
+    type: Type = left[1].type
+    variable = builder.variable("chosen", type)
+    left[0].append(tree.Assign(span, variable, left[1]))
+    right[0].append(tree.Assign(span, variable, right[1]))
+    builder.emit(tree.If(span, condition, left[0], right[0]))
+    read = tree.Read(span, type, variable)
+    return builder.unpack(read) if isinstance(type, Tuple) else read
+
+
+def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
+    """`array.shape`, `threadIdx.x`, `module.name`."""
+    owner = builder.evaluate(node.value)
+    if isinstance(owner, tree.Expression) and isinstance(owner.type, Array):
+        return _array_attribute(builder, owner, owner.type, node)
+    if isinstance(owner, CompileTime):
+        return _object_attribute(builder, owner.value, node)
+    remedy = "its items can be read by index" if isinstance(owner, TupleValue) else "index it, or convert it"
+    if isinstance(owner, tree.Expression) and isinstance(owner.type, Vector):
+        remedy = "read elements by index: `v[0]`"
+    raise builder.error(codes.NO_ATTRIBUTE, node, type=describe(owner), attribute=node.attr, remedy=remedy)
+
+
+_ARRAY_ATTRIBUTES = "arrays have shape, ndim, size, dtype, load(index, width) and store(index, vector)"
+
+
+def _array_attribute(builder: FunctionBuilder, array: tree.Expression, type: Array, node: ast.Attribute) -> Value:
+    if node.attr == "shape":
+        return TupleValue(tuple(extent(builder, array, axis, node) for axis in range(type.ndim)))
+    if node.attr == "size":
+        size: Value = CompileTime(1)
+        for axis in range(type.ndim):
+            size = binary(builder, ast.Mult, size, extent(builder, array, axis, node), node)
+        return size
+    if node.attr == "ndim":
+        return CompileTime(type.ndim)
+    if node.attr == "dtype":
+        return CompileTime(type.element)
+    if node.attr in ("load", "store"):
+        return Method(array, node.attr)
+    raise builder.error(codes.NO_ATTRIBUTE, node, type=type, attribute=node.attr, remedy=_ARRAY_ATTRIBUTES)
+
+
+def extent(builder: FunctionBuilder, array: tree.Expression, axis: int, node: ast.AST) -> Value:
+    """Return an array's extent along an axis."""
+    assert isinstance(array.type, Array)
+    if array.type.shape is not None:
+        return CompileTime(array.type.shape[axis])
+    return tree.Extent(builder.span(node), array.type.index_type, array, axis)
+
+
+def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribute) -> Value:
+    try:
+        value = getattr(owner, node.attr)
+    except AttributeError:
+        name = getattr(owner, "__name__", type(owner).__name__)
+        raise builder.error(
+            codes.NO_ATTRIBUTE, node, type=f"`{name}`", attribute=node.attr, remedy="check the name's spelling"
+        ) from None
+    if isinstance(owner, types.ModuleType):
+        builder.session.note_read(vars(owner), node.attr, value)
+    return _read_property(builder, outside_value(builder, value, node.attr, node), node)
+
+
+def _refuse(expression: str, remedy: str) -> ExpressionHandler:
+    def handler(builder: FunctionBuilder, node: ast.expr) -> Value:
+        raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression=expression, remedy=remedy)
+
+    return handler
+
+
+_COMPREHENSION = "write a loop, or a tuple"
+EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
+    ast.Attribute: attribute,
+    ast.BinOp: binary_operation,
+    ast.BoolOp: boolean_operation,
+    ast.Call: call,
+    ast.Compare: comparison,
+    ast.Constant: constant,
+    ast.IfExp: conditional,
+    ast.Name: name,
+    ast.Slice: slice_value,
+    ast.Subscript: subscript,
+    ast.Tuple: tuple_display,
+    ast.UnaryOp: unary_operation,
+    ast.Await: _refuse("`await`", "kernels run to their end"),
+    ast.Dict: _refuse("a dict", "use arrays or tuples"),
+    ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
+    ast.GeneratorExp: _refuse("a generator", _COMPREHENSION),
+    ast.JoinedStr: _refuse("an f-string", "format text on the host"),
+    ast.Lambda: _refuse("a lambda", "write a `def` outside the kernel and call it"),
+    ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
+    ast.ListComp: _refuse("a list comprehension", _COMPREHENSION),
+    ast.NamedExpr: _refuse("`:=`", "assign on a line of its own"),
+    ast.Set: _refuse("a set", "use a tuple"),
+    ast.SetComp: _refuse("a set comprehension", _COMPREHENSION),
+    ast.Starred: _refuse("`*` here", "write the items out"),
+    ast.Yield: _refuse("`yield`", "write results to an array"),
+    ast.YieldFrom: _refuse("`yield from`", "write results to an array"),
+}

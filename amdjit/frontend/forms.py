@@ -1,0 +1,195 @@
+"""Special forms: names whose result depends on compile-time values, so that a signature cannot describe them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from amdjit.declarations import Form
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.subscripts import element_indices
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace, Array, Element, Layout, Pointer, Scalar, Vector, boolean, vector
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The evaluated arguments of a call."""
+
+    positional: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+    @property
+    def are_static(self) -> bool:
+        """Whether all are compile-time values given by position."""
+        return not self.keywords and all(isinstance(value, CompileTime) for value in self.positional)
+
+    def exactly(
+        self, builder: FunctionBuilder, node: ast.AST, function: str, names: tuple[str, ...], optional: int = 0
+    ) -> tuple[Value, ...]:
+        """Return the arguments in the order of `names`; the last `optional` ones may be left out (None)."""
+        values: dict[str, Value] = dict(zip(names, self.positional, strict=False))
+        extra = [name for name in self.keywords if name not in names or name in values]
+        values |= self.keywords
+        missing = [name for name in names[: len(names) - optional] if name not in values]
+        if len(self.positional) > len(names) or extra or missing:
+            raise builder.error(
+                codes.ARGUMENT_COUNT,
+                node,
+                function=function,
+                expected=f"{len(names)} argument(s)",
+                given=_given(len(self.positional), extra, missing),
+                signature=f"{function}({', '.join(names)})",
+            )
+        return tuple(values.get(name, CompileTime(None)) for name in names)
+
+
+def _given(count: int, extra: list[str], missing: list[str]) -> str:
+    if extra:
+        return f"`{extra[0]}` is unknown or given twice"
+    if missing:
+        return f"`{missing[0]}` is missing"
+    return f"{count} were given"
+
+
+def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what: str) -> int:
+    """Return a compile-time integer."""
+    if not isinstance(value, CompileTime) or not isinstance(value.value, int):
+        raise builder.error(codes.NOT_CONSTANT, node, what=what)
+    return int(value.value)
+
+
+def _allocate(space: AddressSpace, name: str) -> Handler:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        shape, dtype = arguments.exactly(builder, node, f"{name}.array", ("shape", "dtype"))
+        type = Array(
+            _element_type(builder, dtype, node),
+            len(_shape(builder, shape, node)),
+            Layout.CONTIGUOUS,
+            space,
+            _shape(builder, shape, node),
+        )
+        return builder.hold(tree.AllocateArray(builder.span(node), type, name), name, node)
+
+    return handler
+
+
+def _dynamic(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (dtype,) = arguments.exactly(builder, node, "shared.dynamic", ("dtype",))
+    element = _element_type(builder, dtype, node)
+    type = Array(element, 1, Layout.CONTIGUOUS, AddressSpace.LDS)
+    return builder.hold(tree.AllocateArray(builder.span(node), type, "dynamic", dynamic=True), "dynamic", node)
+
+
+def _element_type(builder: FunctionBuilder, value: Value, node: ast.AST) -> Element:
+    if isinstance(value, CompileTime) and isinstance(value.value, (Scalar, Vector)):
+        return value.value
+    raise builder.error(codes.ANNOTATION, node, name="dtype", found=describe(value))
+
+
+def _shape(builder: FunctionBuilder, value: Value, node: ast.AST) -> tuple[int, ...]:
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    extents = []
+    for item in items:
+        known = isinstance(item, CompileTime) and isinstance(item.value, int) and not isinstance(item.value, bool)
+        if not known or not isinstance(item, CompileTime) or int(str(item.value)) <= 0:
+            raise builder.error(codes.BAD_SHAPE, node, found=describe(value))
+        extents.append(int(str(item.value)))
+    if not extents:
+        raise builder.error(codes.BAD_SHAPE, node, found="()")
+    return tuple(extents)
+
+
+def _address_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    array, index = arguments.exactly(builder, node, "address_of", ("array", "index"))
+    if not isinstance(array, tree.Expression) or not isinstance(array.type, Array):
+        raise builder.error(codes.NOT_INDEXABLE, node, type=describe(array))
+    indices = element_indices(builder, array, array.type, index, node)
+    type = Pointer(array.type.element, array.type.address_space)
+    return tree.AddressOf(builder.span(node), type, array, indices)
+
+
+def _bitcast(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    value, target = arguments.exactly(builder, node, "bitcast", ("value", "type"))
+    if not isinstance(target, CompileTime) or not isinstance(target.value, (Scalar, Vector)):
+        raise builder.error(codes.ANNOTATION, node, name="type", found=describe(target))
+    is_typed = isinstance(value, tree.Expression) and isinstance(value.type, (Scalar, Vector))
+    if not isinstance(value, tree.Expression) or not is_typed or boolean in (value.type, target.value):
+        raise builder.error(
+            codes.NOT_CONVERTIBLE,
+            node,
+            source=describe(value),
+            target=f"the bits of {target.value}",
+            remedy="give a typed number or vector, such as `bitcast(f32(1.0), i32)`",
+        )
+    assert isinstance(value.type, (Scalar, Vector))
+    if value.type.bits != target.value.bits:
+        raise builder.error(
+            codes.BITCAST_SIZE,
+            node,
+            source=value.type,
+            target=target.value,
+            source_bits=value.type.bits,
+            target_bits=target.value.bits,
+        )
+    return tree.Bitcast(builder.span(node), target.value, value)
+
+
+def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    left, right, indices = arguments.exactly(builder, node, "shuffle", ("v", "w", "indices"))
+    for value in (left, right):
+        if not isinstance(value, tree.Expression) or not isinstance(value.type, Vector):
+            raise builder.error(
+                codes.NOT_CONVERTIBLE, node, source=describe(value), target="a vector", remedy="pass vectors"
+            )
+    assert isinstance(left, tree.Expression)
+    assert isinstance(right, tree.Expression)
+    if left.type != right.type or not isinstance(left.type, Vector) or not isinstance(indices, TupleValue):
+        raise builder.error(
+            codes.OPERAND_TYPES, node, operator="shuffle", left=left.type, right=right.type,
+            remedy="pass two vectors of one type and a tuple of constant indices",
+        )  # fmt: skip
+    picks = tuple(constant_integer(builder, item, node, "an index of `shuffle`") for item in indices.items)
+    for pick in picks:
+        if not 0 <= pick < 2 * left.type.length:
+            last = 2 * left.type.length - 1
+            raise builder.error(codes.INDEX_RANGE, node, index=pick, type="two vectors", last=last)
+    if not 2 <= len(picks) <= 64:
+        raise builder.error(codes.VECTOR_LENGTH, node, type="a vector", expected="2 to 64", given=len(picks))
+    return tree.Shuffle(builder.span(node), vector(left.type.element, len(picks)), left, right, picks)
+
+
+def _vector_type(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    element, length = arguments.exactly(builder, node, "vector", ("element", "length"))
+    scalar = _element_type(builder, element, node)
+    size = constant_integer(builder, length, node, "the length of a vector")
+    if not isinstance(scalar, Scalar) or scalar is boolean or not 2 <= size <= 64:
+        raise builder.error(codes.VECTOR_LENGTH, node, type=f"a vector of {scalar}", expected="2 to 64", given=size)
+    return CompileTime(vector(scalar, size))
+
+
+def _loop_only(name: str) -> Handler:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        raise builder.error(
+            codes.NO_OPERATION, node, what=f"`{name}(...)`", remedy=f"loop over it: `for i in {name}(...)`"
+        )
+
+    return handler
+
+
+Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
+
+FORMS: Mapping[Form, Handler] = {
+    Form.ADDRESS_OF: _address_of,
+    Form.BITCAST: _bitcast,
+    Form.LOCAL_ARRAY: _allocate(AddressSpace.PRIVATE, "local"),
+    Form.SHARED_ARRAY: _allocate(AddressSpace.LDS, "shared"),
+    Form.SHARED_DYNAMIC: _dynamic,
+    Form.SHUFFLE: _shuffle,
+    Form.STATIC_RANGE: _loop_only("static_range"),
+    Form.UNROLL: _loop_only("unroll"),
+    Form.VECTOR: _vector_type,
+}

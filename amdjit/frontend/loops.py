@@ -1,0 +1,374 @@
+"""Loops: names that go round keep one type, found by typing the body again if it widens."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from amdjit.declarations import Form, SpecialForm
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
+from amdjit.frontend.conversion import convert, materialise, truth
+from amdjit.frontend.operators import negated
+from amdjit.frontend.scope import assigned_names, bind, join_types, merge
+from amdjit.frontend.statements import assign_target
+from amdjit.frontend.values import Binding, CompileTime, TupleValue, Undefined, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Type, boolean, i32
+
+
+class _WidenError(Exception):
+    """The body gives a carried name a wider type: type the loop again with it."""
+
+    def __init__(self, name: str, type: Type) -> None:
+        super().__init__(name)
+        self.name, self.type = name, type
+
+
+def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
+    """`while`: also with an `else`."""
+    with builder.block():
+        test = truth(builder, builder.evaluate(node.test), node.test)
+    if isinstance(test, CompileTime) and not test.value:
+        builder.run(node.orelse)
+        return
+    _with_stable_types(builder, [*node.body, node.test], node, lambda: _while_once(builder, node))
+
+
+def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
+    loop = builder.loops[-1]
+    span = builder.span(node.test)
+    with builder.block() as body:
+        condition = truth(builder, builder.evaluate(node.test), node.test)
+        ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
+        otherwise = _loop_else(builder, node, ends)
+        is_simple = not body and isinstance(condition, tree.Expression)
+        if not is_simple:
+            _break_unless(builder, condition, otherwise, ends, node)
+        builder.run(node.body)
+        _close_round(builder, loop, node)
+    if is_simple:
+        builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
+    else:
+        builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
+    _leave_loop(builder, loop, ends, node)
+
+
+def _break_unless(
+    builder: FunctionBuilder, condition: Value, otherwise: list[tree.Statement], ends: list[Exit], node: ast.While
+) -> None:
+    """A condition that takes statements to compute is tested inside an endless loop."""
+    opposite = negated(builder, condition, node.test)
+    if not isinstance(opposite, tree.Expression):
+        return
+    if ends:
+        ends[0].terminator = tree.Break(builder.span(node.test))
+        otherwise.append(ends[0].terminator)
+    builder.emit(tree.If(builder.span(node.test), opposite, otherwise, []))
+
+
+def _loop_else(builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Exit]) -> list[tree.Statement]:
+    """Type the loop's `else`; it becomes the way by which the loop ends without a break."""
+    if not ends:
+        return []
+    with builder.block() as statements:
+        builder.names = ends[0].names
+        loops, builder.loops = builder.loops, builder.loops[:-1]
+        builder.run(node.orelse)
+        builder.loops = loops
+        if builder.terminated:
+            ends.clear()
+        else:
+            ends[0] = Exit(builder.names, statements, node)
+    return statements
+
+
+def _leave_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
+    ways = [*ends, *loop.breaks]
+    if ways:
+        builder.names = merge(builder, ways, node)
+    builder.terminated = not ways
+
+
+def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
+    """`for`: over a range at run time, over anything of compile-time length by unrolling."""
+    iterable, unroll = _iterable(builder, node)
+    if isinstance(iterable, _Range):
+        _range_loop(builder, node, iterable, unroll)
+    else:
+        _static_loop(builder, node, iterable)
+
+
+class _Range:
+    """The bounds of `range(...)`, converted to one type."""
+
+    def __init__(self, bounds: tuple[Value, Value, Value]) -> None:
+        self.start, self.stop, self.step = bounds
+
+
+def _iterable(builder: FunctionBuilder, node: ast.For) -> tuple[_Range | tuple[Value, ...], int]:
+    call = node.iter
+    if isinstance(call, ast.Call):
+        callee = builder.evaluate(call.func)
+        if isinstance(callee, CompileTime) and callee.value is range:
+            return _Range(_bounds(builder, call)), 0
+        if isinstance(callee, CompileTime) and isinstance(callee.value, SpecialForm):
+            if callee.value.form is Form.STATIC_RANGE:
+                return _static_items(builder, call), 0
+            if callee.value.form is Form.UNROLL:
+                return _unrolled(builder, call)
+        helper = _STATIC_ITERABLES.get(callee.value) if isinstance(callee, CompileTime) else None
+        if helper is not None:
+            return helper(builder, call), 0
+    return _items_of(builder, call), 0
+
+
+def _items_of(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
+    value = builder.evaluate(node)
+    if isinstance(value, TupleValue):
+        return value.items
+    raise builder.error(codes.LOOP_OVER, node, what=describe(value))
+
+
+def _enumerate(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
+    items = _items_of(builder, call.args[0]) if len(call.args) == 1 else ()
+    return tuple(TupleValue((CompileTime(i), item)) for i, item in enumerate(items))
+
+
+def _zip(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
+    columns = [_items_of(builder, argument) for argument in call.args]
+    return tuple(TupleValue(row) for row in zip(*columns, strict=False))
+
+
+def _reversed(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
+    return tuple(reversed(_items_of(builder, call.args[0]))) if len(call.args) == 1 else ()
+
+
+_STATIC_ITERABLES: Mapping[object, Callable[[FunctionBuilder, ast.Call], tuple[Value, ...]]] = {
+    enumerate: _enumerate,
+    zip: _zip,
+    reversed: _reversed,
+}
+
+
+def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[_Range, int]:
+    """`unroll(range(...))` asks for all rounds, `unroll(range(...), 4)` for four at a time."""
+    inner = call.args[0] if call.args else call
+    is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
+    if not is_range or len(call.args) > 2:
+        raise builder.error(codes.LOOP_OVER, call, what="`unroll(...)` of something other than `range(...)`")
+    factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
+    if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
+        raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled rounds")
+    return _Range(_bounds(builder, cast(ast.Call, inner))), factor.value
+
+
+def _bounds(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, Value, Value]:
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        raise builder.error(
+            codes.ARGUMENT_COUNT,
+            call,
+            function="range",
+            expected="1 to 3 arguments",
+            given=f"{len(call.args)} were given",
+            signature="range(stop), range(start, stop) or range(start, stop, step)",
+        )
+    values = [builder.evaluate(argument) for argument in call.args]
+    for value, argument in zip(values, call.args, strict=True):
+        type = value.type if isinstance(value, tree.Expression) else None
+        is_integer = isinstance(type, Scalar) and type.is_integer
+        if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
+            raise builder.error(codes.INDEX_TYPE, argument, type=describe(value), remedy="convert it: `i32(...)`")
+    if values[2:] == [CompileTime(0)]:
+        raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")
+    start, stop = (CompileTime(0), values[0]) if len(values) == 1 else (values[0], values[1])
+    return start, stop, values[2] if len(values) == 3 else CompileTime(1)
+
+
+def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
+    bounds = _bounds(builder, call)
+    if not all(isinstance(bound, CompileTime) for bound in bounds):
+        raise builder.error(codes.NOT_CONSTANT, call, what="a bound of `static_range`")
+    start, stop, step = (cast(int, cast(CompileTime, bound).value) for bound in bounds)
+    return tuple(CompileTime(i) for i in range(start, stop, step))
+
+
+def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll: int) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
+        )
+    values = [bounds.start, bounds.stop, bounds.step]
+    type = join_types(builder, "range", [CompileTime(0), *values], node.iter)
+    type = i32 if not isinstance(type, Scalar) or type.bits < i32.bits else type
+    start, stop, step = (
+        _in_range(builder, builder.hold(convert(builder, value, type, node.iter), "bound", node.iter))
+        for value in values
+    )
+    name = node.target.id
+    current = builder.names.get(name)
+    keep = isinstance(current, tree.Variable) and current.type == type
+    variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
+
+    def one_pass() -> None:
+        loop = builder.loops[-1]
+        with builder.block() as body:
+            builder.names[name] = variable
+            builder.run(node.body)
+            _close_round(builder, loop, node)
+        after = dict(builder.names)
+        after[name] = variable if keep else Undefined("has no value after a loop that may have had no round")
+        ends = [Exit(after, [], node)]
+        otherwise = _loop_else(builder, node, ends)
+        span = builder.span(node.target)
+        builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
+        _leave_loop(builder, loop, ends, node)
+
+    _with_stable_types(builder, node.body, node, one_pass, skip=name)
+
+
+def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
+    assert isinstance(value, tree.Expression)
+    return value
+
+
+def _with_stable_types(
+    builder: FunctionBuilder, nodes: Sequence[ast.AST], node: ast.stmt,
+    one_pass: Callable[[], None], skip: str | None = None,
+) -> None:  # fmt: skip
+    """Type a loop, and again with a wider type for each name that the body widens, until all types stay."""
+    names = sorted(name for name in assigned_names(nodes) if name in builder.names and name != skip)
+    wider: dict[str, Type] = {}
+    before = dict(builder.names), len(builder.statements), dict(builder.numbers), len(builder.returns)
+    while True:
+        carried = _carry(builder, names, wider, node)
+        builder.loops.append(Loop(carried))
+        try:
+            one_pass()
+        except _WidenError as widened:
+            wider[widened.name] = widened.type
+            builder.names, builder.numbers = dict(before[0]), dict(before[2])
+            del builder.statements[before[1] :]
+            del builder.returns[before[3] :]
+            builder.terminated = False
+        else:
+            return
+        finally:
+            builder.loops.pop()
+
+
+def _carry(
+    builder: FunctionBuilder, names: list[str], wider: dict[str, Type], node: ast.stmt
+) -> dict[str, tree.Variable]:
+    """Put each name that goes round into a variable; compile-time objects other than numbers stay outside."""
+    carried: dict[str, tree.Variable] = {}
+    for name in names:
+        binding = builder.names[name]
+        if isinstance(binding, Undefined) or (isinstance(binding, CompileTime) and not binding.is_number):
+            builder.names[name] = Undefined("has no single value in the loop that assigns it")
+            continue
+        if isinstance(binding, tree.Variable) and wider.get(name, binding.type) == binding.type:
+            carried[name] = binding
+            continue
+        value = _run_time(builder, binding, node)
+        target = wider.get(name, value.type)
+        builder.names[name] = Undefined("")
+        bind(builder, name, convert(builder, value, target, node), node)
+        carried[name] = cast(tree.Variable, builder.names[name])
+    return carried
+
+
+def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
+    """Return a binding as a run-time value."""
+    if isinstance(binding, tree.Variable):
+        return tree.Read(builder.span(node), binding.type, binding)
+    assert not isinstance(binding, Undefined)
+    return materialise(builder, binding, node)
+
+
+def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> None:
+    """At the end of a round and at each `continue`, give the carried names their variables' values."""
+    ways = list(loop.continues)
+    if not builder.terminated:
+        ways.append(Exit(builder.names, builder.statements, node.body[-1]))
+    for way in ways:
+        for name, carried in loop.carried.items():
+            _close_name(builder, way, name, carried)
+
+
+def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
+    binding = way.names.get(name)
+    if binding is carried or binding is None:
+        return
+    if isinstance(binding, Undefined):
+        raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason=binding.reason)
+    value: Value = _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
+    read = tree.Read(builder.span(way.node), carried.type, carried)
+    joined = join_types(builder, name, [read, value], way.node)
+    if joined is None:
+        raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value))
+    if joined != carried.type:
+        raise _WidenError(name, joined)
+    with builder.collect() as added:
+        builder.emit(tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node)))
+    way.add(added)
+
+
+def _static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
+    """Unroll: type the body once an item. break and continue need compile-time conditions."""
+    loop = Loop({}, is_static=True)
+    builder.loops.append(loop)
+    broken = False
+    for item in items:
+        assign_target(builder, node.target, item)
+        depth = len(builder.statements)
+        try:
+            builder.run(node.body)
+        except _StaticExitError as leaving:
+            if leaving.statements is not builder.statements or len(builder.statements) < depth:
+                raise builder.error(codes.STATIC_LOOP_EXIT, leaving.node, statement=leaving.word) from None
+            broken = leaving.word == "break"
+        if broken or builder.terminated:
+            break
+    builder.loops.pop()
+    if not broken and not builder.terminated:
+        builder.run(node.orelse)
+
+
+class _StaticExitError(Exception):
+    """A `break` or `continue` of an unrolled loop, reached while typing its body."""
+
+    def __init__(self, word: str, statements: list[tree.Statement], node: ast.AST) -> None:
+        super().__init__(word)
+        self.word, self.statements, self.node = word, statements, node
+
+
+def leave_loop(builder: FunctionBuilder, node: ast.Break) -> None:
+    """`break`."""
+    loop = builder.loops[-1]
+    if loop.is_static:
+        raise _StaticExitError("break", builder.statements, node)
+    leaving = tree.Break(builder.span(node))
+    loop.breaks.append(Exit(dict(builder.names), builder.statements, node, leaving))
+    builder.emit(leaving)
+    builder.terminated = True
+
+
+def next_round(builder: FunctionBuilder, node: ast.Continue) -> None:
+    """`continue`."""
+    loop = builder.loops[-1]
+    if loop.is_static:
+        raise _StaticExitError("continue", builder.statements, node)
+    leaving = tree.Continue(builder.span(node))
+    loop.continues.append(Exit(dict(builder.names), builder.statements, node, leaving))
+    builder.emit(leaving)
+    builder.terminated = True
+
+
+LOOPS: Mapping[type[ast.stmt], StatementHandler] = {
+    ast.Break: leave_loop,
+    ast.Continue: next_round,
+    ast.For: for_loop,
+    ast.While: while_loop,
+}

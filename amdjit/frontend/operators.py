@@ -1,0 +1,262 @@
+"""Arithmetic, comparison and boolean operators, with Python's meaning on the types they have."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import convert, materialise, pair, truth
+from amdjit.frontend.promotion import literal_fits
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32
+
+BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
+    ast.Add: (BinaryOperator.ADD, operator.add),
+    ast.Sub: (BinaryOperator.SUBTRACT, operator.sub),
+    ast.Mult: (BinaryOperator.MULTIPLY, operator.mul),
+    ast.Div: (BinaryOperator.DIVIDE, operator.truediv),
+    ast.FloorDiv: (BinaryOperator.FLOOR_DIVIDE, operator.floordiv),
+    ast.Mod: (BinaryOperator.MODULO, operator.mod),
+    ast.Pow: (BinaryOperator.POWER, operator.pow),
+    ast.BitAnd: (BinaryOperator.AND, operator.and_),
+    ast.BitOr: (BinaryOperator.OR, operator.or_),
+    ast.BitXor: (BinaryOperator.XOR, operator.xor),
+    ast.LShift: (BinaryOperator.SHIFT_LEFT, operator.lshift),
+    ast.RShift: (BinaryOperator.SHIFT_RIGHT, operator.rshift),
+}
+_UNARY: dict[type[ast.unaryop], tuple[UnaryOperator, Callable[[Any], Any]]] = {
+    ast.USub: (UnaryOperator.NEGATE, operator.neg),
+    ast.Invert: (UnaryOperator.INVERT, operator.invert),
+    ast.UAdd: (UnaryOperator.NEGATE, operator.pos),
+}
+_COMPARISONS: dict[type[ast.cmpop], tuple[Comparison, Callable[[Any, Any], Any]]] = {
+    ast.Eq: (Comparison.EQUAL, operator.eq),
+    ast.NotEq: (Comparison.NOT_EQUAL, operator.ne),
+    ast.Lt: (Comparison.LESS, operator.lt),
+    ast.LtE: (Comparison.LESS_EQUAL, operator.le),
+    ast.Gt: (Comparison.GREATER, operator.gt),
+    ast.GtE: (Comparison.GREATER_EQUAL, operator.ge),
+}
+_IDENTITY: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda item, container: item in container,
+    ast.NotIn: lambda item, container: item not in container,
+}
+_BITWISE = (BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR)
+_SHIFTS = (BinaryOperator.SHIFT_LEFT, BinaryOperator.SHIFT_RIGHT)
+_INTEGER_ONLY = (*_BITWISE, *_SHIFTS)
+_WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPLY)
+
+
+def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
+    """Type `left kind right`."""
+    symbol, compute = BINARY[kind]
+    if isinstance(left, CompileTime) and isinstance(right, CompileTime):
+        return fold(builder, node, compute, left.value, right.value)
+    if symbol is BinaryOperator.ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        return TupleValue(left.items + right.items)
+    if symbol is BinaryOperator.POWER:
+        return _power(builder, left, right, node)
+    left, right = pair(builder, left, right, symbol.value, node)
+    if symbol in _SHIFTS or left.type is boolean:
+        left, right = _plain_integers(builder, symbol, left, right, node)
+    scalar = _element(left.type)
+    if scalar is None or scalar.storage_only or (symbol in _INTEGER_ONLY and scalar.is_float):
+        raise _refuse(builder, symbol, left, right, node)
+    if symbol is BinaryOperator.DIVIDE and not scalar.is_float:
+        left, right = (_to_float(builder, side, node) for side in (left, right))
+    return tree.Binary(builder.span(node), left.type, symbol, left, right)
+
+
+def _plain_integers(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: tree.Expression, right: tree.Expression, node: ast.AST
+) -> tuple[tree.Expression, tree.Expression]:
+    """Python computes with booleans as 0 and 1, but `&`, `|` and `^` of two booleans are boolean."""
+    if left.type is boolean and symbol not in _BITWISE:
+        return convert(builder, left, i32, node), convert(builder, right, i32, node)
+    return left, right
+
+
+def _refuse(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: tree.Expression, right: tree.Expression, node: ast.AST
+) -> Exception:
+    scalar = _element(left.type)
+    remedy = "index the array first: `a[i]`" if scalar is None else f"convert the operands: `{i32}(...)`"
+    if scalar is not None and scalar.storage_only:
+        remedy = "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
+    return builder.error(
+        codes.OPERAND_TYPES, node, operator=symbol.value, left=describe(left), right=describe(right), remedy=remedy
+    )
+
+
+def _element(type: Type) -> Scalar | None:
+    if isinstance(type, Vector):
+        return type.element
+    return type if isinstance(type, Scalar) else None
+
+
+def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -> tree.Expression:
+    """`/` of integers is a float: f64 where 64-bit integers were asked for, f32 otherwise."""
+    scalar = _element(value.type)
+    assert scalar is not None
+    target = f64 if scalar.bits == 64 else f32
+    vector = value.type
+    return convert(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+
+
+_LARGEST_POWER = 64
+
+
+def _power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST) -> Value:
+    """`x ** n` for a small constant n is multiplications, in the order of binary powering."""
+    value = exponent.value if isinstance(exponent, CompileTime) else None
+    is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
+    if not is_exponent or not isinstance(base, tree.Expression):
+        raise builder.error(
+            codes.OPERAND_TYPES,
+            node,
+            operator="**",
+            left=describe(base),
+            right=describe(exponent),
+            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or `exp2(y * log2(x))` on floats",
+        )
+    assert isinstance(value, int)
+    one = convert(builder, CompileTime(1), base.type, node)
+    held = builder.hold(base, "base", node)
+    result: Value = one
+    while value:
+        if value & 1:
+            result = held if result is one else binary(builder, ast.Mult, result, held, node)
+        value >>= 1
+        if value:
+            held = builder.hold(binary(builder, ast.Mult, held, held, node), "base", node)
+    return result
+
+
+def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:
+    """Type `-x`, `+x`, `~x` or `not x`."""
+    if kind is ast.Not:
+        return negated(builder, truth(builder, operand, node), node)
+    symbol, compute = _UNARY[kind]
+    if isinstance(operand, CompileTime):
+        return fold(builder, node, compute, operand.value)
+    value = materialise(builder, operand, node)
+    if value.type is boolean:
+        value = convert(builder, value, i32, node)
+    scalar = _element(value.type)
+    if scalar is None or scalar.storage_only or (scalar.is_float and symbol is UnaryOperator.INVERT):
+        text = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[kind]
+        raise builder.error(
+            codes.UNARY_TYPE, node, operator=text, type=describe(value), remedy="convert it first: `i32(...)`"
+        )
+    if kind is ast.UAdd:
+        return value
+    return tree.Unary(builder.span(node), value.type, symbol, value)
+
+
+def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
+    """Return the opposite of a truth value."""
+    if isinstance(condition, CompileTime):
+        return CompileTime(not condition.value)
+    assert isinstance(condition, tree.Expression)
+    return tree.Unary(builder.span(node), boolean, UnaryOperator.NOT, condition)
+
+
+def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:
+    """Type one comparison."""
+    if kind in _IDENTITY:
+        return _identity(builder, kind, left, right, node)
+    symbol, compute = _COMPARISONS[kind]
+    left_constant, right_constant = _static(left), _static(right)
+    if left_constant is not None and right_constant is not None:
+        return fold(builder, node, compute, left_constant.value, right_constant.value)
+    beyond = _compare_beyond_range(compute, left, right)
+    if beyond is not None:
+        return beyond
+    first, second = pair(builder, left, right, symbol.value, node)
+    if not isinstance(first.type, Scalar) or first.type.storage_only:
+        raise builder.error(
+            codes.OPERAND_TYPES,
+            node,
+            operator=symbol.value,
+            left=describe(first),
+            right=describe(second),
+            remedy="compare scalars, for example element by element: `v[i] < w[i]`",
+        )
+    if first.type is boolean:
+        first, second = convert(builder, first, i32, node), convert(builder, second, i32, node)
+    return tree.Compare(builder.span(node), boolean, symbol, first, second)
+
+
+def _static(value: Value) -> CompileTime | None:
+    """Return the compile-time object of a value whose every part is known, None otherwise."""
+    if isinstance(value, CompileTime):
+        return value
+    if isinstance(value, TupleValue):
+        items = [_static(item) for item in value.items]
+        if all(item is not None for item in items):
+            return CompileTime(tuple(item.value for item in items if item is not None))
+    return None
+
+
+def _identity(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:
+    left_constant, right_constant = _static(left), _static(right)
+    if left_constant is None or right_constant is None:
+        if kind in (ast.Is, ast.IsNot) and (_is_none(left) or _is_none(right)):
+            return CompileTime(kind is ast.IsNot)
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression="`is` and `in` on run-time values",
+            remedy="use `==`; `is` and `in` work on compile-time values",
+        )
+    return fold(builder, node, _IDENTITY[kind], left_constant.value, right_constant.value)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, CompileTime) and value.value is None
+
+
+def _compare_beyond_range(compute: Callable[[Any, Any], Any], left: Value, right: Value) -> CompileTime | None:
+    """An integer constant beyond the other side's range decides the comparison, as it does in Python."""
+    if isinstance(left, CompileTime) and isinstance(right, tree.Expression):
+        edge = _edge(left, right.type)
+        return None if edge is None else CompileTime(bool(compute(edge, 0)))
+    if isinstance(right, CompileTime) and isinstance(left, tree.Expression):
+        edge = _edge(right, left.type)
+        return None if edge is None else CompileTime(bool(compute(0, edge)))
+    return None
+
+
+def _edge(constant: CompileTime, other: Type) -> int | None:
+    if not isinstance(constant.value, int) or not isinstance(other, Scalar) or not other.is_integer:
+        return None
+    if literal_fits(constant.value, other):
+        return None
+    return 1 if constant.value > 0 else -1
+
+
+def fold(builder: FunctionBuilder, node: ast.AST, compute: Callable[..., Any], *values: Any) -> CompileTime:
+    """Compute on compile-time values as Python does."""
+    try:
+        return CompileTime(compute(*values))
+    except Exception as problem:
+        raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
+
+
+def without_wrap(expression: tree.Expression) -> tree.Expression:
+    """Mark the outer +, - and * of a subscript: they must not leave the range of a signed type (docs/types.md)."""
+    if not isinstance(expression, tree.Binary) or expression.operator not in _WRAPPING:
+        return expression
+    if not isinstance(expression.type, Scalar) or not expression.type.is_signed:
+        return expression
+    left, right = without_wrap(expression.left), without_wrap(expression.right)
+    return replace(expression, left=left, right=right, no_wrap=True)

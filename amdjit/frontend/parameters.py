@@ -1,0 +1,164 @@
+"""Parameters and arguments of device functions: which become part of the specialisation, which run-time values."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import convert, widen
+from amdjit.frontend.scope import outside_value
+from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, Method, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Array, Layout, Type
+
+
+def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
+    """Return the parameters of a definition in order."""
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def parameter_names(builder: FunctionBuilder) -> list[str]:
+    """Return the names of the parameters; `*args` and `**kwargs` are refused."""
+    arguments = builder.source.node.args
+    for argument, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+        if argument is not None:
+            raise builder.error(codes.UNSUPPORTED_PARAMETER, argument, what=f"`{stars}{argument.arg}`")
+    return [argument.arg for argument in arguments_of(builder.source.node)]
+
+
+def bind_arguments(
+    builder: FunctionBuilder,
+    function: types.FunctionType,
+    positional: tuple[Value, ...],
+    keywords: dict[str, Value],
+    node: ast.expr,
+) -> dict[str, Value]:
+    """Match a call's arguments to the function's parameters, defaults filled in."""
+    signature = inspect.signature(function)
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise builder.error(codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function.__name__}`")
+    try:
+        bound = signature.bind(*positional, **keywords)
+    except TypeError as problem:
+        count = len(signature.parameters)
+        raise builder.error(
+            codes.ARGUMENT_COUNT,
+            node,
+            function=function.__name__,
+            expected=f"{count} argument(s)",
+            given=str(problem),
+            signature=f"{function.__name__}{signature}",
+        ) from None
+    arguments: dict[str, Value] = {}
+    for name, parameter in signature.parameters.items():
+        if name in bound.arguments:
+            arguments[name] = bound.arguments[name]
+        else:
+            arguments[name] = outside_value(builder, parameter.default, name, node)
+    return arguments
+
+
+def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> ArgumentKey:
+    """Return what an argument adds to the specialisation: its type, or the compile-time value itself."""
+    if isinstance(value, tree.Expression):
+        if value.type == VOID:
+            raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
+        return ArgumentKey(value.type)
+    if isinstance(value, TupleValue):
+        return ArgumentKey(None, "tuple", tuple(argument_key(builder, item, node) for item in value.items))
+    if isinstance(value, Method):
+        raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
+    try:
+        hash(value.value)
+    except TypeError:
+        return ArgumentKey(None, (type(value.value), id(value.value)))
+    return ArgumentKey(None, (type(value.value), value.value))
+
+
+def run_time_parts(value: Value) -> list[tree.Expression]:
+    """Return the parts of an argument that are passed at run time."""
+    if isinstance(value, tree.Expression):
+        return [value]
+    if isinstance(value, TupleValue):
+        return [part for item in value.items for part in run_time_parts(item)]
+    return []
+
+
+def passed(builder: FunctionBuilder, value: tree.Expression, type: Type, node: ast.expr) -> tree.Expression:
+    """Convert an argument to its parameter's type."""
+    return value if isinstance(type, Array) else convert(builder, value, type, node)
+
+
+def bind_parameters(builder: FunctionBuilder, arguments: dict[str, Value]) -> tuple[tree.Variable, ...]:
+    """Give the parameters their bindings; run-time parts become parameters of the typed function."""
+    made: list[tree.Variable] = []
+    annotations = {argument.arg: argument for argument in arguments_of(builder.source.node)}
+    for name, value in arguments.items():
+        builder.names[name] = _parameter_binding(builder, name, value, annotations[name], made)
+    return tuple(made)
+
+
+def _parameter_binding(
+    builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
+) -> Binding:
+    target = None if argument.annotation is None else annotation_value(builder, argument.annotation)
+    if target is not None and is_const(target):
+        if not isinstance(value, (CompileTime, TupleValue)):
+            raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")
+        return value
+    if target is not None and not isinstance(value, (TupleValue, Method)):
+        type = annotated_type(builder, target, name, argument)
+        return _typed_parameter(builder, name, value, type, argument, made)
+    return _untyped_parameter(builder, name, value, argument, made)
+
+
+def _typed_parameter(
+    builder: FunctionBuilder, name: str, value: Value, type: Type, argument: ast.arg, made: list[tree.Variable]
+) -> Binding:
+    if isinstance(type, Array):
+        found = value.type if isinstance(value, tree.Expression) else None
+        if not isinstance(found, Array) or not array_matches(found, type):
+            raise builder.error(
+                codes.ARGUMENT_MISMATCH,
+                argument,
+                parameter=name,
+                function=builder.source.node.name,
+                expected=type,
+                found=describe(value),
+            )
+        return _untyped_parameter(builder, name, value, argument, made)
+    if isinstance(value, CompileTime):
+        return convert(builder, value, type, argument)
+    widen(builder, value, type, argument)
+    variable = builder.variable(name, type)
+    made.append(variable)
+    return variable
+
+
+def array_matches(found: Array, annotated: Array) -> bool:
+    """Whether an array may be passed where the annotation stands; `[:]` takes any layout and memory."""
+    layout_fits = annotated.layout is Layout.ANY or found.layout is annotated.layout
+    return found.element == annotated.element and found.ndim == annotated.ndim and layout_fits
+
+
+def _untyped_parameter(
+    builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
+) -> Binding:
+    if isinstance(value, TupleValue):
+        items: list[Value] = []
+        for item in value.items:
+            binding = _untyped_parameter(builder, name, item, argument, made)
+            is_variable = isinstance(binding, tree.Variable)
+            read = tree.Read(builder.span(argument), binding.type, binding) if is_variable else binding  # type: ignore[union-attr,arg-type]
+            items.append(read)  # type: ignore[arg-type]
+        return TupleValue(tuple(items))
+    if not isinstance(value, tree.Expression):
+        return value
+    variable = builder.variable(name, value.type)
+    made.append(variable)
+    return variable

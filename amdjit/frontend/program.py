@@ -1,0 +1,278 @@
+"""The front end's entry: a Python function and its arguments' types become a typed program."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, describe
+from amdjit.frontend.effects import lds_allocations, written_parameters
+from amdjit.frontend.expressions import EXPRESSIONS
+from amdjit.frontend.freeze import freeze
+from amdjit.frontend.loops import LOOPS
+from amdjit.frontend.parameters import (
+    argument_key,
+    arguments_of,
+    bind_arguments,
+    bind_parameters,
+    parameter_names,
+    passed,
+    run_time_parts,
+)
+from amdjit.frontend.scope import assigned_names, join_types, outside_value
+from amdjit.frontend.source import FunctionSource, read_source
+from amdjit.frontend.statements import STATEMENTS, return_value
+from amdjit.frontend.values import ArgumentKey, CompileTime, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Array, Tuple, Type
+
+_STATEMENTS = {**STATEMENTS, **LOOPS}
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideRead:
+    """A global or closure variable that the code depends on: `scope` is a namespace or a closure cell."""
+
+    scope: Any
+    name: str
+    value: object
+
+    def is_current(self) -> bool:
+        """Whether the variable still has the value that was compiled in."""
+        if isinstance(self.scope, types.CellType):
+            current = self.scope.cell_contents
+        else:
+            current = self.scope.get(self.name, _MISSING)
+        return current is self.value or (type(current) is type(self.value) and _equal(current, self.value))
+
+
+_MISSING = object()
+
+
+def _equal(left: object, right: object) -> bool:
+    return isinstance(left, (int, float, str, tuple)) and left == right
+
+
+@dataclass(frozen=True, slots=True)
+class TypedKernel:
+    """What the front end gives: the program, and what it read from outside the kernel."""
+
+    program: tree.Program
+    reads: tuple[OutsideRead, ...]
+    source: FunctionSource
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """A device function typed for some arguments; `value` is set where it just returns a compile-time value."""
+
+    function: tree.Function | None
+    value: Value | None = None
+
+
+@dataclass
+class _Session:
+    """Types a kernel and, once for each combination of argument types, the functions it calls."""
+
+    limits: Limits
+    builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    functions: list[tree.Function] = field(default_factory=list)
+    reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
+    instances: dict[tuple[DeviceFunction | types.FunctionType, tuple[ArgumentKey, ...]], _Instance] = field(
+        default_factory=dict
+    )
+    active: list[types.FunctionType] = field(default_factory=list)
+
+    def note_read(self, scope: Any, name: str, value: object) -> None:
+        """Remember that the code depends on this variable."""
+        self.reads[(id(scope), name)] = OutsideRead(scope, name, value)
+
+    def call(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type the function for these arguments, and the call."""
+        python = function.function
+        if not isinstance(python, types.FunctionType):
+            raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
+        if python in self.active:
+            raise builder.error(codes.RECURSION, node, function=python.__name__)
+        arguments = bind_arguments(builder, python, positional, keywords, node)
+        key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
+        if key not in self.instances:
+            try:
+                self.instances[key] = self._instantiate(function, python, arguments)
+            except CompileError as failure:
+                raise _with_call(failure, python.__name__, builder, node) from None
+        instance = self.instances[key]
+        if instance.function is None:
+            assert instance.value is not None
+            return instance.value
+        return self._call_instance(builder, instance.function, arguments, node)
+
+    def _call_instance(
+        self, builder: FunctionBuilder, function: tree.Function, arguments: dict[str, Value], node: ast.expr
+    ) -> Value:
+        flat = [part for value in arguments.values() for part in run_time_parts(value)]
+        pairs = zip(flat, function.parameters, strict=True)
+        operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
+        call = tree.Call(builder.span(node), function.result, function, operands)
+        return builder.hold(call, function.name, node) if isinstance(function.result, Tuple) else call
+
+    def _instantiate(
+        self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
+    ) -> _Instance:
+        source = read_source(python)
+        builder = new_builder(source, self, is_kernel=False)
+        parameters = bind_parameters(builder, arguments)
+        self.active.append(python)
+        try:
+            return self._finish(builder, function, parameters)
+        finally:
+            self.active.pop()
+
+    def _finish(
+        self, builder: FunctionBuilder, function: DeviceFunction, parameters: tuple[tree.Variable, ...]
+    ) -> _Instance:
+        node = builder.source.node
+        builder.run(node.body)
+        static = _static_result(builder)
+        if static is not None:
+            return _Instance(None, static)
+        result = _finish_returns(builder)
+        name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
+        typed = tree.Function(
+            name, parameters, result, freeze(builder.statements), builder.source.name_span, function.inline
+        )
+        self.functions.append(typed)
+        return _Instance(typed)
+
+
+def type_kernel(
+    function: types.FunctionType,
+    arguments: tuple[Type | CompileTime, ...],
+    limits: Limits,
+    builtins: Mapping[Any, Intrinsic | DeviceFunction],
+) -> TypedKernel:
+    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const` parameter."""
+    source = read_source(function)
+    session = _Session(limits, builtins)
+    builder = new_builder(source, session, is_kernel=True)
+    names = parameter_names(builder)
+    parameters = _kernel_parameters(builder, names, arguments)
+    session.active.append(function)
+    builder.run(source.node.body)
+    kernel = tree.Function(
+        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, inline=False
+    )
+    program = tree.Program(kernel, tuple(session.functions))
+    _check_lds(builder, program)
+    written = written_parameters(program)
+    program = tree.Program(kernel, tuple(session.functions), written)
+    return TypedKernel(program, tuple(session.reads.values()), source)
+
+
+def kernel_annotations(
+    function: types.FunctionType, limits: Limits, builtins: Mapping[Any, Intrinsic | DeviceFunction]
+) -> tuple[Type | CompileTime | None, ...]:
+    """Return each parameter's annotation: a type, `CompileTime(Const)`, or None where there is none."""
+    source = read_source(function)
+    builder = new_builder(source, _Session(limits, builtins), is_kernel=True)
+    parameter_names(builder)
+    result: list[Type | CompileTime | None] = []
+    for argument in arguments_of(source.node):
+        if argument.annotation is None:
+            result.append(None)
+            continue
+        value = annotation_value(builder, argument.annotation)
+        if is_const(value):
+            assert isinstance(value, CompileTime)
+            result.append(value)
+        else:
+            result.append(annotated_type(builder, value, argument.arg, argument.annotation))
+    return tuple(result)
+
+
+def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> FunctionBuilder:
+    """Make the builder of one function."""
+    names = assigned_names(source.node.body) | {argument.arg for argument in arguments_of(source.node)}
+    return FunctionBuilder(source, session, EXPRESSIONS, _STATEMENTS, is_kernel, local_names=frozenset(names))
+
+
+def _kernel_parameters(
+    builder: FunctionBuilder, names: list[str], arguments: tuple[Type | CompileTime, ...]
+) -> tuple[tree.Variable, ...]:
+    parameters = []
+    for name, argument in zip(names, arguments, strict=True):
+        if isinstance(argument, CompileTime):
+            node = builder.source.node
+            builder.names[name] = outside_value(builder, argument.value, name, node)
+            continue
+        variable = builder.variable(name, argument)
+        builder.names[name] = variable
+        parameters.append(variable)
+    return tuple(parameters)
+
+
+def _static_result(builder: FunctionBuilder) -> Value | None:
+    """A body of one `return` of a compile-time value is that value."""
+    only_return = len(builder.returns) == 1 and builder.statements == [builder.returns[0].placeholder]
+    value = builder.returns[0].value if only_return else None
+    return value if isinstance(value, CompileTime) else None
+
+
+def _finish_returns(builder: FunctionBuilder) -> Type:
+    valued = [site for site in builder.returns if site.value is not None]
+    if not valued:
+        return VOID
+    node = builder.source.node
+    values = [site.value for site in valued if site.value is not None]
+    result = join_types(builder, "the returned value", values, valued[0].node)
+    if result is None:
+        raise builder.error(
+            codes.NO_OPERATION,
+            valued[0].node,
+            what=f"returning {describe(values[0])}",
+            remedy="return numbers, vectors, arrays or tuples of them",
+        )
+    if not builder.terminated or len(valued) < len(builder.returns):
+        raise builder.error(codes.MISSING_RETURN, node.body[-1], function=node.name, type=result)
+    for site in valued:
+        _place_return(builder, site, result)
+    return result
+
+
+def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> None:
+    assert site.value is not None
+    with builder.collect() as statements:
+        value = return_value(builder, site.value, site.node, result)
+        builder.emit(tree.Return(builder.span(site.node), value))
+    site.replace(statements)
+
+
+def _with_call(failure: CompileError, name: str, builder: FunctionBuilder, node: ast.expr) -> CompileError:
+    site = (builder.source.node.name, builder.span(node))
+    from_here = tuple(type(d)(d.kind, d.span, d.fields, (site, *d.calls)) for d in failure.diagnostics)
+    return type(failure)(*from_here)
+
+
+def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
+    used = 0
+    target = builder.session.limits.target
+    for allocation in lds_allocations(program):
+        assert isinstance(allocation.type, Array)
+        used = -(-used // 16) * 16 + allocation.type.size * allocation.type.element.nbytes
+        if used > target.lds_per_workgroup:
+            raise codes.error(
+                codes.LDS_SIZE, allocation.span, used=used, target=target.name, limit=target.lds_per_workgroup
+            )

@@ -1,0 +1,197 @@
+"""Names: where a name's value comes from, and one value for a name where two ways of control flow meet."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+
+import numpy as np
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import Exit, FunctionBuilder, describe
+from amdjit.frontend.conversion import convert, materialise
+from amdjit.frontend.promotion import common_type, literal_type
+from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Undefined, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, Tuple, Type, from_dtype
+
+
+def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
+    """Return the value of a name: local, closure, global or builtin, in Python's order."""
+    if name in builder.names:
+        return _read_binding(builder, builder.names[name], name, node)
+    if name in builder.local_names:
+        raise builder.error(codes.UNDEFINED_NAME, node, name=name, reason="is read before it is assigned")
+    return outside_value(builder, _outside(builder, name, node), name, node)
+
+
+def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
+    if isinstance(binding, Undefined):
+        raise builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
+    if isinstance(binding, tree.Variable):
+        read = tree.Read(builder.span(node), binding.type, binding)
+        return builder.unpack(read) if isinstance(binding.type, Tuple) else read
+    return binding
+
+
+def _outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
+    function = builder.source.function
+    for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if free == name:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                break
+            builder.session.note_read(cell, name, value)
+            return value
+    if name in function.__globals__:
+        value = function.__globals__[name]
+        builder.session.note_read(function.__globals__, name, value)
+        return value
+    if hasattr(builtins, name):
+        return getattr(builtins, name)
+    remedy = "assign it before it is used, or import it at the top of the module"
+    raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=remedy)
+
+
+def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:
+    """Turn a Python object from outside the kernel into a value of it."""
+    if isinstance(value, np.generic):
+        return _numpy_scalar(builder, value, name, node)
+    if isinstance(value, (tuple, range)):
+        return TupleValue(tuple(outside_value(builder, item, name, node) for item in value))
+    if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
+        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a {type(value).__name__}")
+    return CompileTime(value)
+
+
+def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:
+    scalar = from_dtype(value.dtype)
+    if scalar is None:
+        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a NumPy {value.dtype}")
+    return tree.Constant(builder.span(node), scalar, value.item())
+
+
+def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
+    """Assign a value to a name. A run-time value goes to the name's variable, a new one if the type changes."""
+    if isinstance(value, tree.Expression):
+        builder.names[name] = _into_variable(builder, name, value, node)
+    elif isinstance(value, TupleValue):
+        builder.names[name] = builder.hold(value, name, node)
+    else:
+        builder.names[name] = value
+
+
+def _into_variable(builder: FunctionBuilder, name: str, value: tree.Expression, node: ast.AST) -> tree.Variable:
+    current = builder.names.get(name)
+    reusable = isinstance(current, tree.Variable) and current.type == value.type
+    variable = current if reusable and isinstance(current, tree.Variable) else builder.variable(name, value.type)
+    builder.emit(tree.Assign(builder.span(node), variable, value))
+    return variable
+
+
+def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:
+    """Give every name one binding behind a meeting of control flow; conversions go to the end of each way."""
+    if not exits:
+        return {}
+    if len(exits) == 1:
+        return exits[0].names
+    names = dict.fromkeys(name for way in exits for name in way.names)
+    return {name: _merge_name(builder, name, exits, node) for name in names}
+
+
+def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
+    bindings = [way.names.get(name) for way in exits]
+    first = bindings[0]
+    if first is not None and all(_same(first, other) for other in bindings[1:]):
+        return first
+    if any(binding is None for binding in bindings):
+        return Undefined("is assigned on one way only")
+    for binding in bindings:
+        if isinstance(binding, Undefined):
+            return binding
+    values = [_read_binding(builder, b, name, node) for b in bindings if b is not None]
+    target = join_types(builder, name, values, node)
+    if target is None:
+        return Undefined("has different compile-time values on the ways that meet here")
+    variable = _shared_variable(builder, name, bindings, target)
+    for way, binding, value in zip(exits, bindings, values, strict=True):
+        if binding is not variable:
+            _assign_at(builder, way, variable, value)
+    return variable
+
+
+def _same(left: Binding, right: Binding | None) -> bool:
+    if left is right:
+        return True
+    if isinstance(left, CompileTime) and isinstance(right, CompileTime):
+        return type(left.value) is type(right.value) and bool(left.value == right.value)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        pairs = zip(left.items, right.items, strict=False)
+        return len(left.items) == len(right.items) and all(_same(a, b) for a, b in pairs)
+    if isinstance(left, tree.Read) and isinstance(right, tree.Read):
+        return left.variable is right.variable
+    return False
+
+
+def _shared_variable(
+    builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
+) -> tree.Variable:
+    for binding in bindings:
+        if isinstance(binding, tree.Variable) and binding.type == target:
+            return binding
+    return builder.variable(name, target)
+
+
+def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
+    """Add a conversion where a way ends, in front of its break, continue or end."""
+    with builder.collect() as added:
+        converted = convert(builder, value, variable.type, way.node)
+        builder.emit(tree.Assign(builder.span(way.node), variable, converted))
+    way.add(added)
+
+
+def join_types(builder: FunctionBuilder, name: str, values: list[Value], node: ast.AST) -> Type | None:
+    """Return the type that holds all the values, None if they are compile-time objects with no run-time form."""
+    typed = [value.type for value in values if isinstance(value, tree.Expression)]
+    weak = [value for value in values if not isinstance(value, tree.Expression)]
+    if any(isinstance(v, Method) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
+        return None
+    if not typed or any(isinstance(value, TupleValue) for value in weak):
+        typed += [materialise(builder, value, node).type for value in weak]
+        weak = []
+    result = typed[0]
+    for other in typed[1:]:
+        result = _join(builder, name, result, other, node)
+    for value in weak:
+        assert isinstance(value, CompileTime)
+        result = _join_literal(builder, name, result, value, node)
+    return result
+
+
+def _join(builder: FunctionBuilder, name: str, left: Type, right: Type, node: ast.AST) -> Type:
+    joined = left if left == right else None
+    if joined is None and not isinstance(left, Array) and not isinstance(right, Array):
+        joined = common_type(left, right)
+    if joined is None:
+        raise builder.error(codes.JOIN_TYPES, node, name=name, left=left, right=right)
+    return joined
+
+
+def _join_literal(builder: FunctionBuilder, name: str, result: Type, value: CompileTime, node: ast.AST) -> Type:
+    assert isinstance(value.value, (bool, int, float))
+    scalar = literal_type(value.value, result)
+    if scalar is None or (not isinstance(result, Scalar) and scalar != getattr(result, "element", None)):
+        raise builder.error(codes.JOIN_TYPES, node, name=name, left=result, right=describe(value))
+    return result if not isinstance(result, Scalar) else scalar
+
+
+def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names that statements assign, in inner blocks too."""
+    return frozenset(
+        inner.id
+        for node in nodes
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    )

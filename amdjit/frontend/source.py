@@ -1,0 +1,90 @@
+"""From a Python function to its syntax tree, with places in the file as people see them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import types
+from dataclasses import dataclass
+
+from amdjit.diagnostics import SourceText, Span, codes
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """A function's syntax and the file it stands in."""
+
+    function: types.FunctionType
+    node: ast.FunctionDef
+    text: SourceText
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node, with columns in characters (ast counts UTF-8 bytes)."""
+        line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
+        start = _characters(self.text.line(line), getattr(node, "col_offset", 0))
+        end = _characters(self.text.line(end_line), getattr(node, "end_col_offset", 0))
+        return Span(self.text, line, start, end_line, end)
+
+    @property
+    def name_span(self) -> Span:
+        """The place of the `def` line."""
+        column = _characters(self.text.line(self.node.lineno), self.node.col_offset)
+        end = column + len("def ") + len(self.node.name)
+        return Span(self.text, self.node.lineno, column, self.node.lineno, end)
+
+
+def read_source(function: types.FunctionType) -> FunctionSource:
+    """Find a function's definition in its file; UnsupportedSyntaxError if there is no source or it is no `def`."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
+    if not lines:
+        raise _missing(function)
+    text = SourceText(code.co_filename, lines)
+    if code.co_name == "<lambda>":
+        line = text.line(code.co_firstlineno)
+        column = max(line.find("lambda"), 0)
+        span = Span(text, code.co_firstlineno, column, code.co_firstlineno, column + len("lambda"))
+        raise codes.error(codes.LAMBDA, span)
+    node = _definitions(lines).get((code.co_firstlineno, code.co_name))
+    if node is None or not _same_parameters(node, code):
+        raise _missing(function)
+    if not isinstance(node, ast.FunctionDef):
+        span = Span(text, node.lineno, node.col_offset, node.lineno, node.col_offset + len("async def"))
+        raise codes.error(codes.UNSUPPORTED_STATEMENT, span, statement="async def")
+    return FunctionSource(function, node, text)
+
+
+def _missing(function: types.FunctionType) -> Exception:
+    return codes.error(codes.NO_SOURCE, None, function=function.__qualname__, file=function.__code__.co_filename)
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@functools.lru_cache(maxsize=64)
+def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
+    """Map (first line with decorators, name) to every definition of a file."""
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:  # the file was changed after the import
+        return {}
+    found: dict[tuple[int, str], Definition] = {}
+    for node in ast.walk(module):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[(first, node.name)] = node
+    return found
+
+
+def _same_parameters(node: Definition, code: types.CodeType) -> bool:
+    """A file that was edited after the import may hold another function at this line."""
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    return tuple(names) == code.co_varnames[: code.co_argcount]
+
+
+def _characters(line: str, utf8_offset: int) -> int:
+    if line.isascii():
+        return utf8_offset
+    return len(line.encode()[:utf8_offset].decode(errors="ignore"))

@@ -1,0 +1,175 @@
+"""Statements other than loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.annotations import annotated_type
+from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, describe
+from amdjit.frontend.conversion import assign_to, convert, truth
+from amdjit.frontend.operators import binary
+from amdjit.frontend.scope import bind, merge
+from amdjit.frontend.subscripts import element_indices, item_of, store_item
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, Vector
+
+
+def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
+    """`a = b = value`, also with tuples of targets."""
+    value = builder.evaluate(node.value)
+    if len(node.targets) > 1 or isinstance(node.targets[0], (ast.Tuple, ast.List)):
+        value = builder.hold(value, "value", node.value)
+    for target in node.targets:
+        assign_target(builder, target, value)
+
+
+def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value) -> None:
+    """Assign a value to a name, an element, or a tuple of those."""
+    if isinstance(target, ast.Name):
+        bind(builder, target.id, value, target)
+    elif isinstance(target, ast.Subscript):
+        store_item(builder, target, value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _assign_items(builder, target, value)
+    else:
+        what = "an attribute" if isinstance(target, ast.Attribute) else f"`{ast.unparse(target)}`"
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET, target, what=what, remedy="assign to a name or to an element, `a[i] = ...`"
+        )
+
+
+def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value) -> None:
+    items = _items(builder, value, target)
+    if len(items) != len(target.elts):
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET,
+            target,
+            what=f"{len(target.elts)} names from {len(items)} values",
+            remedy="write as many names as there are values",
+        )
+    for inner, item in zip(target.elts, items, strict=True):
+        assign_target(builder, inner, item)
+
+
+def _items(builder: FunctionBuilder, value: Value, node: ast.expr) -> tuple[Value, ...]:
+    if isinstance(value, TupleValue):
+        return value.items
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        return tuple(item_of(builder, value, CompileTime(i), node) for i in range(value.type.length))
+    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(value))
+
+
+def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:
+    """`x: f16 = value`: the variable has the annotated type."""
+    if not isinstance(node.target, ast.Name) or node.value is None:
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET, node, what="an annotation alone", remedy="write `name: type = value`"
+        )
+    target = annotated_type(builder, builder.evaluate(node.annotation), node.target.id, node.annotation)
+    bind(builder, node.target.id, assign_to(builder, builder.evaluate(node.value), target, node.value), node.target)
+
+
+def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
+    """`x += value`, `a[i] += value`: the subscript is evaluated once."""
+    if isinstance(node.target, ast.Name):
+        load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        value = binary(builder, type(node.op), builder.evaluate(load), builder.evaluate(node.value), node)
+        bind(builder, node.target.id, value, node.target)
+        return
+    if not isinstance(node.target, ast.Subscript):
+        assign_target(builder, node.target, CompileTime(None))
+        return
+    container = builder.evaluate(node.target.value)
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        _update_element(builder, container, container.type, node)
+        return
+    index = builder.hold(builder.evaluate(node.target.slice), "index", node.target)
+    old = item_of(builder, container, index, node.target)
+    value = binary(builder, type(node.op), old, builder.evaluate(node.value), node)
+    store_item(builder, node.target, value, index)
+
+
+def _update_element(builder: FunctionBuilder, array: tree.Expression, kind: Array, node: ast.AugAssign) -> None:
+    assert isinstance(node.target, ast.Subscript)
+    span = builder.span(node.target)
+    indices = element_indices(builder, array, kind, builder.evaluate(node.target.slice), node.target)
+    held = tuple(_held(builder, index, node.target) for index in indices)
+    old = tree.Load(span, kind.element, array, held)
+    value = binary(builder, type(node.op), old, builder.evaluate(node.value), node)
+    builder.emit(tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node)))
+
+
+def _held(builder: FunctionBuilder, index: tree.Expression, node: ast.AST) -> tree.Expression:
+    held = builder.hold(index, "index", node)
+    assert isinstance(held, tree.Expression)
+    return held
+
+
+def evaluate(builder: FunctionBuilder, node: ast.Expr) -> None:
+    """An expression for its effect; a docstring or `...` has none."""
+    if isinstance(node.value, ast.Constant):
+        return
+    value = builder.evaluate(node.value)
+    if isinstance(value, tree.Expression) and not isinstance(value, (tree.Constant, tree.Read)):
+        builder.emit(tree.Evaluate(builder.span(node), value))
+
+
+def branch(builder: FunctionBuilder, node: ast.If) -> None:
+    """`if`: a compile-time condition types one branch only."""
+    condition = truth(builder, builder.evaluate(node.test), node.test)
+    if isinstance(condition, CompileTime):
+        builder.run(node.body if condition.value else node.orelse)
+        return
+    assert isinstance(condition, tree.Expression)
+    ways: list[Exit] = []
+    bodies: list[list[tree.Statement]] = []
+    for nodes in (node.body, node.orelse):
+        with builder.block() as statements:
+            builder.run(nodes)
+            bodies.append(statements)
+            if not builder.terminated:
+                ways.append(Exit(builder.names, statements, nodes[-1] if nodes else node.test))
+    if ways:
+        builder.names = merge(builder, ways, node)
+    builder.terminated = not ways
+    builder.emit(tree.If(builder.span(node.test), condition, bodies[0], bodies[1]))
+
+
+def leave_function(builder: FunctionBuilder, node: ast.Return) -> None:
+    """`return`: the value is converted once all returns of the function are known."""
+    value = None if node.value is None else builder.evaluate(node.value)
+    if isinstance(value, CompileTime) and value.value is None:
+        value = None
+    if builder.is_kernel and value is not None:
+        raise builder.error(codes.KERNEL_RETURNS, node, kernel=builder.source.node.name)
+    placeholder = tree.Return(builder.span(node), None)
+    builder.returns.append(ReturnSite(value, builder.statements, placeholder, node))
+    builder.emit(placeholder)
+    builder.terminated = True
+
+
+def skip(builder: FunctionBuilder, node: ast.Pass) -> None:
+    """`pass`."""
+
+
+STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
+    ast.AnnAssign: assign_annotated,
+    ast.Assign: assign,
+    ast.AugAssign: assign_augmented,
+    ast.Expr: evaluate,
+    ast.If: branch,
+    ast.Pass: skip,
+    ast.Return: leave_function,
+}
+
+
+def return_value(builder: FunctionBuilder, value: Value, node: ast.AST, type: Type) -> tree.Expression:
+    """Convert a returned value to the function's result type, tuples item by item."""
+    if isinstance(type, Tuple) and isinstance(value, TupleValue):
+        pairs = zip(value.items, type.elements, strict=True)
+        items = tuple(return_value(builder, item, node, element) for item, element in pairs)
+        return tree.MakeTuple(builder.span(node), type, items)
+    return convert(builder, value, type, node)

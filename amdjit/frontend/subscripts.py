@@ -1,0 +1,145 @@
+"""Items of arrays, vectors, tuples and types."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import assign_to, convert, materialise
+from amdjit.frontend.operators import fold, without_wrap
+from amdjit.frontend.scope import bind
+from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator
+from amdjit.types import Array, Scalar, Vector, i32, i64
+
+
+def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
+    """Type `container[index]`."""
+    container = builder.evaluate(node.value)
+    return item_of(builder, container, builder.evaluate(node.slice), node)
+
+
+def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
+    """A slice of compile-time bounds: `types[:]` and `tuple[1:3]`."""
+    parts = [
+        builder.evaluate(part) if part is not None else CompileTime(None)
+        for part in (node.lower, node.upper, node.step)
+    ]
+    if not all(isinstance(part, CompileTime) for part in parts):
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION, node, expression="a slice", remedy="index elements one by one: `a[i]`"
+        )
+    return CompileTime(slice(*(part.value for part in parts if isinstance(part, CompileTime))))
+
+
+def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
+    """Type an item read."""
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        indices = element_indices(builder, container, container.type, index, node)
+        return tree.Load(builder.span(node), container.type.element, container, indices)
+    if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
+        position = _vector_index(builder, container.type, index, node)
+        return tree.ExtractElement(builder.span(node), container.type.element, container, position)
+    if isinstance(container, TupleValue):
+        return _tuple_item(builder, container, index, node)
+    if isinstance(container, CompileTime) and hasattr(container.value, "__getitem__"):
+        return fold(builder, node, lambda value, key: value[key], container.value, _plain(index))
+    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
+
+
+def _plain(index: Value) -> object:
+    if isinstance(index, TupleValue):
+        return tuple(_plain(item) for item in index.items)
+    return index.value if isinstance(index, CompileTime) else index
+
+
+def _tuple_item(builder: FunctionBuilder, container: TupleValue, index: Value, node: ast.expr) -> Value:
+    if not isinstance(index, CompileTime) or not isinstance(index.value, (int, slice)):
+        raise builder.error(codes.NOT_CONSTANT, node, what="the index of a tuple")
+    if isinstance(index.value, slice):
+        return TupleValue(container.items[index.value])
+    size = len(container.items)
+    if not -size <= index.value < size:
+        raise builder.error(codes.INDEX_RANGE, node, index=index.value, type="a tuple", last=size - 1)
+    return container.items[index.value]
+
+
+def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, index: Value | None = None) -> None:
+    """Type `container[index] = value`. A vector in a variable gets a new value with that element replaced."""
+    container = builder.evaluate(node.value)
+    index = builder.evaluate(node.slice) if index is None else index
+    span = builder.span(node)
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        indices = element_indices(builder, container, container.type, index, node)
+        element = assign_to(builder, value, container.type.element, node)
+        builder.emit(tree.Store(span, container, indices, element))
+        return
+    if (
+        isinstance(container, tree.Expression)
+        and isinstance(container.type, Vector)
+        and isinstance(node.value, ast.Name)
+    ):
+        position = _vector_index(builder, container.type, index, node)
+        element = assign_to(builder, value, container.type.element, node)
+        changed = tree.InsertElement(span, container.type, container, position, element)
+        bind(builder, node.value.id, changed, node)
+        return
+    raise builder.error(
+        codes.UNSUPPORTED_TARGET,
+        node,
+        what=f"an item of {describe(container)}",
+        remedy="only elements of arrays, and of vectors that have a name, can be assigned",
+    )
+
+
+def _vector_index(builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr) -> tree.Expression:
+    if isinstance(index, CompileTime) and isinstance(index.value, int):
+        if not -type.length <= index.value < type.length:
+            raise builder.error(codes.INDEX_RANGE, node, index=index.value, type=type, last=type.length - 1)
+        return convert(builder, CompileTime(index.value % type.length), i32, node)
+    return _integer_index(builder, index, node)
+
+
+def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tree.Expression:
+    """Bring an index to i32, or to i64 if its type reaches further."""
+    is_integer = isinstance(index, CompileTime) and isinstance(index.value, int)
+    type = index.type if isinstance(index, tree.Expression) else None
+    if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
+        remedy = "convert it: `i32(...)`"
+        if isinstance(index, CompileTime) and isinstance(index.value, slice):
+            remedy = "index elements one by one: `a[i]`"
+        raise builder.error(codes.INDEX_TYPE, node, type=describe(index), remedy=remedy)
+    expression = without_wrap(materialise(builder, index, node))
+    assert isinstance(expression.type, Scalar)
+    fits = expression.type.maximum <= i32.maximum
+    return convert(builder, expression, i32 if fits else i64, node)
+
+
+def element_indices(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr
+) -> tuple[tree.Expression, ...]:
+    """Type the indices of an array's element; negative constants count from the end, as in Python."""
+    items = index.items if isinstance(index, TupleValue) else (index,)
+    if len(items) != type.ndim:
+        raise builder.error(codes.INDEX_COUNT, node, ndim=type.ndim, given=len(items), type=type)
+    return tuple(_element_index(builder, array, type, axis, item, node) for axis, item in enumerate(items))
+
+
+def _element_index(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, axis: int, index: Value, node: ast.expr
+) -> tree.Expression:
+    extent = None if type.shape is None else type.shape[axis]
+    if not isinstance(index, CompileTime) or not isinstance(index.value, int):
+        return _integer_index(builder, index, node)
+    value = index.value
+    if extent is not None and not -extent <= value < extent:
+        raise builder.error(codes.INDEX_RANGE, node, index=value, type=type, last=extent - 1)
+    if value >= 0 or extent is not None:
+        return _integer_index(builder, CompileTime(value % extent if extent else value), node)
+    span = builder.span(node)
+    length = tree.Extent(span, type.index_type, array, axis)
+    offset = convert(builder, CompileTime(value), type.index_type, node)
+    return replace(tree.Binary(span, type.index_type, BinaryOperator.ADD, length, offset), no_wrap=True)
