@@ -40,6 +40,8 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
     if available < base:
         raise InvalidField("the code ends inside of the instruction")
     size, literal, dpp, word = base, None, None, 0
+    if not row.operands and row.format.name == "VOP1" and bits & 0x1FE01FF:
+        raise InvalidField(f"{row.opcode.mnemonic} has no operands")
     if row.fixed:
         check_fixed_bits(row, bits)
     following = (bits >> (8 * base)) & 0xFFFFFFFF
@@ -71,7 +73,9 @@ def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp
     if kind == "v8" or (kind == "d8" and operand.takes == "v"):
         return vector_register(value, dwords)
     if kind in ("s7", "d8"):
-        return scalar_register(value & 0x7F, dwords)
+        if value > 0x7F:
+            raise InvalidField(f"{value} is no scalar destination")
+        return scalar_register(value, dwords)
     if value == LITERAL:
         return _literal(operand, literal)
     return source_operand(value, dwords, operand.takes)

@@ -164,7 +164,7 @@ def policy_text(immediates: dict[str, int], atomic: bool, store: bool) -> str:
     text = ""
     if hint:
         text = " th:" + (_atomic_hint(hint, scope) if atomic else _plain_hint(hint, scope, store))
-    return text + _SCOPES[scope]
+    return text + _SCOPES[scope] + (" nv" if immediates.get("nv") else "")
 
 
 def _atomic_hint(hint: int, scope: int) -> str:
@@ -182,7 +182,7 @@ def _plain_hint(hint: int, scope: int, store: bool) -> str:
         return "0x7"
     name = _POLICIES[hint]
     if hint == 3:
-        name = "BYPASS" if scope == 3 else "RT_WB" if store else "LU"
+        name = "BYPASS" if scope == 3 else "WB" if store else "LU"
     return f"TH_{'STORE' if store else 'LOAD'}_{name}"
 
 

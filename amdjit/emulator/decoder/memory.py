@@ -13,6 +13,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
+_LDS_REGISTERS = (("addr", 32), ("data0", 40), ("data1", 48), ("vdst", 56))
 _Reader = Callable[[Row, OperandRow, int], Operand | None]
 
 
@@ -83,10 +84,16 @@ def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
         raise InvalidField("a scalar buffer load has no negative offset")
     if "load" in mnemonic:
         return {"offset": offset, "th": (bits >> 23) & 3, "scope": (bits >> 21) & 3}
-    return {"offset": offset, "sdata": (bits >> 6) & 0x7F}
+    sdata = (bits >> 6) & 0x7F
+    if sdata > 31:
+        raise InvalidField("a prefetch length or probe has five bits")
+    return {"offset": offset, "sdata": sdata}
 
 
 def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
+    for name, shift in _LDS_REGISTERS:
+        if (bits >> shift) & 0xFF and all(operand.spec.role != name for operand in row.operands):
+            raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
     if "2addr" in row.opcode.mnemonic:
         return {"offset0": bits & 0xFF, "offset1": (bits >> 8) & 0xFF}
     return {"offset": bits & 0xFFFF}
@@ -107,13 +114,16 @@ def _buffer_immediates(row: Row, bits: int) -> dict[str, int]:
     offset = _signed24((bits >> 72) & 0xFFFFFF)
     if offset < 0:
         raise InvalidField("a buffer access has no negative offset")
+    tfe = (bits >> 22) & 1
+    if tfe and ("atomic" in row.opcode.mnemonic or row.opcode.mnemonic.startswith("tbuffer")):
+        raise InvalidField(f"{row.opcode.mnemonic} has no tfe")
     return {
         "offset": offset,
         "th": (bits >> 52) & 7,
         "scope": (bits >> 50) & 3,
         "offen": (bits >> 62) & 1,
         "idxen": (bits >> 63) & 1,
-        "tfe": (bits >> 22) & 1,
+        "tfe": tfe,
         "format": (bits >> 55) & 0x7F,
     }
 

@@ -28,7 +28,7 @@ _INVERSE_TWO_PI = 248
 def operand_text(operand: Operand, constants: str, halves: bool = False) -> str:
     """Return the text of an operand.
 
-    constants: how constants are written there (32, 64, f16, i16); halves: write .l and .h.
+    constants: how constants are written there, a kind of the opcode table (32, 64, f16, i16, ...); halves: write .l and .h.
     """
     if isinstance(operand, Register):
         text = register_text(operand)
@@ -53,17 +53,38 @@ def register_text(register: Register) -> str:
 
 
 def literal_text(literal: Literal, constants: str) -> str:
-    """Return the text of a literal: an inline value as such, anything else in hexadecimal."""
+    """Return the text of a literal: lit(...) where an inline constant would read the same."""
     value = literal.value
-    if constants in ("f16", "i16"):
-        value &= 0xFFFF
-        bits = 16
-    else:
-        bits = 32
-    signed = value - (1 << bits) if value >> (bits - 1) else value
-    if -16 <= signed <= 64 and not (constants == "64" and signed < 0):
-        return str(signed)
-    return _FLOAT_LITERALS.get((constants, value), f"0x{value:x}")
+    if constants == "literal":
+        return f"0x{value:x}"
+    if constants == "plain":
+        return str(_signed(value, 32)) if _is_inline_integer(value, 32) else _plain_literal(value)
+    if constants == "f64":
+        return _DOUBLE_LITERALS.get(value, f"0x{value:x}")
+    shown = value & 0xFFFF if constants in ("f16", "i16") else value
+    return f"lit(0x{value:x})" if _looks_inline(value, constants) else f"0x{shown:x}"
+
+
+def _looks_inline(value: int, constants: str) -> bool:
+    if constants == "64":
+        return value <= 64
+    if constants in ("f16", "bf16"):
+        return _is_inline_integer(value & 0xFFFF, 16) or value & 0xFFFF in _INLINE_FLOATS[constants]
+    if _is_inline_integer(value, 32):
+        return True
+    return value in _INLINE_FLOATS[{"v2f16": "f16", "v2bf16": "bf16"}.get(constants, "f32")]
+
+
+def _signed(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _is_inline_integer(value: int, bits: int) -> bool:
+    return -16 <= _signed(value, bits) <= 64
+
+
+def _plain_literal(value: int) -> str:
+    return _SINGLE_LITERALS.get(value, f"0x{value:x}")
 
 
 def _constant_text(constant: InlineConstant, constants: str) -> str:
@@ -73,23 +94,36 @@ def _constant_text(constant: InlineConstant, constants: str) -> str:
     if constants == "i16":
         return "0x3118" if constant.code == _INVERSE_TWO_PI else f"0x{_HALF_BITS[value]:x}"
     if constant.code == _INVERSE_TWO_PI:
-        return "0.15915494309189532" if constants == "64" else "0.15915494"
+        return "0.15915494309189532" if constants in ("64", "f64") else "0.15915494"
     return str(value)
 
 
-# A literal whose bits are those of an inline float is written like that float.
-_FLOAT_LITERALS: dict[tuple[str, int], str] = {
-    **{("f16", bits): str(value) for value, bits in _HALF_BITS.items()},
-    ("f16", 0x3118): "0.15915494",
-    ("32", 0x3F800000): "1.0",
-    ("32", 0xBF800000): "-1.0",
-    ("32", 0x3F000000): "0.5",
-    ("32", 0xBF000000): "-0.5",
-    ("32", 0x40000000): "2.0",
-    ("32", 0xC0000000): "-2.0",
-    ("32", 0x40800000): "4.0",
-    ("32", 0xC0800000): "-4.0",
-    ("32", 0x3E22F983): "0.15915494",
+_SINGLE_LITERALS = {
+    0x3F800000: "1.0",
+    0xBF800000: "-1.0",
+    0x3F000000: "0.5",
+    0xBF000000: "-0.5",
+    0x40000000: "2.0",
+    0xC0000000: "-2.0",
+    0x40800000: "4.0",
+    0xC0800000: "-4.0",
+    0x3E22F983: "0.15915494",
+}
+# The literal of a 64-bit float is its upper half.
+_DOUBLE_LITERALS = {
+    0x3FF00000: "1.0",
+    0xBFF00000: "-1.0",
+    0x3FE00000: "0.5",
+    0xBFE00000: "-0.5",
+    0x40000000: "2.0",
+    0xC0000000: "-2.0",
+    0x40100000: "4.0",
+    0xC0100000: "-4.0",
+}
+_INLINE_FLOATS = {
+    "f32": frozenset(_SINGLE_LITERALS),
+    "f16": frozenset((*_HALF_BITS.values(), 0x3118)),
+    "bf16": frozenset((0x3F80, 0xBF80, 0x3F00, 0xBF00, 0x4000, 0xC000, 0x4080, 0xC080, 0x3E22)),
 }
 
 

@@ -214,9 +214,8 @@ def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], 
     immediates, mnemonic = instruction.immediates, instruction.mnemonic
     if "offset" not in immediates:
         return [], ""
-    values = {spec.role: value for spec, value in zip(instruction.opcode.operands, instruction.operands)}
-    soffset, offset = values["soffset"], _signed_hexadecimal(immediates["offset"])
-    data = [operand_text(values[role], "32") for role in ("sdst", "sbase") if values.get(role) is not None]
+    data = [operand_text(value, "32") for value in instruction.operands[:-1] if value is not None]
+    soffset, offset = instruction.operands[-1], _signed_hexadecimal(immediates["offset"])
     if "prefetch" in mnemonic:
         base = "null" if soffset is None else operand_text(soffset, "32")
         return [*data, offset, base, short_text(immediates["sdata"])], ""

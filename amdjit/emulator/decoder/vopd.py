@@ -36,6 +36,8 @@ def decode_dual(bits: int, available: int, pc: int) -> Instruction:
 
 
 def _operands(row: Row, values: dict[str, int], literal: Literal | None) -> tuple[Operand, ...]:
+    if values["src1"] and all(operand.spec.role != "src1" for operand in row.operands):
+        raise InvalidField(f"{row.opcode.mnemonic} has no second source")
     return tuple(_operand(operand, values, literal) for operand in row.operands)
 
 

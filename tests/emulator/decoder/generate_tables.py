@@ -187,7 +187,9 @@ def operands_of(form: Format, fill: dict[str, int], mnemonic: str, tokens: list[
             role = {0: "vdst", 1: "sdst"}.get(position, "src2")
             operands.append(Operand(role, 1, is_mask=True, implied="vcc"))
         elif token == f"0x{LITERAL_WORD:x}" and form.name in ("SOP2", "VOP2", "SOPK"):
-            operands.append(Operand("literal", 1, implied="literal"))
+            operands.append(
+                Operand("literal", 1, implied="literal", constants="plain" if form.name == "SOPK" else "literal")
+            )
         elif token == "off" and form.name in MEMORY:
             operands.append(Operand("vaddr" if form.name == "VBUFFER" else "saddr", 1, implied="off"))
         elif register:
@@ -278,6 +280,28 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
         if seen not in _CONSTANT_KINDS:
             print("constants", shape.mnemonic, operand.role, seen)
         operand.constants = _CONSTANT_KINDS.get(seen, "32")
+
+
+LITERAL_TAILS = (0x3C00, 0x3F80, 0x12340000, 0x40000000)
+
+
+def try_literals(shapes: list[Shape]) -> None:
+    """Refine `constants`: which literals are written as lit(...) tells the type of the operand."""
+    takers = [(shape, item) for shape in shapes for item in shape.operands if "l" in item.takes]
+    probes = [
+        encode(shape.format, shape.code, {**shape.fill, item.role: 255}, tail)
+        for shape, item in takers
+        for tail in LITERAL_TAILS
+    ]
+    lines = disassemble_each(probes)
+    for index, (_, item) in enumerate(takers):
+        half, brain, mixed, double = (line.text for line in lines[4 * index : 4 * index + 4])
+        if item.constants == "64" and "2.0" in double:
+            item.constants = "f64"
+        elif item.constants == "32" and "lit(" in half:
+            item.constants = "v2f16"
+        elif item.constants == "32" and "lit(" in brain:
+            item.constants = "bf16" if "lit(" in mixed else "v2bf16"
 
 
 MODIFIER_FIELDS = ("abs", "neg_hi", "op_sel", "op_sel_hi_2", "op_sel_hi", "clamp", "omod", "neg")
@@ -420,6 +444,7 @@ def shapes_of(form: Format) -> list[Shape]:
     found = find_fills(form)
     shapes = [make_shape(form, code, *found[code]) for code in sorted(found)]
     try_constants(shapes)
+    try_literals(shapes)
     if form.name in ("VOP3", "VOP3P", "VINTERP"):
         try_modifiers(shapes)
     if form.name in ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P"):
@@ -457,7 +482,9 @@ def dual_row(form: Format, code: int, text: str) -> str:
     for token in tokens:
         register = parse_register(token)
         if register is None:
-            operands.append(Operand("literal", 1, implied="literal"))
+            operands.append(
+                Operand("literal", 1, implied="literal", constants="plain" if form.name == "SOPK" else "literal")
+            )
         else:
             role = roles[register[1]]
             operands.append(Operand(role, 1, takes="vsil" if role == "src0" else "v"))
