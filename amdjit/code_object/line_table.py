@@ -109,9 +109,18 @@ def read_line_table(elf: ElfFile) -> LineTable:
         unit = BytesReader(data, reader.position, reader.position + length, ".debug_line unit")
         reader.take(length)
         _read_unit(unit, offset_size, strings, rows)
-    # An end row sorts before a row that begins another sequence at its address.
-    rows.sort(key=lambda row: (row.address, not row.ends_sequence))
-    return LineTable(tuple(rows))
+    return LineTable(_by_address(rows))
+
+
+def _by_address(rows: list[LineRow]) -> tuple[LineRow, ...]:
+    """Order whole sequences: inside one the program's order counts, rows of equal address included."""
+    sequences: list[list[LineRow]] = [[]]
+    for row in rows:
+        sequences[-1].append(row)
+        if row.ends_sequence:
+            sequences.append([])
+    ordered = sorted(filter(None, sequences), key=lambda sequence: (sequence[0].address, sequence[-1].address))
+    return tuple(row for sequence in ordered for row in sequence)
 
 
 def _section(elf: ElfFile, name: str) -> bytes:
