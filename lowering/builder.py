@@ -1,0 +1,148 @@
+"""The IR builder: llvmlite's, with what the AMDGPU target needs and llvmlite's layer lacks.
+
+That is instructions with sync scopes, address spaces and new flags, free-form attributes, and calls by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.ir.values import MDValue
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.types import I1, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
+
+__all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
+
+
+class TextInstruction(ir.Instruction):  # type: ignore[misc]
+    """An instruction written as text: `head type operand, type operand ... tail`."""
+
+    def __init__(self, block: Any, llvm_type: Any, head: str, operands: Sequence[Any], tail: str) -> None:
+        super().__init__(block, llvm_type, head, tuple(operands))
+        self.tail = tail
+
+    def descr(self, buffer: list[str]) -> None:
+        """Append the text to llvmlite's buffer."""
+        operands = ", ".join([f"{operand.type} {operand.get_reference()}" for operand in self.operands])
+        buffer.append(f"{self.opname} {operands}{self.tail}{self._stringify_metadata(leading_comma=True)}\n")
+
+
+class TextAttributes(list[str]):
+    """Attributes of a function or argument, each as LLVM's text."""
+
+    def _to_list(self, _llvm_type: Any) -> list[str]:
+        return list(self)
+
+
+class LoopMetadata(MDValue):  # type: ignore[misc]
+    """A loop's identity: a distinct node whose first operand is itself (LLVM language reference, "llvm.loop")."""
+
+    def descr(self, buffer: list[str]) -> None:
+        """Append the text to llvmlite's buffer."""
+        operands = ", ".join([self.get_reference(), *(operand.get_reference() for operand in self.operands)])
+        buffer.append(f"distinct !{{ {operands} }}\n")
+
+
+class Builder(ir.IRBuilder):  # type: ignore[misc]
+    """Builds one function.
+
+    fast_math: the flags of every floating-point instruction. allocas: the builder of the entry block, which holds
+    nothing but allocas, so that SROA takes them all.
+    """
+
+    def __init__(self, function: Any, fast_math: tuple[str, ...]) -> None:
+        self.entry = function.append_basic_block("entry")
+        super().__init__(function.append_basic_block("body"))
+        self.fast_math = fast_math
+        self.allocas = ir.IRBuilder(self.entry)
+
+    def finish(self) -> None:
+        """Close the entry block once all allocas are known."""
+        self.allocas.branch(self.function.blocks[1])
+
+    def text(self, llvm_type: Any, head: str, operands: Sequence[Any] = (), tail: str = "") -> Any:
+        """Add an instruction that llvmlite has no class for."""
+        instruction = TextInstruction(self.block, llvm_type, head, operands, tail)
+        self._insert(instruction)
+        return instruction
+
+    def operation(self, name: str, left: Any, right: Any, flags: Sequence[str] = ()) -> Any:
+        """Add a two-operand instruction whose result has the operands' type."""
+        if left.type != right.type:
+            raise InternalError(f"{name} of {left.type} and {right.type}")
+        instruction = ir.Instruction(self.block, left.type, name, (left, right), flags=tuple(flags))
+        self._insert(instruction)
+        return instruction
+
+    def float_operation(self, name: str, left: Any, right: Any) -> Any:
+        """Add a floating-point instruction with the compilation's fast-math flags."""
+        return self.operation(name, left, right, self.fast_math)
+
+    def allocate(self, llvm_type: Any, alignment: int = 0) -> Any:
+        """Reserve private memory for the whole function (LLVM AMDGPU guide, "Address Spaces": allocas are private)."""
+        align = f", align {alignment}" if alignment else ""
+        tail = f"{align}, addrspace({PRIVATE_SPACE.addrspace})"
+        instruction = TextInstruction(self.entry, PRIVATE_SPACE, f"alloca {llvm_type}", (), tail)
+        self.entry.instructions.append(instruction)
+        self.allocas.position_at_end(self.entry)
+        return instruction
+
+    def read(self, llvm_type: Any, pointer: Any, alignment: int = 0, volatile: bool = False) -> Any:
+        """Load."""
+        head = f"load volatile {llvm_type}," if volatile else f"load {llvm_type},"
+        return self.text(llvm_type, head, (pointer,), f", align {alignment}" if alignment else "")
+
+    def write(self, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
+        """Store."""
+        tail = f", align {alignment}" if alignment else ""
+        self.text(VOID, "store volatile" if volatile else "store", (value, pointer), tail)
+
+    def offset(self, pointer: Any, nbytes: Any, no_wrap: str = "inbounds nuw") -> Any:
+        """Return the pointer that many bytes further on."""
+        return self.text(pointer.type, f"getelementptr {no_wrap} i8,", (pointer, nbytes))
+
+    def invoke_name(self, name: str, result: Any, arguments: Sequence[Any], *, fast: bool = False) -> Any:
+        """Call a function by name, declaring it where it is new.
+
+        Declarations carry no attributes: LLVM attaches those of its intrinsics when it parses the name.
+        """
+        function = self.module.globals.get(name)
+        if function is None:
+            function_type = ir.FunctionType(result, [argument.type for argument in arguments])
+            function = ir.Function(self.module, function_type, name)
+        return self.call(function, arguments, fastmath=self.fast_math if fast else ())
+
+    def intrinsic(self, name: str, *arguments: Any, fast: bool = False) -> Any:
+        """Call an overloaded LLVM intrinsic whose result and overload are the first argument's type."""
+        overload = arguments[0].type
+        return self.invoke_name(f"{name}.{mangled(overload)}", overload, arguments, fast=fast)
+
+    def splat(self, scalar: Any, vector_type: Any) -> Any:
+        """Return a vector with the scalar in every element."""
+        if isinstance(scalar, Literal):
+            return Literal(vector_type, f"splat ({scalar.type} {scalar.get_reference()})")
+        poison = Literal(vector_type, "poison")
+        first = self.insert_element(poison, scalar, literal(I32, 0))
+        return self.shuffle(first, poison, [0] * vector_type.count)
+
+    def shuffle(self, left: Any, right: Any, indices: Sequence[int]) -> Any:
+        """Pick elements by constant indices, counted through both vectors."""
+        llvm_type = ir.VectorType(left.type.element, len(indices))
+        mask_type = ir.VectorType(I32, len(indices))
+        mask = Literal(mask_type, f"<{', '.join([f'i32 {index}' for index in indices])}>")
+        return self.text(llvm_type, "shufflevector", (left, right, mask))
+
+    def is_zero(self, value: Any) -> Any:
+        """Compare an integer, or each element, with 0."""
+        return self.icmp_unsigned("==", value, literal(value.type, 0))
+
+    def choose(self, condition: Any, when_true: Any, when_false: Any) -> Any:
+        """Select, elementwise if the condition is a vector."""
+        return self.select(condition, when_true, when_false)
+
+    def flag(self, value: bool) -> Any:
+        """Return an i1 constant."""
+        return literal(I1, value)

@@ -1,0 +1,102 @@
+"""The line table: which Python line every instruction comes from.
+
+Only what a line table needs is written: a compile unit, a subprogram a function and a location a node. LLVM adds
+`inlinedAt` itself when it inlines device functions.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from llvmlite import ir
+
+from amdjit.diagnostics.span import Span
+
+__all__ = ["DebugInfo", "FunctionLocations"]
+
+_DWARF_VERSION = 5
+
+
+class DebugInfo:
+    """The debug information of one module."""
+
+    def __init__(self, module: Any, file: str) -> None:
+        self._module = module
+        self._files: dict[str, Any] = {}
+        self._signature = self._node("DISubroutineType", {"types": module.add_metadata([None])})
+        self._unit = self._node(
+            "DICompileUnit",
+            {
+                "language": ir.DIToken("DW_LANG_Python"),
+                "file": self._file(file),
+                "producer": "amdjit",
+                "isOptimized": True,
+                "runtimeVersion": 0,
+                "emissionKind": ir.DIToken("LineTablesOnly"),
+                "nameTableKind": ir.DIToken("None"),
+            },
+            is_distinct=True,
+        )
+        module.add_named_metadata("llvm.dbg.cu", self._unit)
+        _flag(module, 7, "Dwarf Version", _DWARF_VERSION)
+        _flag(module, 2, "Debug Info Version", 3)
+
+    def function(self, function: Any, name: str, span: Span) -> FunctionLocations:
+        """Attach a subprogram to an llvmlite function and return the maker of its locations."""
+        file = self._file(span.file)
+        subprogram = self._node(
+            "DISubprogram",
+            {
+                "name": name,
+                "linkageName": function.name,
+                "scope": file,
+                "file": file,
+                "line": span.line,
+                "scopeLine": span.line,
+                "type": self._signature,
+                "spFlags": ir.DIToken("DISPFlagDefinition | DISPFlagOptimized"),
+                "unit": self._unit,
+            },
+            is_distinct=True,
+        )
+        function.set_metadata("dbg", subprogram)
+        return FunctionLocations(self._module, subprogram)
+
+    def _file(self, file: str) -> Any:
+        if file not in self._files:
+            path = PurePath(file)
+            parts = {"filename": path.name, "directory": str(path.parent) if path.name != file else ""}
+            self._files[file] = self._node("DIFile", parts)
+        return self._files[file]
+
+    def _node(self, kind: str, operands: dict[str, Any], is_distinct: bool = False) -> Any:
+        return _node(self._module, kind, operands, is_distinct)
+
+
+class FunctionLocations:
+    """Makes the locations of one function, each once."""
+
+    def __init__(self, module: Any, subprogram: Any) -> None:
+        self._module = module
+        self._subprogram = subprogram
+        self._made: dict[tuple[int, int], Any] = {}
+
+    def at(self, span: Span) -> Any:
+        """Return the location of the first character of a span. Columns count from 1 in DWARF."""
+        key = (span.line, span.column)
+        location = self._made.get(key)
+        if location is None:
+            operands = {"line": span.line, "column": span.column + 1, "scope": self._subprogram}
+            location = self._made[key] = _node(self._module, "DILocation", operands)
+        return location
+
+
+def _node(module: Any, kind: str, operands: dict[str, Any], is_distinct: bool = False) -> Any:
+    # Not module.add_debug_info: it sorts and hashes the operands of every node, which is slow.
+    return ir.DIValue(module, is_distinct, kind, operands.items(), name=str(len(module.metadata)))
+
+
+def _flag(module: Any, behavior: int, name: str, value: int) -> None:
+    i32 = ir.IntType(32)
+    module.add_named_metadata("llvm.module.flags", [i32(behavior), name, i32(value)])

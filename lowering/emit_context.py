@@ -1,0 +1,171 @@
+"""What an `Emit` intrinsic gets: `declarations.EmitContext` for one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.builder import Builder
+from amdjit.lowering.conversions import bitcast, from_memory, to_memory
+from amdjit.lowering.types import (
+    CONSTANT_SPACE,
+    FLOAT,
+    I1,
+    I8,
+    I16,
+    I32,
+    I64,
+    VOID,
+    constant,
+    element_type,
+    literal,
+    llvm_type,
+    memory_type,
+)
+from amdjit.options import CompileOptions
+from amdjit.target import Target
+from amdjit.types import Scalar, Type, Vector
+
+__all__ = ["LoweringContext", "implicit_argument"]
+
+_GROUP_SIZES = {12: 0, 14: 1, 16: 2}
+_DISPATCH_ALIGNMENT = 8
+
+
+class LoweringContext:
+    """The lowering's helpers for intrinsics; the methods are described in `declarations.EmitContext`."""
+
+    def __init__(self, builder: Builder, options: CompileOptions, types: tuple[Type, ...], result_type: Type) -> None:
+        self.builder = builder
+        self._options = options
+        self._types = types
+        self._result_type = result_type
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """The kernel-language types of the arguments (immediates excluded)."""
+        return self._types
+
+    @property
+    def result_type(self) -> Type:
+        """The kernel-language type of the result."""
+        return self._result_type
+
+    @property
+    def target(self) -> Target:
+        """The processor that this compilation is for."""
+        return self._options.target
+
+    @property
+    def wavefront_size(self) -> int:
+        """Lanes of a wave in this compilation."""
+        return self._options.wave_size
+
+    @property
+    def block(self) -> tuple[int, int, int] | None:
+        """The workgroup's shape where it is compiled in."""
+        return self._options.required_workgroup_size
+
+    def llvm_type(self, type: Type) -> Any:
+        """Return the llvmlite type of a kernel-language type."""
+        return llvm_type(type)
+
+    def constant(self, type: Type, value: Any) -> Any:
+        """Return an llvmlite constant."""
+        return constant(type, value)
+
+    def call(self, name: str, result: Any, arguments: list[Any]) -> Any:
+        """Call the LLVM function `name`."""
+        return self.builder.invoke_name(name, result, arguments)
+
+    def bitcast(self, value: Any, llvm_type: Any) -> Any:
+        """Return the same bits as another llvmlite type of the same size."""
+        return bitcast(self.builder, value, llvm_type)
+
+    def load(self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False) -> Any:
+        """Return the scalar or vector at an LLVM pointer."""
+        alignment = alignment or _natural_alignment(type)
+        return from_memory(self.builder, self.builder.read(memory_type(type), pointer, alignment, volatile), type)
+
+    def store(self, type: Type, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
+        """Write a scalar or vector to an LLVM pointer."""
+        alignment = alignment or _natural_alignment(type)
+        self.builder.write(pointer, to_memory(self.builder, value, type), alignment, volatile)
+
+    def atomic_load(self, type: Type, pointer: Any, ordering: str, scope: str) -> Any:
+        """Return the scalar at a pointer, read atomically."""
+        llvm = memory_type(type)
+        tail = f" {_scope(scope)}{ordering}, align {_natural_alignment(type)}"
+        return from_memory(self.builder, self.builder.text(llvm, f"load atomic {llvm},", (pointer,), tail), type)
+
+    def atomic_store(self, type: Type, pointer: Any, value: Any, ordering: str, scope: str) -> None:
+        """Write a scalar atomically."""
+        tail = f" {_scope(scope)}{ordering}, align {_natural_alignment(type)}"
+        self.builder.text(VOID, "store atomic", (to_memory(self.builder, value, type), pointer), tail)
+
+    def atomic_update(self, operation: str, pointer: Any, value: Any, ordering: str, scope: str) -> Any:
+        """Do LLVM's `atomicrmw operation`; return the old value.
+
+        The metadata allow the hardware's float atomics, which fine-grained host memory would not take (LLVM AMDGPU
+        guide, "amdgpu.no.fine.grained.memory"): kernels get device memory.
+        """
+        head, tail = f"atomicrmw {operation}", f" {_scope(scope)}{ordering}"
+        instruction = self.builder.text(value.type, head, (pointer, value), tail)
+        if operation.startswith("f"):
+            empty = self.builder.module.add_metadata([])
+            instruction.set_metadata("amdgpu.no.fine.grained.memory", empty)
+            if element_type(value.type) == FLOAT:
+                instruction.set_metadata("amdgpu.ignore.denormal.mode", empty)
+        return instruction
+
+    def atomic_compare_exchange(self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str) -> Any:
+        """Write `desired` if the integer at the pointer is `expected`; return the old value in any case."""
+        failure = {"release": "monotonic", "acq_rel": "acquire"}.get(ordering, ordering)
+        pair = ir.LiteralStructType([expected.type, I1])
+        tail = f" {_scope(scope)}{ordering} {failure}"
+        return self.builder.extract_value(self.builder.text(pair, "cmpxchg", (pointer, expected, desired), tail), 0)
+
+    def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
+        """Order memory accesses, those to the given address spaces if any are given."""
+        instruction = self.builder.text(VOID, f"fence {_scope(scope)}{ordering}")
+        if address_spaces:
+            # LLVM AMDGPU guide, "Memory Model Relaxation Annotations": an LDS fence waits for no global access.
+            tags = [self.builder.module.add_metadata(["amdgpu-synchronize-as", space]) for space in address_spaces]
+            node = tags[0] if len(tags) == 1 else self.builder.module.add_metadata(tags)
+            instruction.set_metadata("mmra", node)
+
+    def implicit_argument(self, offset: int, bits: int) -> Any:
+        """Return an integer of the launch's implicit arguments."""
+        return implicit_argument(self.builder, self._options, offset, bits)
+
+
+def implicit_argument(builder: Builder, options: CompileOptions, offset: int, bits: int) -> Any:
+    """Return an implicit argument; the workgroup's size is a constant where it is compiled in."""
+    llvm = {8: I8, 16: I16, 32: I32, 64: I64}.get(bits)
+    if llvm is None:
+        raise InternalError(f"no implicit argument of {bits} bits")
+    shape = options.required_workgroup_size
+    if shape is not None and offset in _GROUP_SIZES:
+        return literal(llvm, shape[_GROUP_SIZES[offset]])
+    base = builder.invoke_name("llvm.amdgcn.implicitarg.ptr", CONSTANT_SPACE, [])
+    address = builder.offset(base, literal(I64, offset)) if offset else base
+    alignment = (offset & -offset) if offset else _DISPATCH_ALIGNMENT
+    value = builder.read(llvm, address, min(alignment, _DISPATCH_ALIGNMENT))
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    if offset in _GROUP_SIZES:
+        limits = [literal(llvm, 1), literal(llvm, options.max_workgroup_size + 1)]
+        value.set_metadata("range", builder.module.add_metadata(limits))
+        value.set_metadata("noundef", builder.module.add_metadata([]))
+    return value
+
+
+def _natural_alignment(type: Type) -> int:
+    if not isinstance(type, (Scalar, Vector)):
+        raise InternalError(f"no memory access to {type}")
+    return min(type.nbytes & -type.nbytes, 16)
+
+
+def _scope(scope: str) -> str:
+    return f'syncscope("{scope}") ' if scope else ""

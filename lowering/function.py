@@ -1,0 +1,142 @@
+"""One function: its LLVM declaration, its parameters, its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llvmlite import ir
+
+from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
+from amdjit.lowering.builder import Builder, TextAttributes
+from amdjit.lowering.state import FunctionState, ModuleState
+from amdjit.lowering.statements import lower_block
+from amdjit.lowering.types import I1, I8, VOID, literal
+from amdjit.options import CompileOptions
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Void
+
+__all__ = ["declare_device_function", "declare_kernel", "lower_function"]
+
+
+def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset[str]) -> Any:
+    """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as attributes."""
+    options = state.options
+    types = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
+    function = ir.Function(state.module, ir.FunctionType(VOID, types), kernel.name)
+    function.calling_convention = "amdgpu_kernel"
+    function.linkage = "protected"
+    function.attributes = TextAttributes([*_common_attributes(options), *_launch_attributes(options)])
+    arguments = iter(function.args)
+    for parameter in kernel.parameters:
+        for name, llvm in zip(_argument_names(parameter), components(parameter.type), strict=True):
+            argument = next(arguments)
+            argument.name = name
+            argument.attributes = TextAttributes(_argument_attributes(parameter, llvm, written))
+    shape = options.required_workgroup_size
+    if shape is not None:
+        sizes = [literal(ir.IntType(32), extent) for extent in shape]
+        function.set_metadata("reqd_work_group_size", state.module.add_metadata(sizes))
+    return function
+
+
+def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
+    """Declare a function that the kernel calls; LLVM chooses how its arguments travel, since nobody else calls it."""
+    types = [llvm for parameter in function.parameters for llvm in components(parameter.type)]
+    function_type = ir.FunctionType(result_type(function.result), types)
+    declared = ir.Function(state.module, function_type, state.module.get_unique_name(function.name))
+    declared.linkage = "internal"
+    inline = "alwaysinline" if function.inline else "noinline"
+    declared.attributes = TextAttributes([inline, *_common_attributes(state.options)])
+    return declared
+
+
+def lower_function(module: ModuleState, function: tree.Function, declared: Any) -> None:
+    """Lower a function's body into its declaration."""
+    locations = None
+    if module.debug_info is not None:
+        locations = module.debug_info.function(declared, function.name, function.span)
+    builder = Builder(declared, module.fast_math)
+    state = FunctionState(module, function, builder, locations)
+    builder.debug_metadata = state.location(function.span)
+    _bind_parameters(state, declared.args)
+    lower_block(state, function.body)
+    if not builder.block.is_terminated:
+        if isinstance(function.result, Void):
+            builder.ret_void()
+        else:
+            # The verifier has checked that the end is not reached.
+            builder.unreachable()
+    builder.finish()
+
+
+def _bind_parameters(state: FunctionState, arguments: Iterable[Any]) -> None:
+    assigned = set(_assigned(state.function.body))
+    remaining = iter(arguments)
+    for parameter in state.function.parameters:
+        values = []
+        for llvm in components(parameter.type):
+            argument = next(remaining)
+            if llvm == I1 and argument.type == I8:
+                argument = state.builder.icmp_unsigned("!=", argument, literal(I8, 0))
+            values.append(argument)
+        value = unflatten(parameter.type, values)
+        if parameter in assigned:
+            state.assign(parameter, value)
+        else:
+            state.bound[parameter] = value
+
+
+def _assigned(statements: tuple[tree.Statement, ...]) -> Iterable[tree.Variable]:
+    """Yield the variables that statements assign."""
+    for statement in statements:
+        if isinstance(statement, tree.Assign):
+            yield statement.variable
+        elif isinstance(statement, tree.If):
+            yield from _assigned(statement.then)
+            yield from _assigned(statement.otherwise)
+        elif isinstance(statement, (tree.While, tree.ForRange)):
+            if isinstance(statement, tree.ForRange):
+                yield statement.variable
+            yield from _assigned(statement.body)
+            yield from _assigned(statement.otherwise)
+
+
+def _common_attributes(options: CompileOptions) -> list[str]:
+    return [
+        "convergent",
+        "norecurse",
+        "nounwind",
+        f'"target-cpu"="{options.target.name}"',
+        f'"target-features"="+wavefrontsize{options.wave_size}"',
+    ]
+
+
+def _launch_attributes(options: CompileOptions) -> list[str]:
+    """Return what the launch keeps to (LLVM AMDGPU guide, "LLVM IR Attributes")."""
+    most = options.max_workgroup_size
+    least = most if options.required_workgroup_size is not None else 1
+    attributes = [f'"amdgpu-flat-work-group-size"="{least},{most}"', '"uniform-work-group-size"="true"']
+    if options.waves_per_eu is not None:
+        attributes.append(f'"amdgpu-waves-per-eu"="{options.waves_per_eu}"')
+    return attributes
+
+
+def _argument_names(parameter: tree.Variable) -> list[str]:
+    """Name a kernel's arguments: the code object's metadata carry the names."""
+    count = len(components(parameter.type))
+    if not isinstance(parameter.type, Array):
+        return [parameter.name] if count == 1 else [f"{parameter.name}.{number}" for number in range(count)]
+    ndim = parameter.type.ndim
+    kinds = ["extent"] * ndim + ["stride"] * ndim
+    return [parameter.name] + [f"{parameter.name}.{kinds[n]}{n % ndim}" for n in range(count - 1)]
+
+
+def _argument_attributes(parameter: tree.Variable, llvm: Any, written: frozenset[str]) -> list[str]:
+    attributes = ["noundef"]
+    if isinstance(parameter.type, Array) and isinstance(llvm, ir.PointerType):
+        if parameter.type.alignment:
+            attributes.append(f"align {parameter.type.alignment}")
+        if parameter.name not in written:
+            attributes.append("readonly")
+    return attributes

@@ -1,0 +1,95 @@
+"""Calls of intrinsics: each has exactly one lowering, written in its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, Parameter
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.builder import Builder
+from amdjit.lowering.conversions import bitcast
+from amdjit.lowering.emit_context import LoweringContext
+from amdjit.lowering.types import I1, I32, literal, llvm_type, mangled
+from amdjit.options import CompileOptions
+from amdjit.types import Type, Void
+
+__all__ = ["Argument", "call_intrinsic"]
+
+# The kernel-language type of an argument and its value; immediates have no type and are Python values.
+Argument = tuple[Type | None, Any]
+
+
+def call_intrinsic(
+    builder: Builder, options: CompileOptions, intrinsic: Intrinsic, arguments: Sequence[Argument], result: Type
+) -> Any:
+    """Lower one call; the arguments are in the order of the intrinsic's parameters."""
+    lowering = intrinsic.lowering
+    if isinstance(lowering, LlvmCall):
+        named = dict(zip((p.name for p in intrinsic.parameters), arguments, strict=True))
+        return _llvm_call(builder, lowering, intrinsic, named, result)
+    if isinstance(lowering, InlineAsm):
+        return _inline_asm(builder, lowering, intrinsic, arguments, result)
+    if isinstance(lowering, Emit):
+        types = tuple(type for type, _ in arguments if type is not None)
+        context = LoweringContext(builder, options, types, result)
+        return lowering.function(context, *(value for _, value in arguments))
+    raise InternalError(f"{intrinsic.name} has no lowering")
+
+
+def _llvm_call(
+    builder: Builder, lowering: LlvmCall, intrinsic: Intrinsic, named: dict[str, Argument], result: Type
+) -> Any:
+    parameters = {parameter.name: parameter for parameter in intrinsic.parameters}
+    operands, overloads = [], {}
+    for name, (_, value) in named.items():
+        if parameters[name].immediate is None:
+            overloads[name] = mangled(value.type)
+    for operand in lowering.operands if lowering.operands is not None else tuple(parameters):
+        value = _operand(builder, operand, parameters, named)
+        operands.append(value)
+        if isinstance(operand, As):
+            overloads[operand.name] = mangled(value.type)
+    llvm_result = llvm_type(lowering.result or result)
+    if not isinstance(lowering.result or result, Void):
+        overloads["return"] = mangled(llvm_result)
+    called = builder.invoke_name(lowering.name.format_map(overloads), llvm_result, operands)
+    return called if lowering.result is None else bitcast(builder, called, llvm_type(result))
+
+
+def _operand(
+    builder: Builder, operand: str | As | bool | int, parameters: dict[str, Parameter], named: dict[str, Argument]
+) -> Any:
+    if isinstance(operand, bool):
+        return literal(I1, operand)
+    if isinstance(operand, int):
+        return literal(I32, operand)
+    name = operand.name if isinstance(operand, As) else operand
+    wanted = llvm_type(operand.type) if isinstance(operand, As) else None
+    parameter, (_, value) = parameters[name], named[name]
+    if parameter.immediate is not None:
+        return _immediate(parameter, value, wanted)
+    return value if wanted is None else bitcast(builder, value, wanted)
+
+
+def _immediate(parameter: Parameter, value: Any, wanted: Any) -> Any:
+    """Return an immediate as a constant; a string's place among its choices has no meaning to LLVM."""
+    if not isinstance(value, int):
+        raise InternalError(f"the immediate {parameter.name}={value!r} cannot be an operand")
+    if wanted is not None:
+        return literal(wanted, value)
+    return literal(I1 if parameter.is_boolean_immediate or isinstance(value, bool) else I32, value)
+
+
+def _inline_asm(
+    builder: Builder, lowering: InlineAsm, intrinsic: Intrinsic, arguments: Sequence[Argument], result: Type
+) -> Any:
+    operands = [
+        _immediate(parameter, value, None) if parameter.immediate is not None else value
+        for parameter, (_, value) in zip(intrinsic.parameters, arguments, strict=True)
+    ]
+    function_type = ir.FunctionType(llvm_type(result), [operand.type for operand in operands])
+    template = lowering.template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
+    return builder.asm(function_type, template, lowering.constraints, operands, lowering.side_effects)

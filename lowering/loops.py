@@ -1,0 +1,152 @@
+"""Loops, in the forms that LLVM's loop passes know.
+
+A range loop is exact for any bounds, also where the next value would leave the variable's type: it goes on only if
+another step stays before `stop`. Its increment therefore never wraps, which is what lets LLVM count the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.builder import Builder, LoopMetadata
+from amdjit.lowering.state import FunctionState, Loop
+from amdjit.lowering.types import I32, constant_value, literal
+from amdjit.tree.nodes import Variable
+from amdjit.types import Scalar
+
+__all__ = ["range_loop", "while_loop"]
+
+Part = Callable[[], None]
+
+
+def while_loop(state: FunctionState, condition: Callable[[], Any], body: Part, otherwise: Part, unroll: int) -> None:
+    """Lower a while loop."""
+    builder = state.builder
+    header, inside, following, done, after = (
+        builder.append_basic_block(name) for name in ("while", "round", "next", "done", "after")
+    )
+    builder.branch(header)
+    builder.position_at_end(header)
+    builder.cbranch(condition(), inside, done)
+    _body(state, inside, Loop(following, after), body)
+    builder.position_at_end(following)
+    _mark(builder, builder.branch(header), unroll)
+    _leave(state, done, after, otherwise)
+
+
+def range_loop(
+    state: FunctionState,
+    variable: Variable,
+    start: Any,
+    stop: Any,
+    step: Any,
+    body: Part,
+    otherwise: Part,
+    unroll: int,
+) -> None:
+    """Lower a loop over range(start, stop, step); the three are of the variable's type."""
+    scalar, builder = variable.type, state.builder
+    if not isinstance(scalar, Scalar) or not scalar.is_integer:
+        raise InternalError(f"a range of {scalar}")
+    bounds = _Bounds(builder, scalar, start, stop, step)
+    inside, following, done, after = (builder.append_basic_block(name) for name in ("round", "next", "done", "after"))
+    before = builder.block
+    builder.cbranch(bounds.enter(), inside, done)
+    builder.position_at_end(inside)
+    value = builder.phi(start.type)
+    value.add_incoming(start, before)
+    state.assign(variable, value)
+    _body(state, inside, Loop(following, after), body)
+    builder.position_at_end(following)
+    increased = bounds.increase(value)
+    again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
+    _mark(builder, again, unroll)
+    value.add_incoming(increased, following)
+    _leave(state, done, after, otherwise)
+
+
+class _Bounds:
+    """The tests of one range loop. forward: whether the step is positive, None where that is known at run time only."""
+
+    def __init__(self, builder: Builder, scalar: Scalar, start: Any, stop: Any, step: Any) -> None:
+        self._builder = builder
+        self._scalar = scalar
+        self._start, self._stop, self._step = start, stop, step
+        known = constant_value(step)
+        self._forward = (known > 0 if known is not None else None) if scalar.is_signed else True
+        self._cannot_wrap = known is not None and self._stays_inside(known)
+        if self._forward is None:
+            self._is_forward = builder.icmp_signed(">", step, literal(step.type, 0))
+        if not self._cannot_wrap:
+            # A value goes on if value + step < stop, that is if value < stop - step; where that difference leaves the
+            # type it saturates, and no value is beyond the type's end.
+            name = "llvm.ssub.sat" if scalar.is_signed else "llvm.usub.sat"
+            self._limit = builder.intrinsic(name, stop, step)
+
+    def enter(self) -> Any:
+        """Tell whether there is a first round."""
+        return self._before(self._start, self._stop)
+
+    def increase(self, value: Any) -> Any:
+        """Return the next value; if it wraps it is not used."""
+        return self._builder.operation("add", value, self._step, ("nsw" if self._scalar.is_signed else "nuw",))
+
+    def goes_on(self, value: Any, increased: Any) -> Any:
+        """Tell whether there is a round after that of `value`."""
+        if self._cannot_wrap:
+            return self._before(increased, self._stop)
+        return self._before(value, self._limit)
+
+    def _stays_inside(self, step: int) -> bool:
+        """Tell whether any value before `stop`, plus the step, surely stays in the type."""
+        if abs(step) == 1:
+            return True
+        stop = constant_value(self._stop)
+        if stop is None:
+            return False
+        farthest = stop + step - (1 if step > 0 else -1)
+        return self._scalar.minimum <= farthest <= self._scalar.maximum
+
+    def _before(self, left: Any, right: Any) -> Any:
+        builder = self._builder
+        if not self._scalar.is_signed:
+            return builder.icmp_unsigned("<", left, right)
+        if self._forward is not None:
+            return builder.icmp_signed("<" if self._forward else ">", left, right)
+        below, above = builder.icmp_signed("<", left, right), builder.icmp_signed(">", left, right)
+        return builder.select(self._is_forward, below, above)
+
+
+def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> None:
+    state.builder.position_at_end(inside)
+    state.loops.append(loop)
+    body()
+    state.loops.pop()
+    if not state.builder.block.is_terminated:
+        state.builder.branch(loop.following_round)
+
+
+def _leave(state: FunctionState, done: Any, after: Any, otherwise: Part) -> None:
+    """Run the loop's `else`, which a break passes by."""
+    builder = state.builder
+    builder.position_at_end(done)
+    otherwise()
+    if not builder.block.is_terminated:
+        builder.branch(after)
+    builder.position_at_end(after)
+
+
+def _mark(builder: Builder, branch: Any, unroll: int) -> None:
+    """Say how far to unroll (LLVM language reference, "llvm.loop.unroll")."""
+    if unroll == 0:
+        return
+    module = builder.module
+    if unroll == 1:
+        hint = module.add_metadata(["llvm.loop.unroll.disable"])
+    elif unroll < 0:
+        hint = module.add_metadata(["llvm.loop.unroll.full"])
+    else:
+        hint = module.add_metadata(["llvm.loop.unroll.count", literal(I32, unroll)])
+    branch.set_metadata("llvm.loop", LoopMetadata(module, [hint], str(len(module.metadata))))

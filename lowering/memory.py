@@ -1,0 +1,184 @@
+"""Arrays in memory: addresses, loads, stores, and where LDS and private arrays live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.abi import ArrayValue, unflatten
+from amdjit.lowering.builder import Builder
+from amdjit.lowering.conversions import from_memory, resize, to_memory
+from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
+from amdjit.types import AddressSpace, Array, Element, Scalar, Vector
+
+__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of"]
+
+Index = tuple[Any, Scalar]
+
+# The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), so also the alignment of LDS
+# and private arrays.
+_MAX_ALIGNMENT = 16
+_DYNAMIC_LDS = "amdjit.dynamic_lds"
+
+
+def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index]) -> Any:
+    """Return the address of an element; each index comes with its type and is not negative.
+
+    Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
+    LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Strides may be negative, so
+    strided arrays have signed offsets.
+    """
+    kind = array.type
+    short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
+    narrow = short_pointer or kind.offset_bits == 32
+    width = I32 if narrow else I64
+    # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
+    scaled = [resize(builder, value, scalar, width) for value, scalar in indices]
+    signed = array.strides is not None
+    offset = _in_bytes(builder, _flat_offset(builder, array, scaled), kind.element.nbytes, signed)
+    if narrow and not short_pointer:
+        offset = _extend(builder, offset, signed)
+    if isinstance(offset, Literal) and offset.text == "0":
+        return array.pointer
+    return builder.offset(array.pointer, offset, "inbounds" if signed else "inbounds nuw")
+
+
+def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:
+    """Return the distance of neighbours along an axis, in elements."""
+    if array.strides is not None:
+        return array.strides[axis]
+    stride = literal(array.extents[axis].type, 1)
+    for extent in reversed(array.extents[axis + 1 :]):
+        stride = _combine(builder, "mul", stride, extent)
+    return stride
+
+
+def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alignment: int = 0) -> Any:
+    """Return the element at an address, or `width` > 0 of them as a vector."""
+    element = array.type.element
+    if width == 0:
+        value = builder.read(memory_type(element), address, _element_alignment(array.type))
+        return from_memory(builder, value, element)
+    wide = _wide_type(element, width)
+    return builder.read(llvm_type(wide), address, alignment or _power_of_two(wide.nbytes))
+
+
+def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: int = 0, alignment: int = 0) -> None:
+    """Write an element at an address, or a vector of `width` > 0 elements."""
+    element = array.type.element
+    if width == 0:
+        builder.write(address, to_memory(builder, value, element), _element_alignment(array.type))
+    else:
+        builder.write(address, value, alignment or _power_of_two(_wide_type(element, width).nbytes))
+
+
+def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
+    """Reserve an array of known shape: in the workgroup's LDS, or in the lane's private memory."""
+    storage = ir.ArrayType(memory_type(type.element), type.size)
+    if isinstance(type.element, Vector):
+        # LLVM pads vectors of 3; the kernel language packs them.
+        storage = ir.ArrayType(memory_type(type.element.element), type.size * type.element.length)
+    if type.address_space is AddressSpace.PRIVATE:
+        return unflatten(type, [builder.allocate(storage, _MAX_ALIGNMENT)])  # type: ignore[no-any-return]
+    if type.address_space is not AddressSpace.LDS:
+        raise InternalError(f"{type} cannot be allocated in a kernel")
+    unique_name = builder.module.get_unique_name(name)
+    variable = ir.GlobalVariable(builder.module, storage, unique_name, AddressSpace.LDS.value)
+    variable.linkage = "internal"
+    variable.align = _MAX_ALIGNMENT
+    return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
+
+
+def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any) -> ArrayValue:
+    """Return the launch's dynamic LDS, which begins behind all static LDS, as an array of `launch_bytes` bytes.
+
+    LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module LDS").
+    """
+    variable = builder.module.globals.get(_DYNAMIC_LDS)
+    if variable is None:
+        variable = ir.GlobalVariable(builder.module, ir.ArrayType(I8, 0), _DYNAMIC_LDS, AddressSpace.LDS.value)
+        variable.align = _MAX_ALIGNMENT
+    if type.shape is not None:
+        return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
+    extent = builder.udiv(launch_bytes, literal(I32, type.element.nbytes))
+    extent = resize(builder, extent, type.index_type, llvm_type(type.index_type))
+    return unflatten(type, [_address(variable), extent])  # type: ignore[no-any-return]
+
+
+def _address(variable: Any) -> Any:
+    return Literal(pointer_to(AddressSpace.LDS), variable.get_reference())
+
+
+def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any]) -> Any:
+    """Return sum(index * stride); every partial sum is an offset inside the array, so nothing wraps."""
+    if array.strides is None:
+        offset = indices[0]
+        for index, extent in zip(indices[1:], array.extents[1:], strict=True):
+            offset = _combine(builder, "add", _combine(builder, "mul", offset, _fit(builder, extent, index)), index)
+        return offset
+    terms = [
+        builder.operation("mul", index, _fit(builder, stride, index), ("nsw",))
+        for index, stride in zip(indices, array.strides, strict=True)
+    ]
+    offset = terms[0]
+    for term in terms[1:]:
+        offset = builder.operation("add", offset, term, ("nsw",))
+    return offset
+
+
+def _in_bytes(builder: Builder, offset: Any, nbytes: int, signed: bool) -> Any:
+    if isinstance(offset, Literal):
+        return literal(offset.type, int(offset.text) * nbytes)
+    flags = ("nsw",) if signed else ("nuw", "nsw")
+    if nbytes & (nbytes - 1):
+        return builder.operation("mul", offset, literal(offset.type, nbytes), flags)
+    shift = nbytes.bit_length() - 1
+    return builder.operation("shl", offset, literal(offset.type, shift), flags) if shift else offset
+
+
+def _extend(builder: Builder, offset: Any, signed: bool) -> Any:
+    if isinstance(offset, Literal):
+        return literal(I64, int(offset.text))
+    return builder.sext(offset, I64) if signed else builder.zext(offset, I64)
+
+
+def _fit(builder: Builder, size: Any, index: Any) -> Any:
+    """Bring an extent or stride to the width of the index."""
+    if size.type == index.type:
+        return size
+    if isinstance(size, Literal):
+        return literal(index.type, int(size.text))
+    return builder.trunc(size, index.type) if size.type.width > index.type.width else builder.sext(size, index.type)
+
+
+def _combine(builder: Builder, name: str, left: Any, right: Any) -> Any:
+    """Add or multiply non-negative offsets; constants are folded so that the IR stays small."""
+    if isinstance(left, Literal) and isinstance(right, Literal):
+        a, b = int(left.text), int(right.text)
+        return literal(left.type, a + b if name == "add" else a * b)
+    if name == "mul" and any(isinstance(side, Literal) and side.text == "0" for side in (left, right)):
+        return literal(left.type, 0)
+    neutral = "0" if name == "add" else "1"
+    if isinstance(left, Literal) and left.text == neutral:
+        return right
+    if isinstance(right, Literal) and right.text == neutral:
+        return left
+    return builder.operation(name, left, right, ("nuw", "nsw"))
+
+
+def _wide_type(element: Element, width: int) -> Vector:
+    if not isinstance(element, Scalar) or element.bits == 1:
+        raise InternalError(f"no vector access to elements of type {element}")
+    return Vector(element, width)
+
+
+def _element_alignment(type: Array) -> int:
+    """Return what every element's address is a multiple of, in bytes; arrays start at a multiple of it."""
+    return _power_of_two(type.element.nbytes)
+
+
+def _power_of_two(nbytes: int) -> int:
+    return min(nbytes & -nbytes, _MAX_ALIGNMENT)

@@ -1,0 +1,84 @@
+"""What is known while a module, and a function in it, is being lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.diagnostics.span import Span
+from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
+from amdjit.lowering.builder import Builder
+from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
+from amdjit.options import CompileOptions
+from amdjit.tree.nodes import AllocateArray, Function, Variable
+
+__all__ = ["FunctionState", "Loop", "ModuleState"]
+
+
+@dataclass(slots=True)
+class ModuleState:
+    """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each allocation."""
+
+    module: Any
+    options: CompileOptions
+    debug_info: DebugInfo | None
+    functions: dict[Function, Any] = field(default_factory=dict)
+    lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+
+    @property
+    def fast_math(self) -> tuple[str, ...]:
+        """The flags of floating-point instructions, in LLVM's words."""
+        return ("fast",) if self.options.fastmath is True else self.options.fast_math_flags
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Where `continue` and `break` go."""
+
+    following_round: Any
+    after: Any
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """One function.
+
+    bound: the values of parameters that the function never assigns. slots: the allocas of all other variables, one for
+    each LLVM value that a variable consists of. loops: the loops around the current statement, innermost last.
+    """
+
+    module: ModuleState
+    function: Function
+    builder: Builder
+    locations: FunctionLocations | None
+    bound: dict[Variable, Any] = field(default_factory=dict)
+    slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
+    private: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+
+    def location(self, span: Span) -> Any:
+        """Return the debug location of a span, None without debug information."""
+        return self.locations.at(span) if self.locations is not None else None
+
+    def read(self, variable: Variable) -> Any:
+        """Return a variable's value."""
+        if variable in self.bound:
+            return self.bound[variable]
+        slots = self.slots.get(variable)
+        if slots is None:
+            raise InternalError(f"{variable} is read before any assignment in {self.function.name}")
+        return unflatten(variable.type, [self.builder.read(llvm, slot) for llvm, slot in slots])
+
+    def declare(self, variable: Variable) -> list[tuple[Any, Any]]:
+        """Return a variable's slots, made where it has none yet."""
+        slots = self.slots.get(variable)
+        if slots is None:
+            slots = [(llvm, self.builder.allocate(llvm)) for llvm in components(variable.type)]
+            self.slots[variable] = slots
+        return slots
+
+    def assign(self, variable: Variable, value: Any) -> None:
+        """Give a variable a value."""
+        for (_, slot), part in zip(self.declare(variable), flatten(value), strict=True):
+            self.builder.write(slot, part)

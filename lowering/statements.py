@@ -1,0 +1,124 @@
+"""Statements, except loops, to instructions and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.abi import flatten, result_type
+from amdjit.lowering.expressions import address, evaluate
+from amdjit.lowering.loops import range_loop, while_loop
+from amdjit.lowering.memory import store
+from amdjit.lowering.state import FunctionState
+from amdjit.lowering.types import undefined
+from amdjit.tree import nodes as tree
+
+__all__ = ["lower_block"]
+
+
+def lower_block(state: FunctionState, statements: Sequence[tree.Statement]) -> None:
+    """Lower statements in order; those behind a break, continue or return cannot run and are left out."""
+    builder = state.builder
+    for statement in statements:
+        if builder.block.is_terminated:
+            return
+        builder.debug_metadata = state.location(statement.span)
+        handler = _HANDLERS.get(type(statement))
+        if handler is None:
+            raise InternalError(f"no lowering of {type(statement).__name__}")
+        handler(state, statement)
+
+
+def _assign(state: FunctionState, node: tree.Assign) -> None:
+    state.assign(node.variable, evaluate(state, node.value))
+
+
+def _store(state: FunctionState, node: tree.Store) -> None:
+    array = evaluate(state, node.array)
+    place = address(state, array, node.indices)
+    store(state.builder, array, place, evaluate(state, node.value), node.width, node.alignment)
+
+
+def _evaluate(state: FunctionState, node: tree.Evaluate) -> None:
+    evaluate(state, node.expression)
+
+
+def _if(state: FunctionState, node: tree.If) -> None:
+    builder = state.builder
+    condition = evaluate(state, node.condition)
+    then, after = builder.append_basic_block("then"), builder.append_basic_block("endif")
+    otherwise = builder.append_basic_block("else") if node.otherwise else after
+    builder.cbranch(condition, then, otherwise)
+    for block, statements in ((then, node.then), (otherwise, node.otherwise)):
+        if block is not after:
+            builder.position_at_end(block)
+            lower_block(state, statements)
+            branch_unless_ended(state, after)
+    builder.position_at_end(after)
+
+
+def branch_unless_ended(state: FunctionState, block: Any) -> None:
+    """Go on at a block unless a break, continue or return has left already."""
+    if not state.builder.block.is_terminated:
+        state.builder.branch(block)
+
+
+def _while(state: FunctionState, node: tree.While) -> None:
+    while_loop(
+        state,
+        condition=lambda: evaluate(state, node.condition),
+        body=lambda: lower_block(state, node.body),
+        otherwise=lambda: lower_block(state, node.otherwise),
+        unroll=node.unroll,
+    )
+
+
+def _for_range(state: FunctionState, node: tree.ForRange) -> None:
+    bounds = [evaluate(state, bound) for bound in (node.start, node.stop, node.step)]
+    range_loop(
+        state,
+        node.variable,
+        *bounds,
+        body=lambda: lower_block(state, node.body),
+        otherwise=lambda: lower_block(state, node.otherwise),
+        unroll=node.unroll,
+    )
+
+
+def _break(state: FunctionState, node: tree.Break) -> None:
+    state.builder.branch(state.loops[-1].after)
+
+
+def _continue(state: FunctionState, node: tree.Continue) -> None:
+    state.builder.branch(state.loops[-1].following_round)
+
+
+def _return(state: FunctionState, node: tree.Return) -> None:
+    builder = state.builder
+    values = list(flatten(evaluate(state, node.value))) if node.value is not None else []
+    if not values:
+        builder.ret_void()
+    elif len(values) == 1:
+        builder.ret(values[0])
+    else:
+        result = undefined(result_type(state.function.result))
+        for number, value in enumerate(values):
+            result = builder.insert_value(result, value, number)
+        builder.ret(result)
+
+
+_HANDLERS: Mapping[type, Callable[[FunctionState, Any], None]] = MappingProxyType(
+    {
+        tree.Assign: _assign,
+        tree.Store: _store,
+        tree.Evaluate: _evaluate,
+        tree.If: _if,
+        tree.While: _while,
+        tree.ForRange: _for_range,
+        tree.Break: _break,
+        tree.Continue: _continue,
+        tree.Return: _return,
+    }
+)
