@@ -1,0 +1,62 @@
+"""Multiply 16 by 16 matrices of f32 with the f16 matrix instruction: `v_cvt_pk_rtz_f16_f32` makes pairs of f16.
+
+That instruction rounds toward zero, unlike `f16(x)`: 65520.0 becomes 65504, not infinity. So must NumPy's side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import amdjit
+from amdjit import f16x8, f32x8, static_range, threadIdx
+from amdjit.examples.report import Report, compare
+from amdjit.intrinsics import amdgcn
+from amdjit.intrinsics.convert import round_toward_zero_to_f16
+
+
+@amdjit.device_function
+def pack(values):
+    """Return eight f32 as f16, two at a time."""
+    packed = f16x8()
+    for pair in static_range(4):
+        two = amdgcn.cvt_pkrtz(values[2 * pair], values[2 * pair + 1])
+        packed[2 * pair] = two[0]
+        packed[2 * pair + 1] = two[1]
+    return packed
+
+
+@amdjit.kernel(block=32)
+def wmma_matmul_f32_input(a, b, c):
+    column, half = threadIdx.x % 16, threadIdx.x // 16
+    low = a.load(16 * column + 8 * half, 4)
+    high = a.load(16 * column + 8 * half + 4, 4)
+    b_column = f32x8()
+    for e in static_range(8):
+        b_column[e] = b[16 * (8 * half + e) + column]
+    a_row = amdjit.shuffle(low, high, (0, 1, 2, 3, 4, 5, 6, 7))
+    c_fragment = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(pack(a_row), pack(b_column), f32x8())
+    for e in static_range(8):
+        c[16 * (8 * half + e) + column] = c_fragment[e]
+
+
+def main() -> Report:
+    """Multiply random matrices, some of whose elements differ between the two ways of rounding."""
+    random = np.random.default_rng(5)
+    a, b = (random.uniform(-4, 4, (16, 16)).astype(np.float32) for _ in range(2))
+    a[0, 0], b[0, 0] = 65520.0, 1 + 2**-11 + 2**-20
+    c = np.empty((16, 16), np.float32)
+    wmma_matmul_f32_input[1, 32](a.reshape(-1), b.reshape(-1), c.reshape(-1))
+    rounded_a, rounded_b = (round_toward_zero_to_f16(matrix).astype(np.float64) for matrix in (a, b))
+    # f32 sums of 16 terms, the largest of them below 65504 * 4: their order is the hardware's own.
+    tolerance = 16 * float(np.spacing(np.float32(65504 * 4)))
+    return compare(
+        "wmma_matmul_f32_input",
+        "a 16x16x16 product of f32, rounded toward zero to f16, against NumPy",
+        c,
+        rounded_a @ rounded_b,
+        tolerance,
+    )
+
+
+if __name__ == "__main__":
+    print(main())
