@@ -1,7 +1,8 @@
 """Transpose a 16 by 16 matrix of f16 with the matrix cores: S times the identity, stored the other way round.
 
 WMMA takes A by rows and leaves D by columns in the same registers, so a product with the identity is a transpose.
-It computes, where `transpose_shuffle` moves: one infinity or NaN spoils its whole row (0 times infinity), and -0 becomes 0.
+It computes, where `transpose_shuffle` moves: an infinity or NaN spoils its whole row (0 times infinity), and -0
+becomes 0.
 """
 
 from __future__ import annotations
