@@ -1,0 +1,189 @@
+"""The devices of this process: list them, choose one, and make arrays, streams and events on the chosen one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.options import Environment, default_target, read_environment
+from amdjit.runtime import arrays, streams
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.runtime.device import Device
+from amdjit.runtime.hip import HipDevice, discover
+from amdjit.runtime.strides import Shape
+from amdjit.target import TARGETS, Target
+
+_LOGGER = logging.getLogger("amdjit")
+
+
+class Inventory:
+    """What devices there are. HIP is asked, and emulators are made, at the first need; each device exists once."""
+
+    def __init__(self, environment: Environment | None = None) -> None:
+        self._lock = threading.RLock()
+        self._environment = environment
+        self._hip: tuple[list[HipDevice], str] | None = None
+        self._emulators: dict[Target, EmulatorDevice] = {}
+        self._default: Device | None = None
+
+    @property
+    def environment(self) -> Environment:
+        """What the environment variables ask for, read once."""
+        with self._lock:
+            if self._environment is None:
+                self._environment = read_environment(os.environ)
+            return self._environment
+
+    def hip(self) -> tuple[list[HipDevice], str]:
+        """The GPUs that can be used, and why there are no more."""
+        with self._lock:
+            if self._hip is None:
+                self._hip = discover()
+            return self._hip
+
+    def emulator(self, target: Target) -> EmulatorDevice:
+        """The emulator of one processor."""
+        with self._lock:
+            if target not in self._emulators:
+                self._emulators[target] = EmulatorDevice(target)
+            return self._emulators[target]
+
+    def all(self) -> list[Device]:
+        """All devices, GPUs first."""
+        return [*self.hip()[0], *(self.emulator(target) for target in TARGETS)]
+
+    def find(self, name: str) -> Device:
+        """Return the device of that name; LaunchError that lists the names there are."""
+        kind, _, which = name.partition(":")
+        if kind == "emulator":
+            wanted = which or default_target(self.environment).name
+            for target in TARGETS:
+                if target.name == wanted:
+                    return self.emulator(target)
+        if kind == "hip":
+            for device in self.hip()[0]:
+                if device.index == _index(which or "0"):
+                    return device
+        raise LaunchError(self._unknown(name, kind))
+
+    def default(self) -> Device:
+        """The device of AMDJIT_DEVICE, else the first GPU that can be used, else an emulator (said once)."""
+        with self._lock:
+            if self._default is None:
+                self._default = self._choose()
+            return self._default
+
+    def _choose(self) -> Device:
+        if self.environment.device is not None:
+            try:
+                return self.find(self.environment.device)
+            except LaunchError as error:
+                raise LaunchError(f"AMDJIT_DEVICE: {error}") from None
+        gpus, reason = self.hip()
+        if gpus:
+            return gpus[0]
+        emulator = self.emulator(default_target(self.environment))
+        _LOGGER.info("no AMD GPU can be used (%s): kernels run on %s, on the CPU", reason, emulator.name)
+        return emulator
+
+    def _unknown(self, name: str, kind: str) -> str:
+        gpus, reason = self.hip()
+        there = ", ".join([gpu.name for gpu in gpus] + [f"emulator:{target}" for target in TARGETS])
+        why = f" ({reason})" if kind == "hip" and reason else ""
+        return f"there is no device {name!r}{why}. There are: {there}."
+
+
+def _index(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
+_INVENTORY = Inventory()
+_CHOSEN: ContextVar[Device | None] = ContextVar("amdjit device", default=None)
+
+
+def devices() -> list[Device]:
+    """Return the devices that kernels can run on: the GPUs, then an emulator for each processor that amdjit knows."""
+    return _INVENTORY.all()
+
+
+def hip_status() -> str:
+    """Return why there are not more GPUs among `devices()`, empty if HIP works and all of them can be used."""
+    return _INVENTORY.hip()[1]
+
+
+def current_device() -> Device:
+    """Return the device that launches and arrays use here: the innermost `use`, else the default.
+
+    The default is the one that AMDJIT_DEVICE names, else the first GPU that can be used, else an emulator.
+    """
+    return _CHOSEN.get() or _INVENTORY.default()
+
+
+@contextlib.contextmanager
+def use(device: str | Device) -> Iterator[Device]:
+    """Make a device the current one within a `with` block (in this thread or task); LaunchError for unknown names.
+
+    device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`.
+    """
+    chosen = _INVENTORY.find(device) if isinstance(device, str) else device
+    token = _CHOSEN.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _CHOSEN.reset(token)
+
+
+class Stream(streams.Stream):
+    """A queue of work, on the current device unless another is given. Work in one stream runs in order."""
+
+    def __init__(self, device: Device | None = None) -> None:
+        super().__init__(device or current_device())
+
+
+class Event(streams.Event):
+    """A mark in a stream of the current device unless another is given."""
+
+    def __init__(self, device: Device | None = None) -> None:
+        super().__init__(device or current_device())
+
+
+def synchronize() -> None:
+    """Wait for all work of the current device; raises what that work failed with."""
+    current_device().synchronize()
+
+
+def to_device(array: ArrayLike, stream: streams.Stream | None = None) -> DeviceArray:
+    """Return a C-contiguous copy of a host array on the current device; a DeviceArray of that device as it is."""
+    return arrays.to_device(current_device(), array, stream)
+
+
+def empty(shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
+    """Return a new array with any contents on the current device."""
+    return arrays.empty(current_device(), shape, dtype)
+
+
+def zeros(shape: int | Shape, dtype: DTypeLike = np.float32, stream: streams.Stream | None = None) -> DeviceArray:
+    """Return a new array of zeros on the current device."""
+    return arrays.zeros(current_device(), shape, dtype, stream)
+
+
+def full(
+    shape: int | Shape, value: Any, dtype: DTypeLike | None = None, stream: streams.Stream | None = None
+) -> DeviceArray:
+    """Return a new array with `value` in every element on the current device; NumPy's type for it unless given."""
+    return arrays.full(current_device(), shape, value, dtype, stream)
+
+
+def from_dlpack(tensor: Any, copy: bool | None = None) -> DeviceArray:
+    """Return a DeviceArray over another library's tensor on the current GPU, or a copy of its host memory."""
+    return arrays.from_dlpack(current_device(), tensor, copy)

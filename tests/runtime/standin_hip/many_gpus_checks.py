@@ -1,0 +1,38 @@
+"""Checks with two GPUs, one of a processor that amdjit does not know when STANDIN_HIP_ARCH says so."""
+
+from __future__ import annotations
+
+import os
+import struct
+
+import code_objects
+import numpy as np
+import pytest
+
+from amdjit.diagnostics.errors import BackendError
+from amdjit.runtime import arrays, hip
+
+UNKNOWN = os.environ.get("STANDIN_HIP_ARCH", "gfx1201") == "gfx90a:sramecc+:xnack-"
+
+
+@pytest.mark.skipif(UNKNOWN, reason="needs GPUs that amdjit knows")
+def test_each_device_gets_its_own_work() -> None:
+    (first, second), reason = hip.discover()
+    assert (first.name, second.name, reason) == ("hip:0", "hip:1", "")
+    kernels = [device.load(code_objects.doubling_kernel()).function("double_value") for device in (first, second)]
+    outs = [arrays.zeros(device, 64, np.uint8) for device in (first, second)]
+    streams = [device.create_stream() for device in (first, second)]
+    for device, kernel, out, stream in [*zip((first, second), kernels, outs, streams, strict=True)] * 2:
+        kernarg = bytearray(struct.pack("<Q", out.address))
+        device.launch(kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream)  # the stand-in refuses another device's
+        device.synchronize_stream(stream)
+
+
+@pytest.mark.skipif(not UNKNOWN, reason="needs GPUs that amdjit does not know")
+def test_unknown_processors_are_left_out_and_named() -> None:
+    devices, reason = hip.discover()
+    assert devices == []
+    assert "hip:0 is a gfx90a:sramecc+:xnack-, for which amdjit does not compile; it has gfx1200, gfx1201" in reason
+    assert "hip:1 is a gfx90a" in reason
+    with pytest.raises(BackendError):
+        hip.HipDevice(1)
