@@ -321,8 +321,3 @@ class Const:
     """Annotation of a kernel's parameter whose Python value is compiled in: `n: amdjit.Const`."""
 
     description: ClassVar[str] = "a value that is compiled in"
-
-
-def named_vectors() -> dict[str, Vector]:
-    """Return the vector types that have a name of their own: f16x8, i32x2, ..."""
-    return {f"{s}x{n}": Vector(s, n) for s in SCALARS if s is not boolean for n in (2, 3, 4, 8, 16, 32)}

@@ -1,0 +1,315 @@
+"""Kernels as users see them: decorate, launch, compile, inspect."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import threading
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from amdjit.code_object.resources import waves_by_lds
+from amdjit.compiler import Argument, CompiledKernel, compile_kernel
+from amdjit.declarations import DeviceFunction
+from amdjit.devices import current_device
+from amdjit.diagnostics import LaunchError
+from amdjit.frontend import CompileTime, Limits, kernel_annotations
+from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.options import CompileOptions, default_target, named_target, read_environment
+from amdjit.runtime.arguments import ArgumentPacker
+from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.launch import check_launch
+from amdjit.runtime.staging import Staging
+from amdjit.runtime.streams import Stream, handle_of
+from amdjit.specialisation import Annotation, argument_types, is_const
+from amdjit.target import Target
+from amdjit.types import Array, Type
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A specialisation on a device, ready to launch."""
+
+    compiled: CompiledKernel
+    packer: ArgumentPacker
+    module: Module
+    function: Function
+    static_lds: int
+    max_workgroup_size: int
+
+
+class Kernel:
+    """A Python function that runs on a device: `kernel[grid, block](arguments...)`.
+
+    It is compiled at the first launch with each combination of argument types, or ahead of time by `compile`.
+    """
+
+    is_amdjit_kernel = True
+
+    def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self._options = options
+        self._compiled: dict[tuple[CompileOptions, tuple[Argument, ...]], CompiledKernel] = {}
+        self._loaded: weakref.WeakKeyDictionary[Device, dict[tuple[Argument, ...], _Loaded]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._known_annotations: tuple[Annotation, ...] | None = None
+        self._lock = threading.RLock()
+        self._environment = read_environment(os.environ)
+
+    def __getitem__(self, launch: Any) -> Launcher:
+        """Configure a launch: `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, dynamic_lds_bytes]`.
+
+        grid counts workgroups, block their work-items; each is an int or a tuple of up to three.
+        """
+        if not isinstance(launch, tuple) or not 2 <= len(launch) <= 4:
+            raise LaunchError(
+                f"{self.__name__}[{launch}]: write {self.__name__}[grid, block](...), and behind these a stream and "
+                "the bytes of dynamic LDS where they are needed"
+            )
+        stream = launch[2] if len(launch) > 2 else None
+        dynamic_lds = launch[3] if len(launch) > 3 else 0
+        return Launcher(self, launch[0], launch[1], stream, dynamic_lds)
+
+    def __call__(self, *arguments: Any) -> None:
+        """A kernel is launched with a grid: LaunchError."""
+        raise LaunchError(f"write {self.__name__}[grid, block](...), or {self.__name__}.forall(n)(...)")
+
+    def forall(self, n: int, stream: Stream | None = None, dynamic_lds_bytes: int = 0) -> ForAll:
+        """Configure a launch of at least `n` work-items in one dimension; the block is chosen for occupancy."""
+        return ForAll(self, n, stream, dynamic_lds_bytes)
+
+    def compile(self, *arguments: Any, target: str | None = None, **options: Any) -> CompiledKernel:
+        """Compile for argument types (values for `Const` parameters), without a device or a launch.
+
+        Annotated parameters may be left out as `None`, or all together. Array types with `[:]` mean C-contiguous ones.
+        """
+        compile_options = self._compile_options(self._target(target), options)
+        annotations = self._annotations(compile_options)
+        if not arguments and annotations and all(a is not None and not is_const(a) for a in annotations):
+            arguments = (None,) * len(annotations)
+        self._check_count(len(arguments))
+        resolved = tuple(self._resolve(i, a, annotations[i]) for i, a in enumerate(arguments))
+        return self._compile(compile_options, resolved)
+
+    def inspect_types(self) -> dict[str, str]:
+        """Return the typed tree of each specialisation so far, by signature."""
+        return {c.signature: c.typed_tree for c in self._compiled.values()}
+
+    def inspect_llvm(self) -> dict[str, str]:
+        """Return the LLVM IR, before optimisation, of each specialisation so far, by signature."""
+        return {c.signature: c.llvm for c in self._compiled.values()}
+
+    def inspect_asm(self) -> dict[str, str]:
+        """Return the assembly of each specialisation so far, by signature."""
+        return {c.signature: c.asm for c in self._compiled.values()}
+
+    @functools.cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(inspect.signature(self.function).parameters)
+
+    def _target(self, name: str | None) -> Target:
+        return named_target(name) if name is not None else default_target(self._environment)
+
+    def _compile_options(self, target: Target, overrides: dict[str, Any] | None = None) -> CompileOptions:
+        return CompileOptions(target, **{**self._options, **(overrides or {})})
+
+    def _annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
+        if self._known_annotations is None:
+            limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
+            self._known_annotations = kernel_annotations(self.function, limits, PYTHON_FUNCTIONS)
+        return self._known_annotations
+
+    def _check_count(self, given: int) -> None:
+        names = self.parameter_names
+        if given != len(names):
+            raise LaunchError(
+                f"{self.__name__} takes {len(names)} argument(s) ({', '.join(names)}), but {given} were given"
+            )
+
+    def _resolve(self, position: int, argument: Any, annotation: Annotation) -> Argument:
+        if is_const(annotation):
+            return CompileTime(argument)
+        if argument is None and isinstance(annotation, Type):
+            argument = annotation
+        if not isinstance(argument, Type):
+            name = self.parameter_names[position]
+            raise LaunchError(
+                f"{self.__name__}.compile takes a type for each parameter, such as amdjit.f32[:]; "
+                f"for {name} it was given {argument!r}"
+            )
+        return argument.resolved() if isinstance(argument, Array) else argument
+
+    def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
+        key = (options, arguments)
+        with self._lock:
+            compiled = self._compiled.get(key)
+            if compiled is None or not all(read.is_current() for read in compiled.reads):
+                compiled = compile_kernel(self.function, arguments, options, self._environment)
+                self._compiled[key] = compiled
+            return compiled
+
+    def _load(self, device: Device, arguments: tuple[Argument, ...]) -> _Loaded:
+        """Return the specialisation on the device; a change of what it read from outside compiles it again."""
+        on_device = self._loaded.get(device)
+        loaded = None if on_device is None else on_device.get(arguments)
+        if loaded is not None and all(read.is_current() for read in loaded.compiled.reads):
+            return loaded
+        with self._lock:
+            compiled = self._compile(self._compile_options(device.target), arguments)
+            module = device.load(compiled.code_object)
+            metadata = compiled.linked.kernels[compiled.name].metadata
+            loaded = _Loaded(
+                compiled,
+                ArgumentPacker([v.name for v in compiled.parameters], [v.type for v in compiled.parameters]),
+                module,
+                module.function(compiled.name),
+                metadata.group_segment_bytes,
+                metadata.max_flat_workgroup_size,
+            )
+            self._loaded.setdefault(device, {})[arguments] = loaded
+            return loaded
+
+    def prepare(self, arguments: Sequence[Any], stream: Stream | None = None) -> PreparedLaunch:
+        """Choose the device and the specialisation of a launch, and stage its arrays; nothing runs yet."""
+        self._check_count(len(arguments))
+        device = stream.device if isinstance(stream, Stream) else current_device()
+        annotations = self._annotations(self._compile_options(device.target))
+        staging = Staging(device, self.parameter_names, arguments)
+        kinds = argument_types(self.__name__, self.parameter_names, annotations, staging.arguments)
+        loaded = self._load(device, kinds)
+        staging.check_writable(_written_arguments(loaded.compiled))
+        pairs = zip(staging.arguments, kinds, strict=True)
+        values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))
+        return PreparedLaunch(device, stream, loaded, staging, values)
+
+    def __repr__(self) -> str:
+        return f"<amdjit kernel {self.__qualname__}>"
+
+
+class Launcher:
+    """A kernel with a grid and a block: call it with the arguments."""
+
+    def __init__(self, kernel: Kernel, grid: Any, block: Any, stream: Stream | None, dynamic_lds: int) -> None:
+        self._kernel, self._grid, self._block = kernel, grid, block
+        self._stream, self._dynamic_lds = stream, dynamic_lds
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launch. NumPy arrays are copied to the device and, where the kernel writes them, back.
+
+        With DeviceArrays only, the launch returns before the kernel has ended (on devices that work asynchronously).
+        """
+        prepared = self._kernel.prepare(arguments, self._stream)
+        prepared.launch(self._grid, self._block, self._dynamic_lds)
+
+
+class ForAll:
+    """A kernel over `n` work-items: call it with the arguments."""
+
+    def __init__(self, kernel: Kernel, n: int, stream: Stream | None, dynamic_lds: int) -> None:
+        self._kernel, self._n, self._stream, self._dynamic_lds = kernel, n, stream, dynamic_lds
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launch, as `kernel[grid, block](...)` does; nothing happens for n = 0."""
+        if self._n < 0:
+            raise LaunchError(f"{self._kernel.__name__}.forall({self._n}): n counts work-items and is at least 0")
+        prepared = self._kernel.prepare(arguments, self._stream)
+        if self._n == 0:
+            return
+        block = choose_block(prepared.loaded, prepared.device.target, self._dynamic_lds)
+        prepared.launch(-(-self._n // block[0]), block, self._dynamic_lds)
+
+
+@dataclass(frozen=True)
+class PreparedLaunch:
+    """The arguments of a launch on their device, and the code for them."""
+
+    device: Device
+    stream: Stream | None
+    loaded: _Loaded
+    staging: Staging
+    values: tuple[Any, ...]
+
+    def launch(self, grid: Any, block: Any, dynamic_lds: int) -> None:
+        """Check the grid, copy arrays, run, copy back."""
+        loaded = self.loaded
+        required = loaded.compiled.options.required_workgroup_size
+        shape = check_launch(
+            grid, block, dynamic_lds, self.device.target, loaded.max_workgroup_size, loaded.static_lds, required
+        )
+        kernarg = loaded.packer.pack(self.values)
+        self.staging.upload(self.stream)
+        handle = handle_of(self.stream, self.device)
+        self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        if self.staging.has_host_arrays:
+            if handle is None:
+                self.device.synchronize()
+            self.staging.download(_written_arguments(loaded.compiled), self.stream)
+
+
+def _written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
+    """For each argument, `Const` ones included, whether the kernel may write it."""
+    written = iter(compiled.written)
+    return tuple(False if isinstance(a, CompileTime) else next(written) for a in compiled.arguments)
+
+
+# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
+_BLOCKS = (256, 128, 512, 1024, 64)
+
+
+def choose_block(loaded: _Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
+    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
+    required = loaded.compiled.options.required_workgroup_size
+    if required is not None:
+        return required
+    wave = loaded.compiled.options.wave_size
+    lds = loaded.static_lds + dynamic_lds
+    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size] or [loaded.max_workgroup_size]
+    best = max(fitting, key=lambda size: waves_by_lds(lds, -(-size // wave), target))
+    return best, 1, 1
+
+
+@overload
+def kernel(function: Callable[..., None], /) -> Kernel: ...
+@overload
+def kernel(**options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
+def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> Any:
+    """Make a kernel of a Python function; `@kernel` or `@kernel(fastmath=True, block=256, waves_per_eu=4, ...)`.
+
+    Options: see `amdjit.options.CompileOptions`. A wrong option raises OptionError here.
+    """
+    if function is None:
+        return lambda inner: _kernel(inner, options)
+    return _kernel(function, options)
+
+
+def _kernel(function: Callable[..., None], options: dict[str, Any]) -> Kernel:
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"@amdjit.kernel decorates a Python function, not {function!r}")
+    known = set(CompileOptions.__dataclass_fields__) - {"target"}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise TypeError(f"@amdjit.kernel has no option {unknown[0]!r}; its options are {', '.join(sorted(known))}")
+    made = Kernel(function, options)
+    CompileOptions(default_target(made._environment), **options)
+    return made
+
+
+@overload
+def device_function(function: Callable[..., Any], /) -> DeviceFunction: ...
+@overload
+def device_function(*, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+def device_function(function: Callable[..., Any] | None = None, /, *, inline: bool = True) -> Any:
+    """Mark a function that kernels call. `inline=False` keeps it a function of its own in the machine code."""
+    if function is None:
+        return lambda inner: DeviceFunction(inner, inline)
+    return DeviceFunction(function, inline)
+
+
+__all__ = ["ForAll", "Kernel", "Launcher", "device_function", "kernel"]

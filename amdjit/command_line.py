@@ -1,0 +1,136 @@
+"""The `amdjit` command: devices, inspect, demo."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import amdjit
+from amdjit.api import Kernel
+from amdjit.compiler import CompiledKernel
+from amdjit.devices import current_device, devices
+from amdjit.diagnostics import AmdjitError, LaunchError
+from amdjit.types import SCALARS, Array, Type
+from amdjit.vector_types import NAMED_VECTORS
+
+_EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the process's exit code. Errors of amdjit go to stderr as they are."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except AmdjitError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="amdjit", description="Compile Python functions to AMDGPU kernels.")
+    parser.add_argument("--version", action="version", version=f"amdjit {amdjit.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    listing = commands.add_parser("devices", help="list the devices that kernels can run on")
+    listing.set_defaults(run=_devices)
+    inspect = commands.add_parser("inspect", help="compile a kernel and print a stage of it")
+    inspect.add_argument("kernel", metavar="FILE.py:KERNEL")
+    inspect.add_argument("--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"')
+    inspect.add_argument("--target", default=None, help="the processor (default: gfx1201)")
+    inspect.add_argument("--emit", choices=_EMITS, default="asm")
+    inspect.add_argument("--output", "-o", type=Path, default=None, help="where the object goes")
+    inspect.set_defaults(run=_inspect)
+    return parser
+
+
+def _devices(options: argparse.Namespace) -> int:
+    chosen = current_device().name
+    for device in devices():
+        mark = "*" if device.name == chosen else " "
+        print(f"{mark} {device.name:20} {device.target.name:8} {device.description}")
+    print("* is the default; AMDJIT_DEVICE or `with amdjit.use(name):` chooses another one")
+    return 0
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    file, _, name = options.kernel.rpartition(":")
+    kernel = _load_kernel(Path(file), name)
+    compiled = kernel.compile(*parse_signature(options.signature), target=options.target)
+    if options.emit == "object":
+        output = options.output or Path(f"{name}.hsaco")
+        output.write_bytes(compiled.code_object)
+        print(f"{output}: {len(compiled.code_object)} bytes for {compiled.target}")
+        return 0
+    print(_stage(compiled, options.emit))
+    return 0
+
+
+def _stage(compiled: CompiledKernel, emit: str) -> str:
+    if emit == "resources":
+        resources = compiled.resources
+        return "\n".join(f"{name:16} {getattr(resources, name)}" for name in resources.__dataclass_fields__)
+    stages: dict[str, Any] = {"tree": "typed_tree", "llvm": "llvm", "optimized": "optimized_llvm", "asm": "asm"}
+    return str(getattr(compiled, stages[emit]))
+
+
+def _load_kernel(file: Path, name: str) -> Kernel:
+    specification = importlib.util.spec_from_file_location(file.stem, file)
+    if not file.is_file() or specification is None or specification.loader is None:
+        raise LaunchError(f"{file}: no such Python file; write FILE.py:KERNEL")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[file.stem] = module
+    sys.path.insert(0, str(file.parent))
+    specification.loader.exec_module(module)
+    kernel = getattr(module, name, None)
+    if not isinstance(kernel, Kernel):
+        kernels = sorted(key for key, value in vars(module).items() if isinstance(value, Kernel))
+        raise LaunchError(f"{file} has no kernel {name!r}; its kernels are {', '.join(kernels) or 'none'}")
+    return kernel
+
+
+def parse_signature(text: str) -> list[Type | int | float | bool | None]:
+    """Read types such as `f32,f32[:],f16[:, ::1],f32x4` and constants for `Const` parameters."""
+    return [_parse_argument(part.strip()) for part in _split(text) if part.strip()]
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _parse_argument(text: str) -> Type | int | float | bool | None:
+    constants = {"None": None, "True": True, "False": False}
+    if text in constants:
+        return constants[text]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return _parse_type(text)
+
+
+def _parse_type(text: str) -> Type:
+    types: dict[str, Type] = {str(type): type for type in (*SCALARS, *NAMED_VECTORS)}
+    name, bracket, axes = text.partition("[")
+    element = types.get(name.strip())
+    if element is None:
+        raise LaunchError(f"{text!r} is no type; there are {', '.join(types)}, and arrays such as f32[:, ::1]")
+    if not bracket:
+        return element
+    parts = [axis.strip() for axis in axes.rstrip("] ").split(",")]
+    if any(part not in (":", "::1") for part in parts) or "::1" in parts[:-1] or not text.endswith("]"):
+        raise LaunchError(f"{text!r} is no array type; write one `:` an axis, such as f32[:, ::1]")
+    array = element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]  # type: ignore[index]
+    assert isinstance(array, Array)
+    return array

@@ -1,0 +1,105 @@
+"""Which code a launch needs: the types of its arguments, and the facts about arrays that the code relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from amdjit.compiler import Argument
+from amdjit.diagnostics import LaunchError, codes
+from amdjit.diagnostics.errors import TypeCheckError
+from amdjit.frontend import CompileTime, array_matches
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.runtime.strides import byte_span
+from amdjit.types import Array, Const, Layout, Scalar, Type, Vector, boolean, f32, from_dtype, i32, i64, u64
+
+Annotation = Type | CompileTime | None
+
+# Byte offsets into an array up to here fit the signed 32-bit arithmetic of indices.
+_SMALL_ARRAY_BYTES = 2**31
+
+
+def argument_types(
+    kernel: str, names: Sequence[str], annotations: Sequence[Annotation], values: Sequence[Any]
+) -> tuple[Argument, ...]:
+    """Return the specialisation of a launch: a type for each argument, or the value of a `Const` one.
+
+    values: scalars, vectors as sequences, and DeviceArrays. TypeCheckError where an annotation does not fit,
+    LaunchError for what a kernel cannot take.
+    """
+    parts = zip(names, annotations, values, strict=True)
+    return tuple(_argument_type(kernel, name, annotation, value) for name, annotation, value in parts)
+
+
+def _argument_type(kernel: str, name: str, annotation: Annotation, value: Any) -> Argument:
+    if is_const(annotation):
+        return CompileTime(value)
+    if isinstance(value, DeviceArray):
+        return _array_type(kernel, name, annotation, value)
+    if isinstance(annotation, Scalar):
+        return _annotated_scalar(kernel, name, annotation, value)
+    if isinstance(annotation, Vector):
+        return annotation
+    found = _scalar_type(value)
+    if found is None:
+        raise LaunchError(
+            f"argument {name} of {kernel} is a {type(value).__name__}: pass numbers, NumPy scalars, NumPy arrays or "
+            f"DeviceArrays, or annotate the parameter `{name}: amdjit.Const` to compile the value in"
+        )
+    if annotation is not None:
+        raise _mismatch(kernel, name, annotation, str(found))
+    return found
+
+
+def is_const(annotation: Annotation) -> bool:
+    """Whether a parameter is annotated `amdjit.Const`."""
+    return isinstance(annotation, CompileTime) and annotation.value is Const
+
+
+def _scalar_type(value: Any) -> Scalar | None:
+    if isinstance(value, (bool, np.bool_)):
+        return boolean
+    if isinstance(value, np.generic):
+        return from_dtype(value.dtype)
+    if isinstance(value, int):
+        return next((t for t in (i32, i64, u64) if t.minimum <= value <= t.maximum), None)
+    return f32 if isinstance(value, float) else None
+
+
+def _annotated_scalar(kernel: str, name: str, annotation: Scalar, value: Any) -> Scalar:
+    """Python's own numbers take the annotated type; NumPy's scalars must have it."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
+    if is_number and (annotation.is_float or isinstance(value, int)):
+        if annotation.is_integer and not annotation.minimum <= value <= annotation.maximum:
+            raise _mismatch(kernel, name, annotation, f"{value}, which does not fit")
+        return annotation
+    found = _scalar_type(value)
+    if found != annotation:
+        raise _mismatch(kernel, name, annotation, str(found or type(value).__name__))
+    return annotation
+
+
+def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArray) -> Array:
+    element = from_dtype(value.dtype)
+    if element is None:
+        raise LaunchError(
+            f"argument {name} of {kernel} is an array of {value.dtype}, which the kernel language has no type for. "
+            "Convert it, for example with .astype(numpy.float32)."
+        )
+    if value.ndim == 0:
+        raise LaunchError(f"argument {name} of {kernel} is an array without dimensions; pass {name}.reshape(1)")
+    found = Array(element, value.ndim, Layout.CONTIGUOUS if value.is_contiguous else Layout.STRIDED)
+    low, high = byte_span(value.shape, value.strides, value.itemsize)
+    if high - low >= _SMALL_ARRAY_BYTES:
+        found = replace(found, offset_bits=64)
+    if annotation is not None and not (isinstance(annotation, Array) and array_matches(found, annotation)):
+        raise _mismatch(kernel, name, annotation, str(found))
+    return found
+
+
+def _mismatch(kernel: str, name: str, annotation: Annotation, found: str) -> TypeCheckError:
+    kind = codes.ARGUMENT_MISMATCH
+    return TypeCheckError(kind.at(None, parameter=name, function=kernel, expected=annotation, found=found))
