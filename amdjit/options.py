@@ -164,7 +164,7 @@ def _threads(variables: Mapping[str, str]) -> int | None:
     text = variables.get("AMDJIT_EMULATOR_THREADS")
     if not text:
         return None
-    if not text.strip().isdecimal() or not 1 <= int(text) <= 1024:
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1024:
         raise OptionError(f"AMDJIT_EMULATOR_THREADS={text!r}: give a whole number from 1 to 1024")
     return int(text)
 

@@ -29,17 +29,18 @@ def has_inline_assembly(llvm_text: str) -> bool:
 def check_calls(module: llvm.ModuleRef) -> None:
     """Raise BackendError if the module declares a function that nothing defines.
 
-    A misspelt intrinsic is such a function: the verifier accepts it and the linker would find it missing. LLVM gives
-    each intrinsic that it knows its attributes when it parses the declaration; one that has none is unknown, or
-    its types are not those of its name.
+    A misspelt intrinsic is such a function: the verifier accepts it and the linker would find it missing. LLVM
+    marks it where it prints it; and one whose types are not those of its name lacks the attributes that LLVM gives
+    each intrinsic when it parses the declaration.
     """
     for function in module.functions:
         if not function.is_declaration:
             continue
         if not function.name.startswith("llvm."):
             raise BackendError(f"the IR calls {function.name}, which nothing defines")
-        if not any(True for _ in function.attributes):
-            signature = str(function).strip()
+        printed = str(function).strip()
+        if "; Unknown intrinsic" in printed or not any(True for _ in function.attributes):
+            signature = printed.splitlines()[-1]
             raise BackendError(f"LLVM {llvm.llvm_version_info[0]} has no such intrinsic: {signature}")
 
 

@@ -1,0 +1,34 @@
+"""IR to compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amdjit.backend import Linker, find_linker
+from amdjit.options import CompileOptions, Environment, named_target
+from amdjit.target import Target
+
+
+@pytest.fixture(scope="session")
+def ir() -> Callable[[str], str]:
+    """Return a function that reads one file of `ir/`."""
+    folder = Path(__file__).parent / "ir"
+    return lambda name: (folder / f"{name}.ll").read_text()
+
+
+@pytest.fixture(scope="session")
+def target() -> Target:
+    return named_target("gfx1201")
+
+
+@pytest.fixture(scope="session")
+def options(target: Target) -> CompileOptions:
+    return CompileOptions(target)
+
+
+@pytest.fixture(scope="session")
+def linker() -> Linker:
+    return find_linker(Environment())

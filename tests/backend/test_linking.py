@@ -1,0 +1,146 @@
+"""The linker is found where it should be, and what it refuses becomes a BackendError."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amdjit.backend import Linker, emit_object, find_linker, link, optimise, tools
+from amdjit.backend.tools import find_assembler
+from amdjit.code_object import CodeObject
+from amdjit.diagnostics.errors import BackendError
+from amdjit.options import CompileOptions, Environment
+from amdjit.target import Target
+
+posix_only = pytest.mark.skipif(os.name == "nt", reason="makes shell scripts")
+
+
+@pytest.fixture
+def relocatable(ir: Callable[[str], str], target: Target, options: CompileOptions) -> bytes:
+    return emit_object(optimise(ir("saxpy"), target, options), target, options)
+
+
+def program(path: Path, text: str = "exit 0") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def without_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_zig", lambda: None)
+
+
+@pytest.fixture
+def without_rocm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tools, "_DEFAULT_ROCM", tmp_path / "no-rocm")
+
+
+def test_the_linker_of_the_ziglang_package_works(relocatable: bytes) -> None:
+    linker = find_linker(Environment(), "zig")
+    assert linker.command[1:] == ("ld.lld",)
+    assert "saxpy" in CodeObject.read(link(relocatable, linker)).kernels
+
+
+def test_all_linkers_make_the_same_code_object(relocatable: bytes) -> None:
+    debian = shutil.which("ld.lld-22")
+    if debian is None:
+        pytest.skip("ld.lld-22 is not installed")
+    ours = CodeObject.read(link(relocatable, find_linker(Environment(), "zig")))
+    theirs = CodeObject.read(link(relocatable, Linker((debian,))))
+    # The ELF header says where the sections are, and one of them is the linker's name.
+    loaded = [b"".join(segment.data for segment in each.segments)[64:] for each in (ours, theirs)]
+    assert loaded[0] == loaded[1]
+    assert [s.address for s in ours.segments] == [s.address for s in theirs.segments]
+
+
+@posix_only
+def test_rocm_comes_before_ziglang(tmp_path: Path) -> None:
+    lld = program(tmp_path / "rocm" / "llvm" / "bin" / "ld.lld")
+    assert find_linker(Environment(rocm_path=tmp_path / "rocm")) == Linker((str(lld),))
+
+
+@posix_only
+def test_the_path_comes_last(tmp_path: Path, without_ziglang: None, without_rocm: None) -> None:
+    lld = program(tmp_path / "bin" / "ld.lld")
+    assert find_linker(Environment(search_path=str(lld.parent))) == Linker((str(lld),))
+
+
+@posix_only
+def test_a_choice_wins_and_the_argument_before_the_variable(tmp_path: Path) -> None:
+    one, two = program(tmp_path / "one"), program(tmp_path / "two")
+    environment = Environment(linker=str(one))
+    assert find_linker(environment) == Linker((str(one),))
+    assert find_linker(environment, str(two)) == Linker((str(two),))
+
+
+@posix_only
+def test_a_zig_program_is_called_as_its_linker(tmp_path: Path) -> None:
+    zig = program(tmp_path / "zig")
+    assert find_linker(Environment(), str(zig)) == Linker((str(zig), "ld.lld"))
+
+
+def test_a_choice_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="not there"):
+        find_linker(Environment(linker=str(tmp_path / "nothing")))
+
+
+def test_no_linker_at_all_says_what_to_install(without_ziglang: None, without_rocm: None) -> None:
+    with pytest.raises(BackendError, match=r"pip install ziglang.*AMDJIT_LINKER"):
+        find_linker(Environment())
+    with pytest.raises(BackendError, match="pip install ziglang"):
+        find_assembler(Environment())
+    with pytest.raises(BackendError, match="ziglang is not installed"):
+        find_linker(Environment(), "zig")
+
+
+@posix_only
+def test_what_a_failing_linker_says_is_in_the_error(relocatable: bytes, tmp_path: Path) -> None:
+    failing = program(tmp_path / "ld", "echo 'error: out of ideas' >&2; exit 3")
+    with pytest.raises(BackendError, match=r"exit code 3\):\nerror: out of ideas"):
+        link(relocatable, Linker((str(failing),)))
+
+
+@posix_only
+def test_a_linker_that_writes_nothing_is_an_error(relocatable: bytes, tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="linking failed"):
+        link(relocatable, Linker((str(program(tmp_path / "ld")),)))
+
+
+@posix_only
+def test_a_linker_that_hangs_is_stopped(relocatable: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_TIME_LIMIT", 0.2)
+    with pytest.raises(BackendError, match="timed out"):
+        link(relocatable, Linker((str(program(tmp_path / "ld", "exec sleep 20")),)))
+
+
+def test_bytes_that_are_no_object_are_refused(linker: Linker) -> None:
+    with pytest.raises(BackendError, match="linking failed"):
+        link(b"not an object", linker)
+
+
+def test_an_undefined_symbol_is_refused(target: Target, options: CompileOptions, linker: Linker) -> None:
+    text = """
+target triple = "amdgcn-amd-amdhsa"
+@elsewhere = external addrspace(1) global i32
+define protected amdgpu_kernel void @kernel() {
+  store i32 1, ptr addrspace(1) @elsewhere
+  ret void
+}
+"""
+    with pytest.raises(BackendError, match="elsewhere"):
+        link(emit_object(text, target, options), linker)
+
+
+def test_nothing_is_left_behind(
+    relocatable: bytes, linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    link(relocatable, linker)
+    assert list(tmp_path.iterdir()) == []
