@@ -12,7 +12,14 @@ from amdjit.tree.nodes import Program
 
 __all__ = ["lower"]
 
-TRIPLE = "amdgcn-amd-amdhsa"
+_TRIPLE = "amdgcn-amd-amdhsa"
+
+# LLVM 22's own for this triple; LLVM refuses another one.
+_DATA_LAYOUT = (
+    "e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48"
+    "-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048"
+    "-n32:64-S32-A5-G1-ni:7:8:9"
+)
 
 # The code object version that clang 22 writes by default, times 100 (LLVM AMDGPU guide, "Code Object").
 _CODE_OBJECT_VERSION = 600
@@ -22,7 +29,8 @@ _ERROR = 1
 def lower(program: Program, options: CompileOptions) -> str:
     """Return the LLVM IR of a verified program for the target and options; InternalError for what has no lowering."""
     module = ir.Module(program.kernel.name, context=ir.Context())
-    module.triple = TRIPLE
+    module.triple = _TRIPLE
+    module.data_layout = _DATA_LAYOUT
     i32 = ir.IntType(32)
     flag = [i32(_ERROR), "amdhsa_code_object_version", i32(_CODE_OBJECT_VERSION)]
     module.add_named_metadata("llvm.module.flags", flag)

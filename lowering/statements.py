@@ -36,9 +36,11 @@ def _assign(state: FunctionState, node: tree.Assign) -> None:
 
 
 def _store(state: FunctionState, node: tree.Store) -> None:
+    """Python evaluates the value before the place that it goes to."""
+    value = evaluate(state, node.value)
     array = evaluate(state, node.array)
     place = address(state, array, node.indices)
-    store(state.builder, array, place, evaluate(state, node.value), node.width, node.alignment)
+    store(state.builder, array, place, value, node.width, node.alignment)
 
 
 def _evaluate(state: FunctionState, node: tree.Evaluate) -> None:
