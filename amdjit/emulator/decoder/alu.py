@@ -18,8 +18,9 @@ from amdjit.emulator.decoder.operands import VGPR_BASE, scalar_register, source_
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
 _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
+_EXEC = 126
 _VCC = Register(RegisterFile.VCC, 0)
-_EXEC = Register(RegisterFile.EXEC, 0)
+_EXEC_MASK = Register(RegisterFile.EXEC, 0)
 _WIDE_HALVES = ("VOP3", "VINTERP")
 # These have no immediate: a value in simm16 makes another, unknown instruction.
 _NO_SIMM16 = (
@@ -31,6 +32,8 @@ _NO_SIMM16 = (
     "s_ttracedata",
     "s_icache_inv",
 )
+# v_nop and v_pipeflush: the bits of the operands must be 0.
+_WITHOUT_OPERANDS = {"VOP1": 0x01FE01FF, "VOP3": 0xFFFFFFFF_0000FFFF}
 _RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
 
 
@@ -40,7 +43,7 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
     if available < base:
         raise InvalidField("the code ends inside of the instruction")
     size, literal, dpp, word = base, None, None, 0
-    if not row.operands and row.format.name == "VOP1" and bits & 0x1FE01FF:
+    if not row.operands and bits & _WITHOUT_OPERANDS.get(row.format.name, 0):
         raise InvalidField(f"{row.opcode.mnemonic} has no operands")
     if row.fixed:
         check_fixed_bits(row, bits)
@@ -73,7 +76,7 @@ def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp
     if kind == "v8" or (kind == "d8" and operand.takes == "v"):
         return vector_register(value, dwords)
     if kind in ("s7", "d8"):
-        if value > 0x7F:
+        if value > 0x7F or (value >= _EXEC and row.opcode.mnemonic.startswith("v_s_")):
             raise InvalidField(f"{value} is no scalar destination")
         return scalar_register(value, dwords)
     if value == LITERAL:
@@ -108,7 +111,7 @@ def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
     if operand.takes == "literal":
         assert literal is not None
         return literal
-    return _VCC if operand.takes == "vcc" else _EXEC
+    return _VCC if operand.takes == "vcc" else _EXEC_MASK
 
 
 def _signed16(value: int) -> int:

@@ -120,8 +120,8 @@ FORMATS = (
     ),
     Format(
         "VOP3P",
-        0b11001100,
-        8,
+        0b110011000,
+        9,
         8,
         _opcode(16, 7),
         (
@@ -140,7 +140,7 @@ FORMATS = (
         0b11001101,
         8,
         8,
-        _opcode(16, 5),
+        _opcode(16, 8),
         (
             Field("vdst", 0, 8, "v8"),
             *_VOP3_SOURCES,
@@ -155,7 +155,7 @@ FORMATS = (
         0b11001110,
         8,
         4,
-        _opcode(20, 2),
+        _opcode(20, 3),
         (
             Field("vdst", 0, 8, "v8"),
             Field("attr_chan", 8, 2),

@@ -164,7 +164,7 @@ def policy_text(immediates: dict[str, int], atomic: bool, store: bool) -> str:
     text = ""
     if hint:
         text = " th:" + (_atomic_hint(hint, scope) if atomic else _plain_hint(hint, scope, store))
-    return text + _SCOPES[scope] + (" nv" if immediates.get("nv") else "")
+    return text + _SCOPES[scope]
 
 
 def _atomic_hint(hint: int, scope: int) -> str:

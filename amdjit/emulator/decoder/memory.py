@@ -13,6 +13,16 @@ from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
+# Bits that mean something on gfx1250 only (nv, scale_offset); the disassembler shows them on gfx1201 too.
+_RESERVED = {
+    "SMEM": 1 << 20 | 1 << 25,
+    "VFLAT": 1 << 7 | 1 << 48,
+    "VGLOBAL": 1 << 7 | 1 << 48,
+    "VSCRATCH": 1 << 7 | 1 << 48,
+    "VBUFFER": 1 << 7,
+}
+_EXEC_LOW = 126
+_EXEC_HIGH = 127
 _LDS_REGISTERS = (("addr", 32), ("data0", 40), ("data1", 48), ("vdst", 56))
 _Reader = Callable[[Row, OperandRow, int], Operand | None]
 
@@ -23,6 +33,8 @@ def decode_memory(row: Row, bits: int, available: int, pc: int) -> Instruction:
     if available < size:
         raise InvalidField("the code ends inside of the instruction")
     name = row.format.name
+    if bits & _RESERVED.get(name, 0):
+        raise InvalidField("a reserved bit is set")
     immediates = _IMMEDIATES[name](row, bits)
     read = _READERS.get(name, _plain)
     operands = tuple(read(row, operand, bits) for operand in row.operands)
@@ -40,6 +52,8 @@ def _scalar_memory(row: Row, operand: OperandRow, bits: int) -> Operand | None:
     value = (bits >> operand.shift) & operand.mask
     if operand.spec.role == "sbase":
         return scalar_register(2 * value, operand.spec.dwords)
+    if operand.spec.role == "sdst" and value > NULL:
+        raise InvalidField("M0 and EXEC are no destination of a scalar load")
     if operand.spec.role == "soffset" and value == NULL:
         return None
     return scalar_register(value, operand.spec.dwords)
@@ -51,6 +65,8 @@ def _flat(row: Row, operand: OperandRow, bits: int) -> Operand | None:
     if operand.takes == "returned":
         return vector_register(value, dwords) if (bits >> 52) & 1 else None
     if role == "saddr":
+        if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH):
+            raise InvalidField("EXEC is no address here")
         return None if value == NULL else scalar_register(value, dwords)
     if role != "vaddr":
         return vector_register(value, dwords)

@@ -13,6 +13,8 @@ from amdjit.emulator.decoder.instruction import Dpp, Modifiers
 from amdjit.emulator.decoder.rows import Row
 
 _NONE = Modifiers()
+# Bits 20 to 23 of a DPP16 word after a 32-bit encoding.
+_DPP_MODIFIERS = ("dneg0", "dabs0", "dneg1", "dabs1")
 
 
 def check_fixed_bits(row: Row, bits: int) -> None:
@@ -20,6 +22,9 @@ def check_fixed_bits(row: Row, bits: int) -> None:
     for shift, mask, required in row.fixed:
         if (bits >> shift) & mask != required:
             raise InvalidField(f"{row.opcode.mnemonic} has not the modifier at bit {shift}")
+    if row.format.name == "VOP3" and row.select_mask and "op_sel" not in row.flags:
+        if (bits >> 11) & 15 & ~row.select_mask:
+            raise InvalidField(f"{row.opcode.mnemonic} has not that op_sel")
 
 
 def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modifiers:
@@ -81,9 +86,11 @@ def _dpp_only(row: Row, dpp: Dpp | None, word: int) -> Modifiers:
         return _NONE
     if dpp.lanes is not None:
         return Modifiers(dpp=dpp)
-    neg = ((word >> 20) & 1 if row.has("dneg0") else 0) | (((word >> 22) & 1) << 1 if row.has("dneg1") else 0)
-    absolute = ((word >> 21) & 1 if row.has("dabs0") else 0) | (((word >> 23) & 1) << 1 if row.has("dabs1") else 0)
-    return Modifiers(neg=neg, abs=absolute, dpp=dpp)
+    allowed = sum(1 << bit for bit, name in enumerate(_DPP_MODIFIERS) if row.has(name))
+    given = (word >> 20) & 15
+    if given & ~allowed:
+        raise InvalidField(f"{row.opcode.mnemonic} takes no source modifiers")
+    return Modifiers(neg=given & 1 | (given >> 1) & 2, abs=(given >> 1) & 1 | (given >> 2) & 2, dpp=dpp)
 
 
 def read_dpp(row: Row, source: int, word: int) -> Dpp:

@@ -28,11 +28,13 @@ _INVERSE_TWO_PI = 248
 def operand_text(operand: Operand, constants: str, halves: bool = False) -> str:
     """Return the text of an operand.
 
-    constants: how constants are written there, a kind of the opcode table (32, 64, f16, i16, ...); halves: write .l and .h.
+    constants: how constants are written there, a kind of the opcode table (32, 64, f16, i16, ...);
+    halves: write .l and .h.
     """
     if isinstance(operand, Register):
         text = register_text(operand)
-        return text + (".h" if operand.half else ".l") if halves and operand.half is not None else text
+        shown = halves and operand.half is not None and operand.file is RegisterFile.VGPR
+        return text + (".h" if operand.half else ".l") if shown else text
     if isinstance(operand, SpecialSource):
         return operand.name
     if isinstance(operand, InlineConstant):
@@ -133,4 +135,5 @@ def negated(text: str, constant: bool, negative: bool, absolute: bool) -> str:
         text = f"|{text}|"
     if not negative:
         return text
-    return f"neg({text})" if constant and not absolute else f"-{text}"
+    quoted = constant and not absolute and not text.startswith("lit(")
+    return f"neg({text})" if quoted else f"-{text}"

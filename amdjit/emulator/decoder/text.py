@@ -124,11 +124,20 @@ _NO_MODIFIERS = Modifiers()
 
 
 def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
-    order = row.selects
-    if halves and not order and row.format.name in ("VOP3", "VINTERP"):
-        order = "".join(str(o.source) for o in row.operands if o.source in (0, 1, 2)) + "3"
+    order = row.selects or (_half_order(row) if halves else "")
     shown = [0 if place == "x" else (modifiers.op_sel >> int(place)) & 1 for place in order]
     return _list_text("op_sel", shown) if any(shown) else ""
+
+
+def _half_order(row: Row) -> str:
+    """Return the places of op_sel in the syntax with .l and .h; an accumulator is a source too."""
+    if row.format.name not in ("VOP3", "VINTERP"):
+        return ""
+    order = "".join(str(operand.source) for operand in row.operands if operand.source in (0, 1, 2))
+    destination = next((operand for operand in row.operands if operand.source == 3), None)
+    if destination is None or destination.hidden:
+        return order
+    return order + ("x3" if destination.spec.read else "3")
 
 
 def _list_text(name: str, bits: list[int]) -> str:
@@ -250,7 +259,7 @@ def _flat_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
 def _policy(instruction: Instruction) -> str:
     mnemonic = instruction.mnemonic
     atomic = "_atomic_" in mnemonic
-    store = "_store" in mnemonic or mnemonic in ("global_wb", "global_wbinv")
+    store = "_store" in mnemonic
     return policy_text(instruction.immediates, atomic, store)
 
 
