@@ -1,0 +1,104 @@
+"""What the examples compile to on gfx1201: the instructions that matter, and none that should not be there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import amdjit
+from amdjit import f16, f32, i8, i32
+from amdjit.examples import (
+    mlp,
+    reduction,
+    saxpy,
+    transpose_shuffle,
+    transpose_wmma,
+    user_intrinsic,
+    vector_add,
+    wide_k_int8,
+    wmma_gemm,
+    wmma_matmul,
+    wmma_matmul_f32_input,
+)
+
+H, F = f16[:], f32[:]
+KERNELS = {
+    "vector_add": lambda: vector_add.vector_add.compile(F, F, F, target="gfx1201"),
+    "saxpy": lambda: saxpy.saxpy.compile(f32, F, F, F, target="gfx1201"),
+    "reduction": lambda: reduction.sum_per_block.compile(F, F, target="gfx1201"),
+    "wmma_matmul": lambda: wmma_matmul.wmma_matmul.compile(H, H, H, target="gfx1201"),
+    "wmma_matmul_f32_input": lambda: wmma_matmul_f32_input.wmma_matmul_f32_input.compile(F, F, F, target="gfx1201"),
+    "mlp": lambda: mlp.mlp.compile(H, H, F, False, target="gfx1201"),
+    "mlp_residual": lambda: mlp.mlp.compile(H, H, F, True, target="gfx1201"),
+    "wide_k_int8": lambda: wide_k_int8.wide_k_int8.compile(i8[:], i8[:], i32[:], target="gfx1201"),
+    "transpose_shuffle": lambda: transpose_shuffle.transpose_shuffle.compile(H, H, target="gfx1201"),
+    "transpose_wmma": lambda: transpose_wmma.transpose_wmma.compile(H, H, target="gfx1201"),
+    "wmma_gemm": lambda: wmma_gemm.wmma_gemm.compile(f16[:, :], f16[:, :], f32[:, :], target="gfx1201"),
+    "user_intrinsic": lambda: user_intrinsic.median_filter.compile(F, F, target="gfx1201"),
+}
+COMPILED: dict[str, amdjit.CompiledKernel] = {}
+
+
+def compiled(name: str) -> amdjit.CompiledKernel:
+    if name not in COMPILED:
+        COMPILED[name] = KERNELS[name]()
+    return COMPILED[name]
+
+
+def instructions(name: str) -> list[str]:
+    """Return the mnemonics in order."""
+    lines = (line.strip() for line in compiled(name).asm.splitlines())
+    return [line.split()[0] for line in lines if re.match(r"(s|v|ds|global|buffer|flat|scratch)_", line)]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_nothing_spills(name: str) -> None:
+    resources = compiled(name).resources
+    assert (resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes) == (0, 0, 0)
+
+
+def test_wmma_matmul_is_one_wmma_with_a_wide_load_and_no_lds() -> None:
+    mnemonics = instructions("wmma_matmul")
+    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 1
+    assert mnemonics.count("global_load_b128") == 1
+    assert compiled("wmma_matmul").resources.lds_bytes == 0
+    assert compiled("wmma_matmul").resources.instructions <= 56
+
+
+def test_saxpy_is_short() -> None:
+    assert compiled("saxpy").resources.instructions <= 26
+
+
+@pytest.mark.parametrize("name", ["mlp", "mlp_residual"])
+def test_no_lane_exchange_between_the_layers(name: str) -> None:
+    text = "\n".join(instructions(name))
+    layers = [match.start() for match in re.finditer("v_wmma_f32_16x16x16_f16", text)]
+    assert len(layers) == 2
+    assert not re.search(r"ds_|dpp|permlane|readlane|bpermute", text[layers[0] : layers[1]])
+
+
+def test_wide_k_has_24_wmmas_and_only_wide_accesses() -> None:
+    mnemonics = instructions("wide_k_int8")
+    assert mnemonics.count("v_wmma_i32_16x16x16_iu8") == 24
+    accesses = {name for name in mnemonics if name.startswith("global_")}
+    assert accesses == {"global_load_b128", "global_store_b128"}
+
+
+def test_gemm_reads_fragments_by_128_bits_and_waits_for_lds_only() -> None:
+    mnemonics = instructions("wmma_gemm")
+    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 32
+    assert not [name for name in mnemonics if name.startswith("ds_load") and not name.endswith("b128")]
+    assert not [name for name in mnemonics if name.startswith("global_load") and name != "global_load_b128"]
+    assert "global_inv" not in mnemonics
+    assert compiled("wmma_gemm").resources.vgprs <= 256
+
+
+def test_transposes_use_what_they_are_named_after() -> None:
+    assert instructions("transpose_shuffle").count("ds_bpermute_b32") == 32
+    assert instructions("transpose_wmma").count("v_wmma_f16_16x16x16_f16") == 1
+    assert "ds_bpermute_b32" not in instructions("transpose_wmma")
+
+
+def test_the_users_intrinsic_is_its_instruction() -> None:
+    assert instructions("user_intrinsic").count("v_med3_num_f32") == 1

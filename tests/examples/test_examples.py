@@ -1,0 +1,75 @@
+"""Every example, run on the emulator and compared with NumPy by the example itself."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import amdjit.examples
+from amdjit.examples import mlp, reduction, wmma_gemm
+from amdjit.examples.report import CheckError, Report, compare
+
+NAMES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report")
+
+
+def test_there_are_examples() -> None:
+    assert len(NAMES) == 11
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_agrees_with_numpy(name: str) -> None:
+    outcome = importlib.import_module(f"amdjit.examples.{name}").main()
+    reports = outcome if isinstance(outcome, list) else [outcome]
+    for report in reports:
+        assert isinstance(report, Report)
+        assert report.example == name
+        assert report.largest_error <= report.tolerance
+
+
+def test_the_two_mlp_variants_differ() -> None:
+    first, second = mlp.main()
+    assert first.checked != second.checked
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 16), (48, 160, 16), (144, 16, 48), (128, 128, 32), (272, 144, 80)])
+def test_gemm_of_any_multiples_of_16(shape: tuple[int, int, int]) -> None:
+    assert wmma_gemm.main(*shape).largest_error <= 1e-3
+
+
+def test_gemm_writes_nothing_outside_c() -> None:
+    space = np.full((3, 48, 80), 7, np.float32)
+    ones = np.ones((48, 16), np.float16)
+    wmma_gemm.gemm(ones, np.ones((16, 80), np.float16), space[1])
+    assert (space[1] == 16).all()
+    assert (space[[0, 2]] == 7).all()
+
+
+def test_gemm_refuses_shapes_that_do_not_fit() -> None:
+    a, b, c = np.zeros((16, 16), np.float16), np.zeros((16, 24), np.float16), np.zeros((16, 24), np.float32)
+    with pytest.raises(ValueError, match="multiples of 16"):
+        wmma_gemm.gemm(a, b, c)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 1023, 100_003])
+def test_reduction_of_any_length(n: int) -> None:
+    assert reduction.main(n).largest_error <= reduction.main(n).tolerance
+
+
+def test_a_wrong_result_is_an_error() -> None:
+    with pytest.raises(CheckError, match="largest error 1"):
+        compare("example", "nothing", np.ones(2), np.zeros(2))
+    with pytest.raises(CheckError):
+        compare("example", "nothing", np.array([np.nan]), np.zeros(1), tolerance=1.0)
+
+
+def test_a_script_prints_its_report() -> None:
+    outcome = subprocess.run(
+        [sys.executable, "-m", "amdjit.examples.wmma_matmul"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert outcome.stdout.startswith("wmma_matmul on ")
+    assert "exact" in outcome.stdout
