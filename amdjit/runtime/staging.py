@@ -8,7 +8,7 @@ they span, so that a kernel sees the same aliasing as NumPy would.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,10 +41,13 @@ class Staging:
     """The arguments of one launch with DeviceArrays in place of NumPy arrays.
 
     `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive with `upload`.
+    `by_value` holds the positions whose NumPy arrays stay as they are: vectors and compile-time values.
     LaunchError for a DeviceArray of another device.
     """
 
-    def __init__(self, device: Device, names: Sequence[str], values: Sequence[Any]) -> None:
+    def __init__(
+        self, device: Device, names: Sequence[str], values: Sequence[Any], by_value: Collection[int] = ()
+    ) -> None:
         self.arguments: list[Any] = list(values)
         self._device = device
         self._names = names
@@ -52,7 +55,7 @@ class Staging:
         for position, value in enumerate(values):
             if isinstance(value, DeviceArray):
                 self._check_place(position, value)
-            elif isinstance(value, np.ndarray):
+            elif isinstance(value, np.ndarray) and position not in by_value:
                 self._hosts[position] = value
         self._groups = _group(self._hosts) if self._hosts else []
         if self._groups and device.dlpack_device[0] == dlpack.CPU:

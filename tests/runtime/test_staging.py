@@ -73,6 +73,13 @@ def test_device_arrays_are_used_in_place(device: HostMemoryDevice, other_device:
     assert "amdjit.to_device(x.copy_to_host())" in str(refused.value)
 
 
+def test_vectors_and_constants_stay_numpy_arrays(device: HostMemoryDevice) -> None:
+    vector, array = np.zeros(4, np.float16), np.zeros(4)
+    staging = Staging(device, ["v", "a"], [vector, array], by_value={0})
+    assert staging.arguments[0] is vector
+    assert isinstance(staging.arguments[1], DeviceArray)
+
+
 STRIDED: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "contiguous": lambda a: a,
     "steps": lambda a: a[::2, 1::3],

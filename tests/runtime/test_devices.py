@@ -1,0 +1,159 @@
+"""Which devices there are, and which one is used."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from amdjit.emulator.device import EmulatorDevice
+
+from amdjit import devices
+from amdjit.devices import Inventory
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.options import Environment
+from amdjit.target import TARGETS, find_target
+
+
+class FakeGpu:
+    """A GPU as far as choosing one goes."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.name = f"hip:{index}"
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "discover", lambda: ([], "no ROCm here"))
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    gpus = [FakeGpu(0), FakeGpu(1)]
+    monkeypatch.setattr(devices, "discover", lambda: (gpus, ""))
+    return gpus
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_without_a_gpu_the_emulator_is_the_default_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    inventory = Inventory(Environment())
+    with caplog.at_level(logging.INFO, "amdjit"):
+        chosen = inventory.default()
+        assert inventory.default() is chosen
+    assert chosen.name == "emulator:gfx1201"
+    assert isinstance(chosen, EmulatorDevice)
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("amdjit", "INFO")
+    assert "no ROCm here" in record.getMessage()
+    assert "emulator:gfx1201" in record.getMessage()
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_amdjit_target_chooses_the_default_emulator() -> None:
+    inventory = Inventory(Environment(target=find_target("gfx1200")))
+    assert inventory.default().name == "emulator:gfx1200"
+    assert inventory.find("emulator") is inventory.default()
+
+
+def test_the_first_gpu_is_the_default(two_gpus: list[Any], caplog: pytest.LogCaptureFixture) -> None:
+    inventory = Inventory(Environment())
+    with caplog.at_level(logging.INFO, "amdjit"):
+        assert inventory.default() is two_gpus[0]
+    assert not caplog.records
+    assert [device.name for device in inventory.all()] == ["hip:0", "hip:1", *(f"emulator:{t}" for t in TARGETS)]
+
+
+def test_amdjit_device_wins(two_gpus: list[Any]) -> None:
+    assert Inventory(Environment(device="emulator:gfx1200")).default().name == "emulator:gfx1200"
+    assert Inventory(Environment(device="hip:1")).default() is two_gpus[1]
+    assert Inventory(Environment(device="hip")).default() is two_gpus[0]
+    with pytest.raises(
+        LaunchError, match=r"^AMDJIT_DEVICE: there is no device 'cuda:0'\. There are: hip:0, hip:1,"
+    ):
+        Inventory(Environment(device="cuda:0")).default()
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("name", ["hip:0", "hip", "hip:x", "emulator:gfx90a", "gfx1201", "", "hip:-1", "emulator:"])
+def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
+    inventory = Inventory(Environment())
+    if name == "emulator:":
+        assert inventory.find(name).name == "emulator:gfx1201"
+        return
+    with pytest.raises(LaunchError) as refused:
+        inventory.find(name)
+    assert repr(name) in str(refused.value)
+    assert "There are: emulator:gfx1200, emulator:gfx1201." in str(refused.value)
+    assert ("no ROCm here" in str(refused.value)) == name.startswith("hip")
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_each_device_exists_once_even_for_many_threads() -> None:
+    inventory = Inventory(Environment())
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(inventory.find("emulator:gfx1201"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+
+
+def test_use_nests_and_ends() -> None:
+    outside = devices.current_device()
+    with devices.use("emulator:gfx1200") as outer:
+        assert devices.current_device() is outer
+        with devices.use(outside):
+            assert devices.current_device() is outside
+        with pytest.raises(RuntimeError), devices.use("emulator:gfx1201"):
+            raise RuntimeError
+        assert devices.current_device().name == "emulator:gfx1200"
+        with pytest.raises(LaunchError, match="no device 'nonsense'"), devices.use("nonsense"):
+            pass
+    assert devices.current_device() is outside
+
+
+def test_use_is_of_the_context_not_of_the_process() -> None:
+    def inside() -> str:
+        return devices.current_device().name
+
+    empty = contextvars.Context()
+    default = empty.run(inside)
+    with devices.use("emulator:gfx1200"):
+        assert empty.run(inside) == default
+        assert contextvars.copy_context().run(inside) == "emulator:gfx1200"
+
+
+def test_arrays_streams_and_events_go_to_the_current_device() -> None:
+    host = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with devices.use("emulator:gfx1200") as device:
+        made = [
+            devices.to_device(host),
+            devices.empty((2, 3)),
+            devices.zeros(3, np.int32),
+            devices.full((2,), 7.0),
+            devices.from_dlpack(host),
+        ]
+        stream, event = devices.Stream(), devices.Event()
+        assert stream.device is event.device is device
+        devices.synchronize()
+    assert all(array.device is device for array in made)
+    np.testing.assert_array_equal(made[0].copy_to_host(), host)
+    assert made[2].copy_to_host().tolist() == [0, 0, 0]
+    assert made[3].copy_to_host().tolist() == [7, 7]
+    with devices.use("emulator:gfx1201"):
+        assert devices.Stream(device).device is device
+        moved = devices.to_device(made[0])
+        assert moved.device is not device
+        assert devices.to_device(moved) is moved
+
+
+def test_devices_lists_an_emulator_for_each_target() -> None:
+    names = [device.name for device in devices.devices()]
+    assert names[-len(TARGETS) :] == [f"emulator:{target}" for target in TARGETS]
+    assert isinstance(devices.hip_status(), str)
