@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import weakref
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from amdjit.diagnostics.errors import AmdjitError
 from amdjit.runtime import dlpack
 from amdjit.runtime.device import Device
 from amdjit.runtime.streams import Stream, handle_of
@@ -20,6 +22,8 @@ from amdjit.runtime.strides import (
     is_c_contiguous,
 )
 
+_LOGGER = logging.getLogger("amdjit")
+
 
 class Memory:
     """A device allocation; it is freed when the last array over it goes."""
@@ -28,9 +32,17 @@ class Memory:
         self.device = device
         self.nbytes = nbytes
         self.address = device.allocate(max(nbytes, 1))
-        finalizer = weakref.finalize(self, device.free, self.address)
+        finalizer = weakref.finalize(self, _release, device, self.address)
         # When the process ends its device memory goes anyway, and the driver may be gone before Python is.
         finalizer.atexit = False
+
+
+def _release(device: Device, address: int) -> None:
+    # No one can catch what a finalizer raises; work that failed tells it again to whoever waits for it.
+    try:
+        device.free(address)
+    except AmdjitError as error:
+        _LOGGER.warning("memory of %s could not be freed: %s", device.name, error)
 
 
 class DeviceArray:

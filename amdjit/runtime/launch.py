@@ -15,6 +15,8 @@ AXES = "xyz"
 GRID_LIMITS: Extent = (2**31 - 1, 65535, 65535)
 # HSA AQL dispatch packet: grid_size_x/y/z count work-items in 32 bits.
 WORK_ITEM_LIMIT = 2**32 - 1
+# So few workgroups are within every limit, whatever their shape.
+_SMALL_GRID = 65535
 
 
 class LaunchShape(NamedTuple):
@@ -40,13 +42,16 @@ def check_launch(
     """
     shape = LaunchShape(extent_of(grid, "grid"), extent_of(block, "block"))
     _check_block(shape.block, target, max_flat_workgroup_size, required_block)
-    _check_grid(shape)
+    if math.prod(shape.grid) > _SMALL_GRID:
+        _check_grid(shape)
     _check_lds(dynamic_lds, static_lds, target)
     return shape
 
 
 def extent_of(value: object, what: str) -> Extent:
     """Return a grid or block given as an int or as one to three ints with three axes; LaunchError if it is none."""
+    if type(value) is int and value > 0:
+        return value, 1, 1
     entries = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(entries) <= 3:
         raise LaunchError(f"the {what} is {value!r}. Give one to three numbers: {what} = n, (x, y) or (x, y, z).")
@@ -70,7 +75,10 @@ def _extent(entry: object, axis: str, value: object, what: str) -> int:
 
 
 def _check_block(block: Extent, target: Target, limit: int, required: Extent | None) -> None:
-    size = math.prod(block)
+    x, y, z = block
+    size = x * y * z
+    if size <= limit <= target.max_workgroup_size and required is None:
+        return
     if size > target.max_workgroup_size:
         raise LaunchError(
             f"the block {block} has {size} work-items; {target} runs at most {target.max_workgroup_size} in a "

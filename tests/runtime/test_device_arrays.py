@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from host_memory_device import HostMemoryDevice
 
+from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import arrays
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.streams import Stream
@@ -118,6 +119,21 @@ def test_memory_goes_with_the_last_view(device: HostMemoryDevice) -> None:
     del view
     gc.collect()
     assert not device.allocations
+
+
+def test_memory_that_cannot_be_freed_is_a_warning(
+    device: HostMemoryDevice, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(address: int) -> None:
+        raise BackendError("the device is gone")
+
+    there = arrays.zeros(device, 3)
+    monkeypatch.setattr(device, "free", refuse)
+    del there
+    gc.collect()
+    assert [r.getMessage() for r in caplog.records] == [
+        "memory of emulator:test could not be freed: the device is gone"
+    ]
 
 
 def test_another_devices_array_is_copied(device: HostMemoryDevice, other_device: HostMemoryDevice) -> None:

@@ -71,9 +71,7 @@ def test_amdjit_device_wins(two_gpus: list[Any]) -> None:
     assert Inventory(Environment(device="emulator:gfx1200")).default().name == "emulator:gfx1200"
     assert Inventory(Environment(device="hip:1")).default() is two_gpus[1]
     assert Inventory(Environment(device="hip")).default() is two_gpus[0]
-    with pytest.raises(
-        LaunchError, match=r"^AMDJIT_DEVICE: there is no device 'cuda:0'\. There are: hip:0, hip:1,"
-    ):
+    with pytest.raises(LaunchError, match=r"^AMDJIT_DEVICE: there is no device 'cuda:0'\. There are: hip:0, hip:1,"):
         Inventory(Environment(device="cuda:0")).default()
 
 

@@ -239,9 +239,8 @@ static hipError_t launch_now(Work *work) {
   return hipSuccess;
 }
 
-/* Do all queued work. What a launch fails with is told by whoever waits first, as HIP does. */
-static hipError_t wait_for_all(void) {
-  waits++;
+/* Do all queued work. What a launch fails with is told by the first call that waits for it, as HIP does. */
+static void finish(void) {
   while (queue) {
     Work *work = queue;
     queue = work->next;
@@ -257,6 +256,10 @@ static hipError_t wait_for_all(void) {
     if (code && !sticky) sticky = code;
     free(work);
   }
+}
+static hipError_t wait_for_all(void) {
+  waits++;
+  finish();
   hipError_t code = sticky;
   sticky = hipSuccess;
   return code;
@@ -286,7 +289,7 @@ hipError_t hipMalloc(void **pointer, size_t nbytes) {
 }
 hipError_t hipFree(void *pointer) {
   ENTER;
-  hipError_t code = wait_for_all();
+  finish();
   for (Allocation **link = &allocations; *link; link = &(*link)->next) {
     Allocation *allocation = *link;
     if (allocation->address != (uint64_t)pointer) continue;
@@ -295,7 +298,7 @@ hipError_t hipFree(void *pointer) {
     if (is_emulated) emulator.release(allocation->address);
     else free(pointer);
     free(allocation);
-    return code;
+    return hipSuccess;
   }
   return hipErrorInvalidValue;
 }
@@ -418,7 +421,7 @@ hipError_t hipModuleLoadData(Module **module, const void *image) {
 }
 hipError_t hipModuleUnload(Module *module) {
   ENTER;
-  wait_for_all();
+  finish();
   if (is_emulated) emulator.unload(module->emulated);
   module->image = NULL; /* not freed, so that a use after the unloading is seen */
   return hipSuccess;
