@@ -33,7 +33,7 @@ def instructions(text_or_object: bytes) -> list[str]:
     return [line.strip() for line in printed.splitlines() if line.startswith(("\t", " ")) and "s_code_end" not in line]
 
 
-@pytest.mark.parametrize("opt_level", [1, 2, 3])
+@pytest.mark.parametrize("opt_level", [0, 1, 2, 3])
 @pytest.mark.parametrize("name", ["saxpy", "everything", "loops"])
 def test_code_is_the_code_of_opt_and_llc(
     ir: Callable[[str], str], target: Target, name: str, opt_level: int, tmp_path: Path
