@@ -27,8 +27,8 @@ def sum_per_block(x, out):
     for i in range(first, whole, step):
         four += x.load(4 * i, 4)
     total = (four[0] + four[1]) + (four[2] + four[3])
-    for i in range(4 * whole + first, n, step):
-        total += x[i]
+    if 4 * whole + first < n:  # up to three elements are left over
+        total += x[4 * whole + first]
 
     tree = shared.array(THREADS, f32)
     t = threadIdx.x

@@ -50,9 +50,9 @@ def mbcnt_lo(mask: u32, base: u32) -> u32:
     """Return base + the bits of the mask below this lane's, of lanes 0..31."""
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.mbcnt.hi"), isa="v_mbcnt_hi_u32_b32")
+@intrinsic(LlvmCall("llvm.amdgcn.mbcnt.hi"))
 def mbcnt_hi(mask: u32, base: u32) -> u32:
-    """Return base + the bits of the mask below this lane's, of lanes 32..63."""
+    """Return base + the bits of the mask below this lane's, of lanes 32..63 (wave32 has none: base itself)."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.readlane.i32"), isa="v_readlane_b32")

@@ -23,11 +23,11 @@ _BLOCK_COUNT_OFFSETS = (0, 4, 8)
 _GROUP_SIZE_OFFSETS = (12, 14, 16)
 
 
-def _with_range(context: EmitContext, call: Any, limit: int) -> Any:
-    # LLVM drops sign extensions and overflow checks of ids once it knows that they lie in 0..limit-1.
-    bounds = [context.constant(i32, 0), context.constant(i32, limit)]
-    call.set_metadata("range", context.builder.module.add_metadata(bounds))
-    return call
+def _with_range(context: EmitContext, instruction: Any, first: int, end: int) -> Any:
+    # LLVM drops sign extensions and tests of a step's sign once it knows that a value lies in first..end-1.
+    bounds = [context.constant(i32, first), context.constant(i32, end)]
+    instruction.set_metadata("range", context.builder.module.add_metadata(bounds))
+    return instruction
 
 
 def _emit_work_item_id(context: EmitContext, axis: int) -> Any:
@@ -35,12 +35,12 @@ def _emit_work_item_id(context: EmitContext, axis: int) -> Any:
     if limit == 1:
         return context.constant(i32, 0)
     call = context.call(f"llvm.amdgcn.workitem.id.{_AXES[axis]}", context.llvm_type(i32), [])
-    return _with_range(context, call, limit)
+    return _with_range(context, call, 0, limit)
 
 
 def _emit_workgroup_id(context: EmitContext, axis: int) -> Any:
     call = context.call(f"llvm.amdgcn.workgroup.id.{_AXES[axis]}", context.llvm_type(i32), [])
-    return _with_range(context, call, i32.maximum)
+    return _with_range(context, call, 0, i32.maximum)
 
 
 def _emit_workgroup_size(context: EmitContext, axis: int) -> Any:
@@ -51,7 +51,8 @@ def _emit_workgroup_size(context: EmitContext, axis: int) -> Any:
 
 
 def _emit_grid_size(context: EmitContext, axis: int) -> Any:
-    return context.implicit_argument(_BLOCK_COUNT_OFFSETS[axis], 32)
+    count = context.implicit_argument(_BLOCK_COUNT_OFFSETS[axis], 32)
+    return _with_range(context, count, 1, i32.maximum)
 
 
 def _emit_global_id(context: EmitContext, axis: int) -> Any:
@@ -82,7 +83,7 @@ def _emit_lane_id(context: EmitContext) -> Any:
     lane = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
     if context.wavefront_size == 64:
         lane = context.call("llvm.amdgcn.mbcnt.hi", word, [ones, lane])
-    return _with_range(context, lane, context.wavefront_size)
+    return _with_range(context, lane, 0, context.wavefront_size)
 
 
 def _emit_wave_id(context: EmitContext) -> Any:
