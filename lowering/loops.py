@@ -80,10 +80,26 @@ class _Bounds:
         if self._forward is None:
             self._is_forward = builder.icmp_signed(">", step, literal(step.type, 0))
         if not self._cannot_wrap:
-            # A value goes on if value + step < stop, that is if value < stop - step; where that difference leaves the
-            # type it saturates, and no value is beyond the type's end.
-            name = "llvm.ssub.sat" if scalar.is_signed else "llvm.usub.sat"
-            self._limit = builder.intrinsic(name, stop, step)
+            self._limit = self._before_last(step)
+
+    def _before_last(self, step: Any) -> Any:
+        """Return the bound of the values that have a round after them.
+
+        A value goes on if value + step < stop, that is if value < stop - step. Where that difference would leave the
+        type the bound is the type's end, and no value is beyond that.
+        """
+        builder, scalar = self._builder, self._scalar
+        flags = ("nsw" if scalar.is_signed else "nuw",)
+        if not scalar.is_signed:
+            return builder.operation("sub", builder.intrinsic("llvm.umax", self._stop, step), step, flags)
+        least = builder.add(step, literal(step.type, scalar.minimum))
+        most = builder.add(step, literal(step.type, scalar.maximum))
+        upward, downward = ("llvm.smax", least), ("llvm.smin", most)
+        if self._forward is not None:
+            name, nearest = upward if self._forward else downward
+            return builder.operation("sub", builder.intrinsic(name, self._stop, nearest), step, flags)
+        kept = [builder.intrinsic(name, self._stop, nearest) for name, nearest in (upward, downward)]
+        return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
         """Tell whether there is a first round."""
