@@ -1,0 +1,160 @@
+"""The emulated device: what the rest of amdjit launches on where there is no AMD GPU."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from amdjit.emulator.cache import ObjectCache
+from amdjit.emulator.dispatch import Dispatcher
+from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.kernarg import Extent, Geometry
+from amdjit.emulator.loader import EmulatedFunction, EmulatedModule, Host
+from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.native.library import NativeLibrary
+from amdjit.options import Environment, read_environment
+from amdjit.target import Target
+
+
+@dataclass
+class EmulatedEvent:
+    """A point in time; launches are done when they return, so an event is reached when it is recorded."""
+
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedStream:
+    """A stream; all work is done in the order of the calls, so it has no state."""
+
+
+@dataclass
+class _Machine:
+    """What the first launch needs: made late, since LLVM's start-up costs time."""
+
+    host: Host
+    dispatcher: Dispatcher
+
+
+@dataclass
+class _Lazy:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    machine: _Machine | None = None
+
+
+class EmulatorDevice:
+    """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has ended.
+
+    threads: host threads a launch may use. time_limit: seconds a launch may take, None for no limit. Both default
+    to AMDJIT_EMULATOR_THREADS and AMDJIT_EMULATOR_TIME_LIMIT, then to all processors and no limit.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        threads: int | None = None,
+        time_limit: float | None = None,
+        environment: Environment | None = None,
+    ) -> None:
+        settings = environment or read_environment(os.environ)
+        self._target = target
+        self._threads = threads or settings.emulator_threads or os.cpu_count() or 1
+        self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
+        self._cache = ObjectCache(settings.cache_dir)
+        self._memory = DeviceMemory()
+        self._lazy = _Lazy()
+
+    @property
+    def name(self) -> str:
+        """`emulator:` and the processor."""
+        return f"emulator:{self._target}"
+
+    @property
+    def target(self) -> Target:
+        """The processor that code objects must be compiled for."""
+        return self._target
+
+    @property
+    def description(self) -> str:
+        """One line for people."""
+        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s)"
+
+    def _machine(self) -> _Machine:
+        with self._lazy.lock:
+            if self._lazy.machine is None:
+                compiler = HostCompiler()
+                library = NativeLibrary(compiler, self._cache)
+                drive = library.address("aj_drive")
+                dispatcher = Dispatcher(self._memory, self._target, self._threads, drive)
+                self._lazy.machine = _Machine(Host(compiler, library, self._cache), dispatcher)
+            return self._lazy.machine
+
+    def allocate(self, nbytes: int) -> int:
+        """Allocate memory, 256-byte aligned; BackendError when out of memory."""
+        return self._memory.allocate(nbytes)
+
+    def free(self, address: int) -> None:
+        """Give an allocation back; BackendError if there is none at that address."""
+        self._memory.free(address)
+
+    def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
+        """Copy contiguous host bytes to the device."""
+        self._memory.write(address, source)
+
+    def copy_to_host(self, destination: memoryview, address: int, stream: Any = None) -> None:
+        """Copy device bytes to contiguous, writable host memory."""
+        self._memory.read(destination, address)
+
+    def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
+        """Copy bytes between two places of this device."""
+        self._memory.copy(destination, source, nbytes)
+
+    def load(self, code_object: bytes) -> EmulatedModule:
+        """Load a linked code object; BackendError if it is broken or for another processor."""
+        return EmulatedModule(self._machine().host, self._memory, code_object, self._target.name)
+
+    def launch(
+        self,
+        function: EmulatedFunction,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        stream: Any = None,
+    ) -> None:
+        """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit arguments.
+
+        LaunchError if it cannot start, KernelFault for what it does wrong; other memory is intact then.
+        """
+        geometry = Geometry(grid, block, dynamic_lds)
+        self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
+
+    def synchronize(self) -> None:
+        """Return at once: all work is done."""
+
+    def create_stream(self) -> EmulatedStream:
+        """Make a stream."""
+        return EmulatedStream()
+
+    def synchronize_stream(self, stream: Any) -> None:
+        """Return at once: all work is done."""
+
+    def create_event(self) -> EmulatedEvent:
+        """Make an event."""
+        return EmulatedEvent()
+
+    def record_event(self, event: EmulatedEvent, stream: Any = None) -> None:
+        """Note the time."""
+        event.seconds = time.perf_counter()
+
+    def synchronize_event(self, event: EmulatedEvent) -> None:
+        """Return at once: a recorded event is reached."""
+
+    def elapsed_milliseconds(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
+        """Return the time between two recorded events; ValueError if one is not recorded."""
+        if start.seconds is None or end.seconds is None:
+            raise ValueError("an event has not been recorded")
+        return (end.seconds - start.seconds) * 1e3

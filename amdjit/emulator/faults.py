@@ -1,0 +1,118 @@
+"""From the record that native code leaves to the exception that users see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.emulator.kernarg import Extent, Geometry
+from amdjit.emulator.layout import Fault, FaultKind
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory
+
+_KINDS = {
+    FaultKind.GLOBAL_LOAD: "out-of-bounds",
+    FaultKind.GLOBAL_STORE: "out-of-bounds",
+    FaultKind.LDS: "out-of-bounds",
+    FaultKind.SCRATCH: "out-of-bounds",
+    FaultKind.SCALAR_LOAD: "out-of-bounds",
+    FaultKind.TRAP: "trap",
+    FaultKind.TIME_LIMIT: "time-limit",
+    FaultKind.BARRIER: "barrier",
+    FaultKind.WILD_BRANCH: "wild-branch",
+    FaultKind.MISALIGNED: "misaligned",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    block: Extent
+    thread: Extent | None
+    lane: int | None
+
+
+def fault_from_record(
+    record: Sequence[int],
+    function: EmulatedFunction,
+    compiled: CompiledKernel,
+    geometry: Geometry,
+    memory: DeviceMemory,
+) -> KernelFault:
+    """Return the exception for a filled record (fields as in `layout.Fault`)."""
+    kind = FaultKind(record[Fault.KIND])
+    pcs = compiled.resume_pcs if kind is FaultKind.BARRIER else compiled.site_pcs
+    pc = pcs[record[Fault.SITE]]
+    if kind is FaultKind.BARRIER:
+        pc -= 4
+    place = _place(record, geometry)
+    address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
+    is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
+    nearest = memory.nearest(address) if is_global and address is not None else None
+    line = function.module.code_object.line_of(pc)
+    text = function.module.instruction_at(pc)
+    message = _message(kind, record, function, place, nearest)
+    where = f"\n  at {line[0]}:{line[1]}" if line else ""
+    return KernelFault(
+        _KINDS[kind],
+        f"{message}{where}\n  instruction: {text}",
+        kernel=function.name,
+        source_file=line[0] if line else None,
+        source_line=line[1] if line else None,
+        block=place.block,
+        thread=place.thread,
+        lane=place.lane,
+        address=address,
+        nearest_allocation=nearest,
+        instruction=text,
+    )
+
+
+def _place(record: Sequence[int], geometry: Geometry) -> _Place:
+    block = (record[Fault.GROUP_X], record[Fault.GROUP_Y], record[Fault.GROUP_Z])
+    lane = record[Fault.LANE]
+    if lane < 0:
+        return _Place(block, None, None)
+    item = record[Fault.WAVE] * 32 + lane
+    x, y, _ = geometry.block
+    return _Place(block, (item % x, item // x % y, item // (x * y)), lane)
+
+
+def _message(
+    kind: FaultKind, record: Sequence[int], function: EmulatedFunction, place: _Place, nearest: Allocation | None
+) -> str:
+    name = function.name
+    who = f"block {place.block}" + (f", thread {place.thread}" if place.thread else "")
+    size = record[Fault.SIZE]
+    address = record[Fault.ADDRESS] & (1 << 64) - 1
+    if kind is FaultKind.LDS:
+        return f"{name}: access of {size} bytes at LDS byte {address:#x} is outside of the workgroup's LDS ({who})"
+    if kind is FaultKind.SCRATCH:
+        return f"{name}: access of {size} bytes at private byte {address:#x} is outside of the private memory ({who})"
+    if _KINDS[kind] == "out-of-bounds":
+        verb = "store" if kind is FaultKind.GLOBAL_STORE else "load"
+        what = f"{name}: {verb} of {size} bytes at {address:#x} is not allowed ({who})"
+        return f"{what}{_describe(nearest)}"
+    return f"{name}: {_OTHER[kind]} ({who})"
+
+
+_OTHER = {
+    FaultKind.TRAP: "the kernel executed a trap",
+    FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
+    FaultKind.BARRIER: "waves of a workgroup wait at different barriers",
+    FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
+    FaultKind.MISALIGNED: "the address is not aligned",
+}
+
+
+def _describe(nearest: Allocation | None) -> str:
+    if nearest is None:
+        return "\n  there are no allocations"
+    label = f" ({nearest.label})" if nearest.label else ""
+    if nearest.distance >= 0:
+        where = f"{nearest.distance} bytes past the end of"
+    elif nearest.address <= nearest.address + nearest.distance:
+        where = "inside of"
+    else:
+        where = f"{-nearest.distance} bytes before"
+    return f"\n  {where} the allocation of {nearest.nbytes} bytes at {nearest.address:#x}{label}"

@@ -1,0 +1,97 @@
+"""The host's side of LLVM: IR text to object code, object code to callable addresses."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+_WIDE_VECTORS = "avx512f"
+
+
+class HostCompiler:
+    """Compiles IR for the CPU that this process runs on. LLVM objects are not shared between threads: one lock."""
+
+    def __init__(self) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        features = llvm.get_host_cpu_features()
+        self.cpu: str = llvm.get_host_cpu_name()
+        self.features: str = features.flatten()
+        self.wide_vectors = bool(features.get(_WIDE_VECTORS, False))
+        self._lock = threading.Lock()
+        self._machines = {level: self._target_machine(level) for level in (1, 2)}
+        self._jit = llvm.create_lljit_compiler(self._target_machine(1), suppress_errors=True)
+        self._names = itertools.count()
+
+    @property
+    def identity(self) -> str:
+        """What object code depends on besides the IR: LLVM, processor and features."""
+        return f"{llvmlite.__version__}|{llvm.llvm_version_info}|{self.cpu}|{self.features}"
+
+    def _target_machine(self, level: int) -> Any:
+        target = llvm.Target.from_default_triple()
+        return target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel="small", jit=True
+        )
+
+    @property
+    def function_attributes(self) -> str:
+        """Attributes of every generated function: both sides of a call must agree on how vectors are passed."""
+        width = 512 if self.wide_vectors else 256
+        return (
+            f'nounwind "min-legal-vector-width"="{width}" "prefer-vector-width"="{width}" '
+            f'"target-cpu"="{self.cpu}" "target-features"="{self.features}"'
+        )
+
+    def compile(self, text: str, optimise: bool) -> bytes:
+        """Turn IR text into an object file. `optimise` asks for the O2 pipeline, else sroa and dce only."""
+        machine = self._machines[2 if optimise else 1]
+        with self._lock:
+            module = llvm.parse_assembly(text)
+            module.triple = llvm.get_default_triple()
+            module.data_layout = str(machine.target_data)
+            module.verify()
+            _run_passes(machine, module, optimise)
+            return bytes(machine.emit_object(module))
+
+    def link(self, objects: Iterable[bytes], imports: Mapping[str, int], exports: Iterable[str]) -> LinkedCode:
+        """Make object code callable. Undefined symbols must be in `imports` or in this process."""
+        with self._lock:
+            builder = llvm.JITLibraryBuilder()
+            for image in objects:
+                builder.add_object_img(image)
+            for name, address in imports.items():
+                builder.import_symbol(name, address)
+            builder.add_current_process()
+            wanted = list(exports)
+            for name in wanted:
+                builder.export_symbol(name)
+            tracker = builder.link(self._jit, f"emulated{next(self._names)}")
+            return LinkedCode(tracker, {name: tracker[name] for name in wanted})
+
+
+class LinkedCode:
+    """Host code in memory; it is unmapped when the last reference goes."""
+
+    def __init__(self, tracker: Any, addresses: dict[str, int]) -> None:
+        self._tracker = tracker
+        self.addresses = addresses
+
+
+def _run_passes(machine: Any, module: Any, optimise: bool) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if optimise else 0)
+    builder = llvm.create_pass_builder(machine, options)
+    if optimise:
+        builder.getModulePassManager().run(module, builder)
+        return
+    manager = llvm.create_new_function_pass_manager()
+    manager.add_sroa_pass()
+    manager.add_dead_code_elimination_pass()
+    for function in module.functions:
+        if not function.is_declaration:
+            manager.run(function, builder)

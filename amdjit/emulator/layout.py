@@ -1,0 +1,113 @@
+"""The memory that Python and the generated host code share: arrays of 64-bit fields, addressed by these indices."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+FIELD_BYTES = 8
+
+# The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA, section 3.3,
+# "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of its own: 124 is `null`.
+SCALAR_SLOTS = 128
+VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
+TTMP7, TTMP8, TTMP9 = 115, 116, 117
+SCALAR_BYTES = SCALAR_SLOTS * 4
+VGPR_BYTES = 32 * 4
+
+# The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so host memory
+# is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB, 4 GiB aligned).
+SHARED_APERTURE_HIGH = 0x01000000
+PRIVATE_APERTURE_HIGH = 0x02000000
+
+
+class Context(IntEnum):
+    """What one host thread knows while it runs a launch."""
+
+    LAUNCH = 0
+    TABLE = 1
+    TABLE_COUNT = 2
+    SITES = 3
+    LDS = 4
+    LDS_SIZE = 5
+    SCRATCH = 6
+    SCRATCH_LANE_BYTES = 7
+    STATES = 8
+    RESUMES = 9
+    GROUP_X = 10
+    GROUP_Y = 11
+    GROUP_Z = 12
+    WAVE = 13
+    LOAD_BIAS = 14
+    SCRATCH_ALL = 15
+    FIELDS = 16
+
+
+class Launch(IntEnum):
+    """What all threads of one launch share."""
+
+    STOP = 0
+    NEXT_GROUP = 1
+    GROUPS = 2
+    CHUNK = 3
+    GRID_X = 4
+    GRID_Y = 5
+    WAVES = 6
+    WAVE_FUNCTION = 7
+    STATE_BYTES = 8
+    SCALARS = 9
+    EXECS = 10
+    ITEM_IDS = 11
+    FAULT = 12
+    FIELDS = 13
+
+
+class Fault(IntEnum):
+    """The first fault of a launch."""
+
+    CLAIMED = 0
+    KIND = 1
+    SITE = 2
+    LANE = 3
+    ADDRESS = 4
+    GROUP_X = 5
+    GROUP_Y = 6
+    GROUP_Z = 7
+    WAVE = 8
+    SIZE = 9
+    FIELDS = 10
+
+
+class FaultKind(IntEnum):
+    """What went wrong."""
+
+    GLOBAL_LOAD = 1
+    GLOBAL_STORE = 2
+    LDS = 3
+    SCRATCH = 4
+    SCALAR_LOAD = 5
+    TRAP = 6
+    TIME_LIMIT = 7
+    BARRIER = 8
+    WILD_BRANCH = 9
+    MISALIGNED = 10
+
+
+class Stop(IntEnum):
+    """Values of the stop flag."""
+
+    RUN = 0
+    FAULT = 1
+    INTERRUPT = 2
+    TIME_LIMIT = 3
+
+
+# A row of the allocation table: first address, one past the last, writable; three 64-bit fields.
+TABLE_ROW = 3
+# A row of the site cache: first address of the allocation last met there, its size; two 64-bit fields.
+SITE_ROW = 2
+
+# Results of the wave function. Positive: waits at the barrier of that id.
+WAVE_ENDED = 0
+WAVE_STOPPED = -1
+# A wave that polls gives way: bit 30 is set, the low bits are the resume id.
+WAVE_YIELDED = 1 << 30

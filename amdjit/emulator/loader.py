@@ -1,0 +1,174 @@
+"""A code object in the emulated device's memory, and its kernels translated when first launched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
+from amdjit.diagnostics.errors import BackendError, KernelFault
+from amdjit.emulator.cache import ObjectCache
+from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.host_jit import HostCompiler, LinkedCode
+from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.native.library import VERSION, NativeLibrary
+from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.function import WAVE_SYMBOL, WaveFunction, translate_wave
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What all modules of a device share: the compiler, its native functions and the cache."""
+
+    compiler: HostCompiler
+    library: NativeLibrary
+    cache: ObjectCache
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses."""
+
+    code: LinkedCode
+    address: int
+    site_pcs: tuple[int, ...]
+    resume_pcs: tuple[int, ...]
+
+
+class EmulatedModule:
+    """A loaded code object. `load_bias` + virtual address = host address."""
+
+    def __init__(self, host: Host, memory: DeviceMemory, data: bytes, target_name: str) -> None:
+        try:
+            self.code_object = CodeObject.read(data)
+        except MalformedCodeObject as error:
+            raise BackendError(f"this is no code object that the emulator can load: {error}") from error
+        self._check(target_name)
+        self._host = host
+        self._lock = threading.Lock()
+        self._compiled: dict[tuple[str, bool], CompiledKernel] = {}
+        self.base, self.load_bias = _place(memory, self.code_object)
+        weakref.finalize(self, memory.free, self.base)
+
+    def _check(self, target_name: str) -> None:
+        code_object = self.code_object
+        if code_object.target_name != target_name:
+            raise BackendError(f"the code object is for {code_object.target_name}, the device is {target_name}")
+        if code_object.undefined_symbols:
+            names = ", ".join(code_object.undefined_symbols)
+            raise BackendError(f"the code object has undefined symbols: {names}")
+        if code_object.relocations:
+            raise BackendError("the code object has dynamic relocations; the emulator loads only code without them")
+
+    def function(self, name: str) -> EmulatedFunction:
+        """Look up a kernel by name; BackendError if there is none or it needs what the emulator has not."""
+        kernel = self.code_object.kernels.get(name)
+        if kernel is None:
+            there = ", ".join(self.code_object.kernels) or "none"
+            raise BackendError(f"the code object has no kernel {name!r}; there are: {there}")
+        return EmulatedFunction(self, kernel)
+
+    def compiled(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
+        """Return a kernel's host code; KernelFault "unsupported-instruction" if it cannot be translated."""
+        key = (kernel.name, full_waves)
+        with self._lock:
+            if key not in self._compiled:
+                self._compiled[key] = self._compile(kernel, full_waves)
+            return self._compiled[key]
+
+    def _compile(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
+        key = self._cache_key(kernel, full_waves)
+        stored = self._host.cache.read(key)
+        if stored is not None:
+            header, _, image = stored.partition(b"\n")
+            names = json.loads(header)
+            function = WaveFunction("", frozenset(names[0]), tuple(names[1]), tuple(names[2]))
+        else:
+            function = self._translate(kernel, full_waves)
+            image = self._host.compiler.compile(function.text, optimise=False)
+            names = [sorted(function.natives), function.site_pcs, function.resume_pcs]
+            self._host.cache.write(key, json.dumps(names).encode() + b"\n" + image)
+        imports = self._host.library.addresses(sorted(function.natives))
+        code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
+        return CompiledKernel(code, code.addresses[WAVE_SYMBOL], function.site_pcs, function.resume_pcs)
+
+    def _cache_key(self, kernel: Kernel, full_waves: bool) -> bytes:
+        digest = hashlib.sha256(self.code_object.data).hexdigest()
+        return f"kernel|{VERSION}|{self._host.compiler.identity}|{digest}|{kernel.name}|{full_waves}".encode()
+
+    def _translate(self, kernel: Kernel, full_waves: bool) -> WaveFunction:
+        try:
+            graph = build_graph(self._text(kernel), kernel.entry_address)
+            return translate_wave(graph, full_waves, self._host.compiler.function_attributes)
+        except Untranslatable as error:
+            raise self._refusal(kernel, error.instruction.pc, error.instruction, error.reason) from error
+        except WildBranch as error:
+            raise self._refusal(kernel, error.instruction.pc, error.instruction, str(error), "wild-branch") from error
+        except UndecodableInstruction as error:
+            raise self._refusal(kernel, error.pc, None, str(error)) from error
+
+    def _text(self, kernel: Kernel) -> Text:
+        segment = self._segment(kernel.entry_address)
+        functions = tuple(
+            symbol.address
+            for symbol in self.code_object.symbols
+            if symbol.is_function and segment.address <= symbol.address < segment.end
+        )
+        return Text(segment.data, segment.address, functions)
+
+    def _segment(self, address: int) -> Segment:
+        for segment in self.code_object.segments:
+            if segment.address <= address < segment.end:
+                return segment
+        raise BackendError(f"no segment of the code object holds {address:#x}")
+
+    def _refusal(
+        self, kernel: Kernel, pc: int, instruction: Instruction | None, reason: str, kind: str = "unsupported-instruction"
+    ) -> KernelFault:
+        text = f"{disassemble(instruction)} at pc {pc:#x}" if instruction else f"pc {pc:#x}"
+        place = self.code_object.line_of(pc)
+        file, line = place if place else (None, None)
+        where = f" ({file}:{line})" if place else ""
+        message = f"{kernel.name}: {text}{where}: {reason}"
+        return KernelFault(
+            kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text
+        )
+
+    def instruction_at(self, pc: int) -> str:
+        """Return the instruction at `pc` as text, with its pc."""
+        segment = self._segment(pc)
+        return f"{disassemble(decode(segment.data, pc - segment.address, pc))} at pc {pc:#x}"
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedFunction:
+    """A kernel of a loaded code object."""
+
+    module: EmulatedModule
+    kernel: Kernel
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.kernel.name
+
+
+def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
+    """Copy the segments to one read-only allocation; returns its address and the load bias."""
+    low = min(segment.address for segment in code_object.segments) & ~0xFFF
+    high = max(segment.end for segment in code_object.segments)
+    writable = any(segment.writable and segment.memory_size for segment in code_object.segments)
+    image = np.zeros(high - low, np.uint8)
+    for segment in code_object.segments:
+        start = segment.address - low
+        image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+    base = memory.allocate(high - low, writable, "code object")
+    memory.write(base, memoryview(image))
+    return base, base - low

@@ -1,0 +1,113 @@
+"""The emulated device's memory: host memory with a table of allocations and room between them.
+
+A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so that running
+over its end is seen even where the next allocation is near.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.diagnostics.errors import Allocation, BackendError
+from amdjit.emulator.layout import TABLE_ROW
+
+ALIGNMENT = 256
+GAP = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An allocation: [start, end), whether kernels may write it, what it is called in faults."""
+
+    start: int
+    end: int
+    writable: bool
+    label: str
+    storage: NDArray[np.uint8]
+
+
+class DeviceMemory:
+    """Allocations by address. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ranges: dict[int, Range] = {}
+        self._table: NDArray[np.uint64] | None = None
+
+    def allocate(self, nbytes: int, writable: bool = True, label: str = "") -> int:
+        """Reserve memory, at least one byte; returns its address. BackendError when the host has none left."""
+        if nbytes < 0:
+            raise BackendError(f"cannot allocate {nbytes} bytes")
+        size = max(nbytes, 1)
+        try:
+            storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + GAP, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
+        start = -(-storage.ctypes.data // ALIGNMENT) * ALIGNMENT
+        with self._lock:
+            self._ranges[start] = Range(start, start + size, writable, label, storage)
+            self._table = None
+        return start
+
+    def free(self, address: int) -> None:
+        """Give an allocation back; BackendError if there is none at `address`."""
+        with self._lock:
+            if self._ranges.pop(address, None) is None:
+                raise BackendError(f"free: no allocation starts at {address:#x}")
+            self._table = None
+
+    def table(self) -> NDArray[np.uint64]:
+        """Return all allocations, sorted, a row each: start, end, writable. The array never changes."""
+        with self._lock:
+            if self._table is None:
+                rows = [(r.start, r.end, int(r.writable)) for _, r in sorted(self._ranges.items())]
+                self._table = np.array(rows, np.uint64).reshape(-1, TABLE_ROW)
+            return self._table
+
+    def check(self, address: int, nbytes: int) -> None:
+        """BackendError unless one allocation holds all of [address, address + nbytes)."""
+        with self._lock:
+            starts = sorted(self._ranges)
+            index = bisect.bisect_right(starts, address) - 1
+            inside = index >= 0 and address + nbytes <= self._ranges[starts[index]].end
+        if not inside:
+            raise BackendError(f"{nbytes} bytes at {address:#x} are in no allocation of this device")
+
+    def write(self, address: int, data: memoryview) -> None:
+        """Copy host bytes in."""
+        self.check(address, data.nbytes)
+        if data.nbytes:
+            _view(address, data.nbytes)[:] = np.frombuffer(data, np.uint8)
+
+    def read(self, destination: memoryview, address: int) -> None:
+        """Copy bytes out to writable host memory."""
+        self.check(address, destination.nbytes)
+        if destination.nbytes:
+            np.frombuffer(destination, np.uint8)[:] = _view(address, destination.nbytes)
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        """Copy between two places, which may overlap."""
+        self.check(destination, nbytes)
+        self.check(source, nbytes)
+        if nbytes:
+            ctypes.memmove(destination, source, nbytes)
+
+    def nearest(self, address: int) -> Allocation | None:
+        """Return the allocation nearest to an address, None if there are none."""
+        with self._lock:
+            ranges = list(self._ranges.values())
+        if not ranges:
+            return None
+        best = min(ranges, key=lambda r: max(r.start - address, address - r.end, 0))
+        distance = address - best.end if address >= best.end else address - best.start
+        return Allocation(best.start, best.end - best.start, distance, best.label)
+
+
+def _view(address: int, nbytes: int) -> NDArray[np.uint8]:
+    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)

@@ -1,0 +1,178 @@
+"""Recording of the first fault, and the search of the allocation table."""
+
+from __future__ import annotations
+
+from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, Context, Fault, FaultKind, Launch, Stop
+
+
+def _at(pointer: str, name: str, field: int) -> str:
+    return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
+
+
+def fault_text(attributes: str) -> str:
+    """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch."""
+    copies = []
+    for source, target in (
+        (Context.GROUP_X, Fault.GROUP_X),
+        (Context.GROUP_Y, Fault.GROUP_Y),
+        (Context.GROUP_Z, Fault.GROUP_Z),
+        (Context.WAVE, Fault.WAVE),
+    ):
+        copies += [
+            _at("context", f"from{source}", source),
+            f"  %value{source} = load i64, ptr %from{source}",
+            _at("record", f"to{source}", target),
+            f"  store i64 %value{source}, ptr %to{source}",
+        ]
+    values = []
+    for field, value in (
+        (Fault.KIND, "%kind64"),
+        (Fault.SITE, "%site64"),
+        (Fault.LANE, "%lane"),
+        (Fault.ADDRESS, "%address"),
+        (Fault.SIZE, "%size64"),
+    ):
+        values += [_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
+    body = "\n".join(copies + values)
+    return f"""
+define void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size) noinline cold {attributes} {{
+entry:
+  %launch = load ptr, ptr %context
+{_at("launch", "recordfield", Launch.FAULT)}
+  %record = load ptr, ptr %recordfield
+  %kind64 = zext i32 %kind to i64
+  %site64 = zext i32 %site to i64
+  %size64 = zext i32 %size to i64
+  %pair = cmpxchg ptr %record, i64 0, i64 1 seq_cst seq_cst
+  %first = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %first, label %claim, label %stop
+claim:
+{body}
+  br label %stop
+stop:
+  %flag = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.FAULT:d} seq_cst seq_cst
+  ret void
+}}
+"""
+
+
+def stopped_text(attributes: str) -> str:
+    """Return `aj_stopped`: called when a wave sees the stop flag; a time limit becomes a fault of that site."""
+    return f"""
+define void @aj_stopped(ptr %context, i32 %site) noinline cold {attributes} {{
+entry:
+  %launch = load ptr, ptr %context
+  %flag = load atomic i64, ptr %launch monotonic, align 8
+  %late = icmp eq i64 %flag, {Stop.TIME_LIMIT:d}
+  br i1 %late, label %record, label %done
+record:
+  call void @aj_fault(ptr %context, i32 {FaultKind.TIME_LIMIT:d}, i32 %site, i64 -1, i64 0, i32 0)
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+def resolve_text(attributes: str) -> str:
+    """Return `aj_resolve`: find each active lane's allocation; refresh the site's cache; fault where there is none.
+
+    The result is `exec` without the lanes whose access is not allowed.
+    """
+    row = TABLE_ROW * FIELD_BYTES
+    return f"""
+define i32 @aj_resolve(ptr %context, i32 %site, ptr %addresses, i32 %exec, i32 %size, i32 %kind) noinline {attributes} {{
+entry:
+{_at("context", "tablefield", Context.TABLE)}
+  %table = load ptr, ptr %tablefield
+{_at("context", "countfield", Context.TABLE_COUNT)}
+  %count = load i64, ptr %countfield
+{_at("context", "sitesfield", Context.SITES)}
+  %sites = load ptr, ptr %sitesfield
+  %site64 = zext i32 %site to i64
+  %row = shl i64 %site64, 4
+  %cache = getelementptr i8, ptr %sites, i64 %row
+  %cachesize = getelementptr i8, ptr %cache, i64 8
+  %size64 = zext i32 %size to i64
+  %write = icmp eq i32 %kind, {FaultKind.GLOBAL_STORE:d}
+  br label %head
+head:
+  %left = phi i32 [ %exec, %entry ], [ %rest, %latch ]
+  %valid = phi i32 [ %exec, %entry ], [ %validnext, %latch ]
+  %empty = icmp eq i32 %left, 0
+  br i1 %empty, label %done, label %lane
+lane:
+  %lane32 = call i32 @llvm.cttz.i32(i32 %left, i1 true)
+  %lane64 = zext i32 %lane32 to i64
+  %slot = getelementptr i64, ptr %addresses, i64 %lane64
+  %address = load i64, ptr %slot
+  %lo = load i64, ptr %cache
+  %span = load i64, ptr %cachesize
+  %distance = sub i64 %address, %lo
+  %inside = icmp ult i64 %distance, %span
+  %room = sub i64 %span, %distance
+  %fits = icmp uge i64 %room, %size64
+  %hit = and i1 %inside, %fits
+  br i1 %hit, label %good, label %search
+search:
+  %low = phi i64 [ 0, %lane ], [ %lownext, %step ]
+  %high = phi i64 [ %count, %lane ], [ %highnext, %step ]
+  %open = icmp ult i64 %low, %high
+  br i1 %open, label %step, label %found
+step:
+  %sum = add i64 %low, %high
+  %middle = lshr i64 %sum, 1
+  %middlebytes = mul i64 %middle, {row}
+  %middlerow = getelementptr i8, ptr %table, i64 %middlebytes
+  %start = load i64, ptr %middlerow
+  %before = icmp ule i64 %start, %address
+  %middle1 = add i64 %middle, 1
+  %lownext = select i1 %before, i64 %middle1, i64 %low
+  %highnext = select i1 %before, i64 %high, i64 %middle
+  br label %search
+found:
+  %none = icmp eq i64 %low, 0
+  br i1 %none, label %bad, label %check
+check:
+  %last = sub i64 %low, 1
+  %lastbytes = mul i64 %last, {row}
+  %lastrow = getelementptr i8, ptr %table, i64 %lastbytes
+  %first = load i64, ptr %lastrow
+  %endfield = getelementptr i8, ptr %lastrow, i64 8
+  %end = load i64, ptr %endfield
+  %flagfield = getelementptr i8, ptr %lastrow, i64 16
+  %flags = load i64, ptr %flagfield
+  %newspan = sub i64 %end, %first
+  %newdistance = sub i64 %address, %first
+  %newinside = icmp ult i64 %newdistance, %newspan
+  %newroom = sub i64 %newspan, %newdistance
+  %newfits = icmp uge i64 %newroom, %size64
+  %writable = icmp ne i64 %flags, 0
+  %readonly = xor i1 %writable, true
+  %denied = and i1 %write, %readonly
+  %allowed = xor i1 %denied, true
+  %both = and i1 %newinside, %newfits
+  %ok = and i1 %both, %allowed
+  br i1 %ok, label %refresh, label %bad
+refresh:
+  store i64 %first, ptr %cache
+  store i64 %newspan, ptr %cachesize
+  br label %good
+bad:
+  call void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane64, i64 %address, i32 %size)
+  %bit = shl i32 1, %lane32
+  %others = xor i32 %bit, -1
+  %without = and i32 %valid, %others
+  br label %latch
+good:
+  br label %latch
+latch:
+  %validnext = phi i32 [ %valid, %good ], [ %without, %bad ]
+  %minus = sub i32 %left, 1
+  %rest = and i32 %left, %minus
+  br label %head
+done:
+  ret i32 %valid
+}}
+declare i32 @llvm.cttz.i32(i32, i1)
+"""

@@ -1,0 +1,129 @@
+"""The native functions of a process: compiled when first needed, kept in the cache on disk."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+
+from amdjit.emulator.cache import ObjectCache
+from amdjit.emulator.host_jit import HostCompiler, LinkedCode
+from amdjit.emulator.native.driver import driver_text
+from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
+from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
+from amdjit.emulator.native.scalar import scalar_address_text
+
+# Part of every cache key: raise it when generated code or the layout of shared memory changes.
+VERSION = "1"
+
+_DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
+_REFERENCE = re.compile(r"@(aj_\w+)\(")
+_DECLARATIONS: Mapping[str, str] = {
+    "aj_fault": "declare void @aj_fault(ptr, i32, i32, i64, i64, i32)",
+    "aj_stopped": "declare void @aj_stopped(ptr, i32)",
+    "aj_resolve": "declare i32 @aj_resolve(ptr, i32, ptr, i32, i32, i32)",
+}
+
+Source = Callable[[str], str]
+
+
+def _access_sources() -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    for space in SPACES:
+        for size in SIZES:
+            for store in (False, True):
+                access = Access(space, size, store)
+                sources[access.symbol] = _access_source(access)
+    return sources
+
+
+def _access_source(access: Access) -> Source:
+    return lambda attributes: access_text(access, attributes)
+
+
+def native_sources() -> Mapping[str, Source]:
+    """Return the maker of each native function's text."""
+    return {
+        "aj_fault": fault_text,
+        "aj_stopped": stopped_text,
+        "aj_resolve": resolve_text,
+        "aj_drive": driver_text,
+        "aj_scalar_address": scalar_address_text,
+        **_access_sources(),
+    }
+
+
+class NativeLibrary:
+    """Addresses of native functions by symbol. Safe to use from several threads."""
+
+    def __init__(self, compiler: HostCompiler, cache: ObjectCache) -> None:
+        self._compiler = compiler
+        self._cache = cache
+        self._sources = native_sources()
+        self._code: dict[str, LinkedCode] = {}
+        self._addresses: dict[str, int] = {}
+        self._lock = threading.RLock()
+
+    def address(self, symbol: str) -> int:
+        """Return a function's address, compiling it and what it calls if need be."""
+        with self._lock:
+            if symbol not in self._addresses:
+                self._load(symbol)
+            return self._addresses[symbol]
+
+    def addresses(self, symbols: Iterable[str]) -> dict[str, int]:
+        """Return the addresses of several functions."""
+        return {symbol: self.address(symbol) for symbol in symbols}
+
+    def _load(self, symbol: str) -> None:
+        text = self._sources[symbol](self._compiler.function_attributes)
+        needed = set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text))
+        imports = self.addresses(sorted(needed))
+        image = self._object(text, needed)
+        code = self._compiler.link([image], imports, [symbol])
+        self._code[symbol] = code
+        self._addresses[symbol] = code.addresses[symbol]
+
+    def _object(self, text: str, needed: set[str]) -> bytes:
+        key = f"native|{VERSION}|{self._compiler.identity}|{text}".encode()
+        image = self._cache.read(key)
+        if image is None:
+            image = self._compiler.compile(_declared(text, needed), optimise=True)
+            self._cache.write(key, image)
+        return image
+
+
+def _declared(text: str, needed: set[str]) -> str:
+    """Put declarations of what the text calls in front of it."""
+    lines = []
+    for name in sorted(set(re.findall(r"@((?:aj_|llvm\.)[\w.]+)\(", text))):
+        if name in needed or name.startswith("llvm."):
+            declaration = _DECLARATIONS.get(name) or _declaration_from_call(text, name)
+            if declaration not in text:
+                lines.append(declaration)
+    return "\n".join([*lines, text])
+
+
+def _declaration_from_call(text: str, name: str) -> str:
+    for line in text.splitlines():
+        if line.startswith("declare ") and f"@{name}(" in line:
+            return line
+    call = re.search(rf"call (\S+|<[^>]*>|\{{[^}}]*\}}) @{re.escape(name)}\((.*)\)", text)
+    assert call is not None, name
+    types = ", ".join(_argument_types(call[2]))
+    return f"declare {call[1]} @{name}({types})"
+
+
+def _argument_types(arguments: str) -> list[str]:
+    types = []
+    depth, current = 0, ""
+    for character in arguments + ",":
+        depth += character in "<({"
+        depth -= character in ">)}"
+        if character == "," and depth == 0:
+            item = current.strip()
+            types.append(item[: item.index(">") + 1] if item.startswith("<") else item.split(" ")[0])
+            current = ""
+        else:
+            current += character
+    return types

@@ -1,0 +1,40 @@
+"""The check of a scalar load's address."""
+
+from __future__ import annotations
+
+from amdjit.emulator.layout import FaultKind
+from amdjit.emulator.native.function import NativeFunction, i32
+
+
+def scalar_address_text(attributes: str) -> str:
+    """Return `aj_scalar_address(context, site, address, size)`: the address as a pointer, or 64 zero bytes."""
+    function = NativeFunction(
+        "aj_scalar_address", "ptr", [("ptr", "context"), ("i32", "site"), ("i64", "address"), ("i32", "size")]
+    )
+    slot = function.allocate("i64", 8)
+    address = function.parameter("address")
+    row = function.site_row()
+    lo, span = function.load("i64", row, 8), function.load("i64", function.offset(row, 8), 8)
+    distance = function.sub(address, lo)
+    inside = function.compare("ult", distance, span)
+    room = function.sub(span, distance)
+    fits = function.compare("uge", room, function.resize(function.parameter("size"), 64))
+    function.branch_if(function.and_(inside, fits), "good", "search")
+    function.label("search")
+    function.store(address, slot, 8)
+    arguments = [
+        function.parameter("context"),
+        function.parameter("site"),
+        slot,
+        i32(1),
+        function.parameter("size"),
+        i32(FaultKind.SCALAR_LOAD),
+    ]
+    found = function.call("aj_resolve", "i32", arguments)
+    function.branch_if(function.compare("ne", found, i32(0)), "good", "bad")
+    function.label("good")
+    function.give(function.pointer(address))
+    function.label("bad")
+    function.line("ret ptr @zeros")
+    zeros = "@zeros = internal constant [64 x i8] zeroinitializer, align 64"
+    return f"{zeros}\n{function.text(attributes)}"

@@ -1,0 +1,266 @@
+"""What the emitters of single instructions work with: the builder, the registers, the kernel's sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from amdjit.emulator.decoder.instruction import (
+    InlineConstant,
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+    SpecialSource,
+)
+from amdjit.emulator.ir import Builder, Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.layout import (
+    EXEC_LO,
+    FIELD_BYTES,
+    PRIVATE_APERTURE_HIGH,
+    SHARED_APERTURE_HIGH,
+    VCC_LO,
+    Context,
+)
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.operands import (
+    ELEMENTS,
+    constant_bits,
+    constant_value,
+    modify_float_result,
+    modify_input,
+)
+from amdjit.emulator.translate.registers import FULL_MASK, V32, Registers, scalar_slot
+
+CONTEXT = Value("ptr", "%context")
+STATE = Value("ptr", "%state")
+STAGING = Value("ptr", "%staging")
+STAGING_VECTORS = 24
+
+_SPECIAL_VALUES = {
+    "src_shared_base": SHARED_APERTURE_HIGH << 32,
+    "src_shared_limit": SHARED_APERTURE_HIGH << 32 | 0xFFFFFFFF,
+    "src_private_base": PRIVATE_APERTURE_HIGH << 32,
+    "src_private_limit": PRIVATE_APERTURE_HIGH << 32 | 0xFFFFFFFF,
+    "src_flat_scratch_base_lo": 0,
+    "src_flat_scratch_base_hi": PRIVATE_APERTURE_HIGH,
+}
+
+
+@dataclass
+class Sites:
+    """The instructions that may fault; a site's number is its index. Number 0 is the kernel's entry."""
+
+    pcs: list[int]
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; returns its number as i32."""
+        self.pcs.append(pc)
+        return constant("i32", len(self.pcs) - 1)
+
+
+@dataclass
+class Frame:
+    """The state of the translation that emitters read and change."""
+
+    builder: Builder
+    registers: Registers
+    sites: Sites
+    natives: set[str] = field(default_factory=set)
+    write_mask: Value | None = None
+    source_override: Value | None = None
+
+    # Sources
+
+    def source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` into all lanes as type `code` (f32, u16, b64, mask, ...), with its modifiers."""
+        operand = instruction.operands[index]
+        if code == "mask":
+            return self.lane_conditions(operand)
+        if code.startswith("v2"):
+            return self._raw(instruction, operand, index, code)
+        element = ELEMENTS[code]
+        value = self._raw(instruction, operand, index, code)
+        number = source_number(instruction, index)
+        if number is not None:
+            modifiers = instruction.modifiers
+            negate, absolute = bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1)
+            value = modify_input(self.builder, value, negate, absolute)
+        return self.builder.bitcast(value, element)
+
+    def _raw(self, instruction: Instruction, operand: Operand | None, index: int, code: str) -> Value:
+        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+            override = self.source_override if source_number(instruction, index) == 0 else None
+            return self._vector_register(operand, code, override)
+        if isinstance(operand, (InlineConstant, Literal)):
+            bits = constant_bits(operand, code)
+            element = "i32" if code.startswith("v2") else ELEMENTS[code]
+            return constant_value(self.builder, V32, element, bits)
+        return self._uniform(operand, code, instruction)
+
+    def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
+        if code.startswith("v2"):
+            return override or self.registers.vector(register.index)
+        element = ELEMENTS[code]
+        width = bits_of(element)
+        if override is not None:
+            return self._part(override, register.half or 0, width, element)
+        if width == 64:
+            return self.registers.vector_wide(register.index, element)
+        if width == 16:
+            return self.registers.half(register.index, register.half or 0, element)
+        return self.registers.vector(register.index, element)
+
+    def _part(self, whole: Value, half: int, width: int, element: str) -> Value:
+        if width == 16:
+            shifted = self.builder.shift("lshr", whole, 16) if half else whole
+            whole = self.builder.resize(shifted, 16)
+        return self.builder.bitcast(whole, element)
+
+    def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
+        element = "i32" if code.startswith("v2") else ELEMENTS[code]
+        width = bits_of(element)
+        if isinstance(operand, Register) and width != 64:
+            slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
+            if slot is not None:
+                whole = self.registers.scalar_splat(slot)
+                return self._part(whole, operand.half or 0, width, element)
+        scalar = self.scalar_operand(operand, "b64" if width == 64 else "b32", instruction)
+        splat = self.builder.splat(scalar)
+        return self._part(splat, 0, width, element)
+
+    def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` as a scalar of type `code`, with its modifiers."""
+        return self.scalar_operand(instruction.operands[index], code, instruction)
+
+    def scalar_operand(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
+        """Read a scalar operand as type `code`."""
+        element = ELEMENTS[code]
+        if isinstance(operand, (InlineConstant, Literal)):
+            return constant_value(self.builder, element, element, constant_bits(operand, code))
+        width = bits_of(element)
+        bits = self._scalar_bits(operand, width, instruction)
+        return self.builder.bitcast(self.builder.resize(bits, width), element)
+
+    def _scalar_bits(self, operand: Operand | None, width: int, instruction: Instruction) -> Value:
+        registers = self.registers
+        if isinstance(operand, SpecialSource):
+            return self._special(operand.name, width, instruction)
+        if not isinstance(operand, Register):
+            raise Untranslatable(instruction, "a scalar operand is missing")
+        if operand.file is RegisterFile.SCC:
+            return self.builder.resize(registers.condition_code, max(width, 32))
+        if operand.file is RegisterFile.VGPR:
+            raise Untranslatable(instruction, "a vector register where a scalar is expected")
+        slot = scalar_slot(operand)
+        if slot is None:
+            return constant("i64", 0)
+        return registers.scalar_wide(slot) if width == 64 else registers.scalar(slot)
+
+    def _special(self, name: str, width: int, instruction: Instruction) -> Value:
+        if name in ("src_vccz", "src_execz"):
+            slot = VCC_LO if name == "src_vccz" else EXEC_LO
+            zero = self.builder.compare("eq", self.registers.scalar(slot), constant("i32", 0))
+            return self.builder.resize(zero, 32)
+        if name not in _SPECIAL_VALUES:
+            raise Untranslatable(instruction, f"{name} is not emulated")
+        value = _SPECIAL_VALUES[name]
+        # A 32-bit read of an aperture gives its high dword, as the SALU does (LLVM AMDGPU guide, "Address Spaces").
+        narrow = name.startswith(("src_shared", "src_private")) and width == 32
+        return constant("i64", value >> 32 if narrow else value)
+
+    def lane_conditions(self, operand: Operand | None) -> Value:
+        """Read a lane mask operand as 32 conditions."""
+        if isinstance(operand, Register):
+            slot = scalar_slot(operand)
+            return Value(FULL_MASK.type, "zeroinitializer") if slot is None else self.registers.mask(slot)
+        if isinstance(operand, (InlineConstant, Literal)):
+            return self.builder.lane_mask(constant("i32", constant_bits(operand, "b32")))
+        raise AssertionError(f"no lane mask: {operand}")
+
+    # Results
+
+    def mask(self) -> Value:
+        """Return the lanes that this instruction writes."""
+        if self.write_mask is not None:
+            return self.write_mask
+        return self.registers.mask(EXEC_LO)
+
+    def write(self, instruction: Instruction, index: int, value: Value) -> None:
+        """Write a vector result to operand `index`, with clamp and omod if it is a float."""
+        register = instruction.operands[index]
+        assert isinstance(register, Register)
+        modifiers = instruction.modifiers
+        if is_float(value.type) and (modifiers.clamp or modifiers.omod):
+            value = modify_float_result(self.builder, value, modifiers.clamp, modifiers.omod)
+        self.write_register(register, value)
+
+    def write_register(self, register: Register, value: Value) -> None:
+        """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's lanes."""
+        width = bits_of(value.type)
+        mask = self.mask()
+        if width == 64:
+            self.registers.write_vector_wide(register.index, value, mask)
+        elif width == 16:
+            self.registers.write_half(register.index, register.half or 0, value, mask)
+        else:
+            self.registers.write_vector(register.index, value, mask)
+
+    def write_scalar(self, operand: Operand | None, value: Value) -> None:
+        """Write a scalar of 16, 32 or 64 bits to a scalar register or `null`."""
+        assert isinstance(operand, Register)
+        slot = scalar_slot(operand)
+        if slot is None:
+            return
+        width = bits_of(value.type)
+        bits = self.builder.bitcast(value, f"i{width}")
+        if width == 64:
+            self.registers.write_scalar_wide(slot, bits)
+        else:
+            self.registers.write_scalar(slot, self.builder.resize(bits, 32))
+
+    def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
+        """Write a lane mask; inactive lanes get 0."""
+        bits = self.builder.mask_bits(conditions)
+        mask = self.mask()
+        if mask is not FULL_MASK:
+            active = self.registers.exec_bits() if self.write_mask is None else self.builder.mask_bits(mask)
+            bits = self.builder.and_(bits, active)
+        self.write_scalar(operand, bits)
+
+    # The context and native functions
+
+    def context(self, member: Context) -> Value:
+        """Read a 64-bit field of the context."""
+        return self.builder.load("i64", self.builder.offset(CONTEXT, member * FIELD_BYTES), 8)
+
+    def native(self, name: str, result: str, arguments: list[Value]) -> Value:
+        """Call a native function."""
+        self.natives.add(name)
+        return self.builder.call(name, result, arguments)
+
+    def native_void(self, name: str, arguments: list[Value]) -> None:
+        """Call a native function that returns nothing."""
+        self.natives.add(name)
+        self.builder.call_void(name, arguments)
+
+    def staging(self, index: int) -> Value:
+        """Return the address of vector `index` of the staging area."""
+        assert index < STAGING_VECTORS
+        return self.builder.offset(STAGING, index * 128)
+
+
+def source_number(instruction: Instruction, index: int) -> int | None:
+    """Return n for an operand in the role srcn, else None."""
+    role = instruction.opcode.operands[index].role
+    if role.startswith("src"):
+        return int(role[3])
+    return {"src0x": 0, "src0y": 0}.get(role)
+
+
+def shape_of(element: str) -> str:
+    """Return the wave's vector type of an element."""
+    return vector(element)
+
+
+__all__ = ["CONTEXT", "STAGING", "STATE", "Frame", "Sites", "element_of", "shape_of", "source_number"]

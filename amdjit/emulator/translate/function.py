@@ -1,0 +1,318 @@
+"""One kernel as one host function: `i32 wave(state, context, resume)`.
+
+Every machine block becomes an LLVM block. A wave that waits stores its registers to `state` and returns the id to
+resume from; the driver calls again with that id. Text of the function is put together at the end, when it is known
+which registers were used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction, RegisterFile
+from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
+from amdjit.emulator.layout import (
+    EXEC_LO,
+    SCALAR_BYTES,
+    SCC_SLOT,
+    VCC_LO,
+    VGPR_BYTES,
+    WAVE_ENDED,
+    WAVE_STOPPED,
+    WAVE_YIELDED,
+    Context,
+    FaultKind,
+)
+from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target
+from amdjit.emulator.translate.dataflow import Liveness, Ones, ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.frame import CONTEXT, STAGING_VECTORS, STATE, Frame, Sites
+from amdjit.emulator.translate.registers import V32, Registers
+from amdjit.emulator.translate.tables import EMITTERS
+from amdjit.emulator.translate.vector_dual import emit_dual
+
+WAVE_SYMBOL = "aj_wave"
+
+
+@dataclass(frozen=True, slots=True)
+class WaveFunction:
+    """A translated kernel.
+
+    text: LLVM IR. natives: the native functions it calls. site_pcs: the pc of each site. resume_pcs: where the
+    wave waits, by resume id (0 is the start).
+    """
+
+    text: str
+    natives: frozenset[str]
+    site_pcs: tuple[int, ...]
+    resume_pcs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    number: int
+    after: int
+    yields: bool
+
+
+def translate_wave(graph: Graph, full_waves: bool, attributes: str) -> WaveFunction:
+    """Translate; `full_waves` promises that all 32 lanes of every wave start active.
+
+    Untranslatable if an instruction, operand or modifier has no translation.
+    """
+    return _Translation(graph, full_waves).run(attributes)
+
+
+class _Translation:
+    def __init__(self, graph: Graph, full_waves: bool) -> None:
+        self._graph = graph
+        self._ones = ones_at_entries(graph, full_waves)
+        self._liveness: Liveness = vector_liveness(graph, self._ones)
+        self._builder = Builder()
+        self._in_memory = matrix_registers(graph)
+        registers = Registers(self._builder, self._in_memory)
+        self._frame = Frame(self._builder, registers, Sites([graph.entry]))
+        self._pauses: list[_Pause] = []
+        self._polls = 0
+        self._exits: list[tuple[str, Value]] = []
+
+    def run(self, attributes: str) -> WaveFunction:
+        for pc in sorted(self._ones):
+            self._block(self._graph.blocks[pc])
+        body, self._builder.lines = self._builder.lines, []
+        self._ends()
+        tail, self._builder.lines = self._builder.lines, []
+        self._entry()
+        text = self._text(attributes, [*self._builder.lines, *body, *tail])
+        pauses = tuple(pause.after for pause in self._pauses)
+        natives = frozenset(self._frame.natives)
+        return WaveFunction(text, natives, tuple(self._frame.sites.pcs), (self._graph.entry, *pauses))
+
+    def _text(self, attributes: str, lines: list[str]) -> str:
+        declarations = "\n".join(self._builder.declarations.values())
+        head = f"define i32 @{WAVE_SYMBOL}(ptr %state, ptr %context, i32 %resume) {attributes} {{"
+        return "\n".join([declarations, head, *lines, "}", ""])
+
+    # Blocks
+
+    def _block(self, block: Block) -> None:
+        ones = self._ones[block.pc]
+        self._builder.label(_label(block.pc))
+        self._frame.registers.begin_block(EXEC_LO in ones)
+        for instruction in block.instructions:
+            if instruction.mnemonic in _TERMINATORS:
+                break
+            self._emit(instruction)
+            ones = ones_after(instruction, ones)
+            self._frame.registers.exec_is_full = EXEC_LO in ones
+        self._terminate(block)
+
+    def _emit(self, instruction: Instruction) -> None:
+        if instruction.pair is not None:
+            emit_dual(self._frame, instruction)
+            return
+        emitter = EMITTERS.get(instruction.mnemonic)
+        if emitter is None:
+            raise Untranslatable(instruction)
+        emitter(self._frame, instruction)
+
+    def _terminate(self, block: Block) -> None:
+        last = block.instructions[-1]
+        following = last.pc + last.size
+        name = last.mnemonic
+        if name in ENDS:
+            self._builder.line(f"ret i32 {WAVE_ENDED}")
+        elif name in CONDITIONAL:
+            self._conditional(last, following)
+        elif name in ("s_branch", "s_call_b64"):
+            if name == "s_call_b64":
+                self._link(last, following)
+            self._frame.registers.flush()
+            self._builder.branch(self._destination(last, branch_target(last)))
+        elif name in ("s_setpc_b64", "s_swappc_b64"):
+            self._indirect(last, following)
+        elif name in ("s_barrier_wait", "s_sleep"):
+            self._pause(following, name == "s_sleep")
+        elif name == "s_trap":
+            self._trap(last)
+        else:
+            self._frame.registers.flush()
+            self._builder.branch(_label(following))
+
+    def _conditional(self, last: Instruction, following: int) -> None:
+        condition = self._condition(last.mnemonic)
+        self._frame.registers.flush()
+        yes = self._destination(last, branch_target(last))
+        self._builder.branch_if(condition, yes, _label(following))
+
+    def _condition(self, name: str) -> Value:
+        registers = self._frame.registers
+        if name.startswith("s_cbranch_scc"):
+            code = registers.condition_code
+            return code if name.endswith("1") else self._builder.not_(code)
+        slot = VCC_LO if "vcc" in name else EXEC_LO
+        predicate = "ne" if name.endswith("nz") else "eq"
+        return self._builder.compare(predicate, registers.scalar(slot), constant("i32", 0))
+
+    def _destination(self, last: Instruction, target: int) -> str:
+        """Return the label to jump to; a jump backwards goes through a look at the stop flag."""
+        if target > last.pc:
+            return _label(target)
+        self._polls += 1
+        label = f"poll{self._polls}"
+        site = self._frame.sites.add(last.pc)
+        self._exits.append((f"{label}:{_label(target)}", site))
+        return label
+
+    def _link(self, last: Instruction, following: int) -> None:
+        address = self._builder.add(self._frame.context(Context.LOAD_BIAS), constant("i64", following))
+        self._frame.write_scalar(last.operands[0], address)
+
+    def _indirect(self, last: Instruction, following: int) -> None:
+        source = last.operand("src0")
+        address = self._frame.scalar_operand(source, "b64", last)
+        if last.mnemonic == "s_swappc_b64":
+            self._link(last, following)
+        pc = self._builder.sub(address, self._frame.context(Context.LOAD_BIAS))
+        self._frame.registers.flush()
+        self._polls += 1
+        wild = f"wild{self._polls}"
+        cases = []
+        for target in self._graph.indirect_targets:
+            cases.append(f"i64 {target}, label %{self._destination(last, target)}")
+        self._builder.line(f"switch i64 {pc.text}, label %{wild} [ {' '.join(cases)} ]")
+        self._builder.label(wild)
+        self._fault(FaultKind.WILD_BRANCH, last, address)
+
+    def _trap(self, last: Instruction) -> None:
+        # The trap handler's id stands in simm16 (LLVM AMDGPU guide, "Trap Handler ABI"): 2 llvm.trap, 3 debugtrap.
+        if last.immediates["simm16"] == 3:
+            self._frame.registers.flush()
+            self._builder.branch(_label(last.pc + last.size))
+            return
+        self._fault(FaultKind.TRAP, last, constant("i64", 0))
+
+    def _fault(self, kind: FaultKind, last: Instruction, address: Value) -> None:
+        site = self._frame.sites.add(last.pc)
+        lane = constant("i64", -1)
+        arguments = [CONTEXT, constant("i32", kind), site, lane, address, constant("i32", 0)]
+        self._frame.native_void("aj_fault", arguments)
+        self._builder.line(f"ret i32 {WAVE_STOPPED}")
+
+    def _pause(self, following: int, yields: bool) -> None:
+        self._frame.registers.flush()
+        number = len(self._pauses) + 1
+        self._pauses.append(_Pause(number, following, yields))
+        self._builder.branch(f"save{number}")
+
+    # What stands around the blocks
+
+    def _ends(self) -> None:
+        for pause in self._pauses:
+            self._save_and_resume(pause)
+        for names, site in self._exits:
+            label, target = names.split(":")
+            self._builder.label(label)
+            flag = self._builder.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
+            stop = self._builder.compare("ne", flag, constant("i64", 0))
+            self._builder.branch_if(stop, f"{label}.stop", target)
+            self._builder.label(f"{label}.stop")
+            self._frame.native_void("aj_stopped", [CONTEXT, site])
+            self._builder.line(f"ret i32 {WAVE_STOPPED}")
+
+    def _kept(self, pause: _Pause) -> list[tuple[str, int]]:
+        live = self._liveness.at_start.get(pause.after, frozenset())
+        used = self._frame.registers.used
+        return [
+            (file, index)
+            for file, index in sorted(used)
+            if file == "s" or (index in live and index not in self._in_memory)
+        ]
+
+    def _save_and_resume(self, pause: _Pause) -> None:
+        kept = self._kept(pause)
+        self._builder.label(f"save{pause.number}")
+        for file, index in kept:
+            self._save(file, index)
+        result = pause.number | WAVE_YIELDED if pause.yields else pause.number
+        self._builder.line(f"ret i32 {result}")
+        self._builder.label(f"resume{pause.number}")
+        for file, index in kept:
+            self._restore(file, index)
+        self._builder.branch(_label(pause.after))
+
+    def _slot(self, file: str, index: int) -> Value:
+        return Value("ptr", f"%{file}{index}.slot")
+
+    def _place(self, file: str, index: int) -> Value:
+        distance = index * 4 if file == "s" else SCALAR_BYTES + index * VGPR_BYTES
+        return self._builder.offset(STATE, distance)
+
+    def _save(self, file: str, index: int) -> None:
+        b = self._builder
+        if (file, index) == ("s", SCC_SLOT):
+            b.store(b.resize(b.load("i1", self._slot(file, index)), 32), self._place(file, index), 4)
+            return
+        value = b.load("i32" if file == "s" else V32, self._slot(file, index), 4 if file == "s" else 64)
+        b.store(value, self._place(file, index), 4 if file == "s" else 64)
+
+    def _restore(self, file: str, index: int) -> None:
+        b = self._builder
+        value = b.load("i32" if file == "s" else V32, self._place(file, index), 4 if file == "s" else 64)
+        if (file, index) == ("s", SCC_SLOT):
+            value = b.resize(value, 1)
+        b.store(value, self._slot(file, index), 4 if file == "s" else 64)
+
+    def _entry(self) -> None:
+        b = self._builder
+        b.label("entry")
+        for file, index in sorted(self._frame.registers.used):
+            if file == "s":
+                b.line(f"%s{index}.slot = alloca {'i1' if index == SCC_SLOT else 'i32'}, align 4")
+            elif index not in self._in_memory:
+                b.line(f"%v{index}.slot = alloca {V32}, align 64")
+        b.line(f"%staging = alloca [{STAGING_VECTORS * LANES} x i32], align 64")
+        b.line("%launch = load ptr, ptr %context, align 8")
+        cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
+        b.line(f"switch i32 %resume, label %start [ {cases} ]")
+        b.label("start")
+        for file, index in sorted(self._frame.registers.used):
+            if file == "s" or (index == 0 and 0 not in self._in_memory):
+                self._restore(file, index)
+        self._clear_undefined()
+        b.branch(_label(self._graph.entry))
+
+    def _clear_undefined(self) -> None:
+        """Registers that may be read before they are written start as 0, so that runs repeat."""
+        live = self._liveness.at_start.get(self._graph.entry, frozenset())
+        for index in sorted(live - {0}):
+            if ("v", index) in self._frame.registers.used:
+                place = self._place("v", index) if index in self._in_memory else self._slot("v", index)
+                self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
+
+
+_TERMINATORS = CONDITIONAL | ENDS | {
+    "s_branch",
+    "s_call_b64",
+    "s_setpc_b64",
+    "s_swappc_b64",
+    "s_barrier_wait",
+    "s_sleep",
+    "s_trap",
+}
+
+
+def _label(pc: int) -> str:
+    return f"at{pc:x}"
+
+
+def matrix_registers(graph: Graph) -> frozenset[int]:
+    """Return the vector registers that matrix instructions name."""
+    found: set[int] = set()
+    for block in graph.blocks.values():
+        for instruction in block.instructions:
+            if instruction.mnemonic.startswith(("v_wmma", "v_swmmac")):
+                for operand in instruction.operands:
+                    if getattr(operand, "file", None) is RegisterFile.VGPR:
+                        found.update(range(operand.index, operand.index + operand.dwords))  # type: ignore[union-attr]
+    return frozenset(found)

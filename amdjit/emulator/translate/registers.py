@@ -1,0 +1,239 @@
+"""A wave's registers while a kernel is translated: stack slots, with values cached inside a block.
+
+Vector registers that matrix instructions name live in the wave's state memory instead, so that native helpers
+take their addresses; all others are stack slots that LLVM turns into SSA values.
+"""
+
+from __future__ import annotations
+
+from amdjit.emulator.ir import LANES, Builder, Value, bits_of, constant, element_of, lanes_of, vector
+from amdjit.emulator.layout import EXEC_HI, EXEC_LO, M0, SCALAR_BYTES, SCC_SLOT, TTMP_FIRST, VCC_LO, VGPR_BYTES
+from amdjit.emulator.decoder.instruction import Register, RegisterFile
+
+V32 = vector("i32")
+FULL_MASK = Value(vector("i1"), "splat (i1 true)")
+
+_FIRST_SLOT = {
+    RegisterFile.SGPR: 0,
+    RegisterFile.VCC: VCC_LO,
+    RegisterFile.TTMP: TTMP_FIRST,
+    RegisterFile.M0: M0,
+    RegisterFile.EXEC: EXEC_LO,
+}
+
+
+def scalar_slot(register: Register) -> int | None:
+    """Return the number of a scalar register, the ISA's operand code; None for `null`."""
+    if register.file is RegisterFile.NULL:
+        return None
+    return _FIRST_SLOT[register.file] + register.index
+
+
+class Registers:
+    """Reads and writes of registers in the current block.
+
+    A value is cached under (file, number, view); a view is the type it is read as. Writes stay in the cache
+    until `flush`, which every block end calls.
+    """
+
+    def __init__(self, builder: Builder, in_memory: frozenset[int]) -> None:
+        self._builder = builder
+        self._in_memory = in_memory
+        self._views: dict[tuple[str, int], dict[str, Value]] = {}
+        self._dirty: set[tuple[str, int]] = set()
+        self.used: set[tuple[str, int]] = set()
+        self.exec_is_full = False
+
+    # Blocks
+
+    def begin_block(self, exec_is_full: bool) -> None:
+        """Forget all values; what is in the slots counts."""
+        self._views.clear()
+        self._dirty.clear()
+        self.exec_is_full = exec_is_full
+
+    def flush(self) -> None:
+        """Write all changed values to their slots."""
+        for key in sorted(self._dirty):
+            self._store(key)
+        self._dirty.clear()
+
+    def flush_vectors(self, first: int, count: int) -> None:
+        """Write changed vector registers to their slots."""
+        for index in range(first, first + count):
+            if ("v", index) in self._dirty:
+                self._store(("v", index))
+                self._dirty.discard(("v", index))
+
+    def forget_vectors(self, first: int, count: int) -> None:
+        """Drop cached values: native code has changed the registers in memory."""
+        for index in range(first, first + count):
+            self._views.pop(("v", index), None)
+            self._dirty.discard(("v", index))
+
+    def _store(self, key: tuple[str, int]) -> None:
+        value = self._views[key]["i1" if key == ("s", SCC_SLOT) else "i32"]
+        self._builder.store(value, self.slot(*key), 64 if key[0] == "v" else 4)
+
+    def slot(self, file: str, index: int) -> Value:
+        """Return the address of a register's slot."""
+        self.used.add((file, index))
+        if file == "v" and index in self._in_memory:
+            return self._builder.offset(Value("ptr", "%state"), SCALAR_BYTES + index * VGPR_BYTES)
+        return Value("ptr", f"%{file}{index}.slot")
+
+    def in_memory(self, index: int) -> bool:
+        """Tell whether a vector register lives in the state memory."""
+        return index in self._in_memory
+
+    # Raw registers
+
+    def _read(self, file: str, index: int, type_name: str) -> Value:
+        views = self._views.setdefault((file, index), {})
+        base = "i1" if type_name == "i1" else "i32"
+        if base not in views:
+            views[base] = self._builder.load(type_name, self.slot(file, index), 64 if file == "v" else 4)
+        return views[base]
+
+    def _write(self, file: str, index: int, value: Value) -> None:
+        key = (file, index)
+        base = "i1" if value.type == "i1" else "i32"
+        self._views[key] = {base: value}
+        self._drop_pairs(file, index)
+        self._dirty.add(key)
+        self.used.add(key)
+
+    def _drop_pairs(self, file: str, index: int) -> None:
+        below = self._views.get((file, index - 1))
+        if below:
+            below.pop("i64", None)
+            below.pop("double", None)
+
+    def scalar(self, index: int) -> Value:
+        """Read a scalar register as i32."""
+        if index == EXEC_LO and self.exec_is_full:
+            return constant("i32", -1)
+        if index == EXEC_HI:
+            return constant("i32", 0)
+        return self._read("s", index, "i32")
+
+    def write_scalar(self, index: int, value: Value) -> None:
+        """Write a scalar register. EXEC counts as not full afterwards; the caller may know better."""
+        if index == EXEC_HI:
+            return
+        if index == EXEC_LO:
+            self.exec_is_full = False
+        self._write("s", index, value)
+
+    def scalar_wide(self, index: int) -> Value:
+        """Read a pair of scalar registers as i64."""
+        views = self._views.setdefault(("s", index), {})
+        if "i64" not in views:
+            wide = self._builder.concat_bits(self.scalar(index), self.scalar(index + 1))
+            views["i64"] = wide
+        return views["i64"]
+
+    def write_scalar_wide(self, index: int, value: Value) -> None:
+        """Write a pair of scalar registers."""
+        low, high = self._builder.split_bits(value)
+        self.write_scalar(index, low)
+        self.write_scalar(index + 1, high)
+        self._views[("s", index)]["i64"] = value
+
+    def scalar_splat(self, index: int) -> Value:
+        """Read a scalar register into all lanes."""
+        scalar = self.scalar(index)
+        if not scalar.text.startswith("%"):
+            return self._builder.splat(scalar)
+        views = self._views[("s", index)]
+        if "splat" not in views:
+            views["splat"] = self._builder.splat(scalar)
+        return views["splat"]
+
+    def mask(self, index: int) -> Value:
+        """Read a scalar register as 32 conditions."""
+        if index == EXEC_LO and self.exec_is_full:
+            return FULL_MASK
+        scalar = self.scalar(index)
+        views = self._views[("s", index)]
+        if "mask" not in views:
+            views["mask"] = self._builder.lane_mask(scalar)
+        return views["mask"]
+
+    def exec_bits(self) -> Value:
+        """Read EXEC as i32."""
+        return self.scalar(EXEC_LO)
+
+    @property
+    def condition_code(self) -> Value:
+        """SCC as i1."""
+        return self._read("s", SCC_SLOT, "i1")
+
+    def write_condition_code(self, value: Value) -> None:
+        """Write SCC."""
+        self._write("s", SCC_SLOT, value)
+
+    # Vector registers
+
+    def vector(self, index: int, element: str = "i32") -> Value:
+        """Read a vector register as 32 elements of 32 bits."""
+        value = self._read("v", index, V32)
+        if element == "i32":
+            return value
+        views = self._views[("v", index)]
+        if element not in views:
+            views[element] = self._builder.bitcast(value, element)
+        return views[element]
+
+    def vector_wide(self, index: int, element: str = "i64") -> Value:
+        """Read a pair of vector registers as 32 elements of 64 bits."""
+        self.vector(index)
+        views = self._views[("v", index)]
+        if "i64" not in views:
+            views["i64"] = self._builder.concat_bits(self.vector(index), self.vector(index + 1))
+        if element not in views:
+            views[element] = self._builder.bitcast(views["i64"], element)
+        return views[element]
+
+    def write_vector(self, index: int, value: Value, mask: Value | None = None) -> None:
+        """Write a vector register in the lanes of EXEC, or of `mask`."""
+        bits = self._builder.bitcast(value, "i32")
+        mask = mask or self.mask(EXEC_LO)
+        if mask is not FULL_MASK:
+            self._write("v", index, self._builder.select(mask, bits, self.vector(index)))
+            return
+        self._write("v", index, bits)
+        if value.type != bits.type:
+            self._views[("v", index)][element_of(value.type)] = value
+
+    def write_vector_wide(self, index: int, value: Value, mask: Value | None = None) -> None:
+        """Write a pair of vector registers."""
+        whole = self._builder.bitcast(value, "i64")
+        low, high = self._builder.split_bits(whole)
+        self.write_vector(index, low, mask)
+        self.write_vector(index + 1, high, mask)
+        if (mask or self.mask(EXEC_LO)) is FULL_MASK:
+            views = self._views[("v", index)]
+            views["i64"] = whole
+            views[element_of(value.type)] = value
+
+    def write_half(self, index: int, half: int, value: Value, mask: Value | None = None) -> None:
+        """Write 16 bits of a vector register; the other half stays (RDNA 4 ISA, 16-bit operands)."""
+        builder = self._builder
+        new = builder.resize(builder.bitcast(value, "i16"), 32)
+        if half:
+            new = builder.shift("shl", new, 16)
+        kept = builder.and_(self.vector(index), constant(V32, 0xFFFF if half else 0xFFFF0000))
+        self.write_vector(index, builder.or_(kept, new), mask)
+
+    def half(self, index: int, half: int, element: str = "i16") -> Value:
+        """Read 16 bits of a vector register."""
+        name = f"half{half}"
+        whole = self.vector(index)
+        views = self._views[("v", index)]
+        if name not in views:
+            shifted = self._builder.shift("lshr", whole, 16) if half else whole
+            views[name] = self._builder.resize(shifted, 16)
+        return self._builder.bitcast(views[name], element)
+
+

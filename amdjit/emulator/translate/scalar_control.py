@@ -1,0 +1,167 @@
+"""SALU instructions that read or write SCC and EXEC, and those with an immediate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import constant
+from amdjit.emulator.layout import EXEC_LO, Context
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.operation import Emitter
+from amdjit.emulator.translate.scalar_alu import LOGIC
+from amdjit.emulator.translate.vector_compare import FLOAT_PREDICATES, compare, integer_predicate
+
+
+def _compare(predicate: str, code: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        x, y = (frame.scalar_source(instruction, index, code) for index in (0, 1))
+        frame.registers.write_condition_code(compare(frame.builder, predicate, x, y))
+
+    return emit
+
+
+def _test_bit(value: int, code: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        x = frame.scalar_source(instruction, 0, code)
+        position = b.resize(frame.scalar_source(instruction, 1, "b32"), int(code[1:]))
+        bit = b.resize(b.shift("lshr", x, position), 1)
+        frame.registers.write_condition_code(bit if value else b.not_(bit))
+
+    return emit
+
+
+def _comparisons() -> dict[str, Emitter]:
+    table: dict[str, Emitter] = {}
+    for code in ("i32", "u32"):
+        for name, predicate in (("eq", "eq"), ("lg", "ne"), ("gt", "gt"), ("ge", "ge"), ("lt", "lt"), ("le", "le")):
+            table[f"s_cmp_{name}_{code}"] = _compare(integer_predicate(predicate, code), code)
+    table["s_cmp_eq_u64"] = _compare("eq", "u64")
+    table["s_cmp_lg_u64"] = _compare("ne", "u64")
+    for code in ("f16", "f32"):
+        for name, predicate in FLOAT_PREDICATES.items():
+            table[f"s_cmp_{name}_{code}"] = _compare(predicate, code)
+    for value in (0, 1):
+        for code in ("b32", "b64"):
+            table[f"s_bitcmp{value}_{code}"] = _test_bit(value, code)
+    return table
+
+
+def _select(code: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        x, y = (frame.scalar_source(instruction, index, code) for index in (1, 2))
+        chosen = frame.builder.select(frame.registers.condition_code, x, y)
+        frame.write_scalar(instruction.operands[0], chosen)
+
+    return emit
+
+
+def _conditional_move(code: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        new = frame.scalar_source(instruction, 1, code)
+        old = frame.scalar_source(instruction, 0, code)
+        chosen = frame.builder.select(frame.registers.condition_code, new, old)
+        frame.write_scalar(instruction.operands[0], chosen)
+
+    return emit
+
+
+def _save_exec(name: str) -> Emitter:
+    """D = EXEC; EXEC = source <name> EXEC; SCC = EXEC != 0."""
+    operation = LOGIC[name]
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        source = frame.scalar_source(instruction, 1, "b32")
+        old = frame.registers.exec_bits()
+        new = operation(frame.builder, source, old)
+        frame.write_scalar(instruction.operands[0], old)
+        frame.registers.write_scalar(EXEC_LO, new)
+        nonzero = frame.builder.compare("ne", new, constant("i32", 0))
+        frame.registers.write_condition_code(nonzero)
+
+    return emit
+
+
+def _write_exec(name: str) -> Emitter:
+    """EXEC = source <name> EXEC; D = EXEC; SCC = EXEC != 0."""
+    operation = LOGIC[name]
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        source = frame.scalar_source(instruction, 1, "b32")
+        new = operation(frame.builder, source, frame.registers.exec_bits())
+        frame.registers.write_scalar(EXEC_LO, new)
+        frame.write_scalar(instruction.operands[0], new)
+        nonzero = frame.builder.compare("ne", new, constant("i32", 0))
+        frame.registers.write_condition_code(nonzero)
+
+    return emit
+
+
+def _move_immediate(frame: Frame, instruction: Instruction) -> None:
+    frame.write_scalar(instruction.operands[0], constant("i32", instruction.immediates["simm16"]))
+
+
+def _conditional_move_immediate(frame: Frame, instruction: Instruction) -> None:
+    new = constant("i32", instruction.immediates["simm16"])
+    old = frame.scalar_source(instruction, 0, "b32")
+    chosen = frame.builder.select(frame.registers.condition_code, new, old)
+    frame.write_scalar(instruction.operands[0], chosen)
+
+
+def _add_immediate(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    old = frame.scalar_source(instruction, 0, "i32")
+    addend = constant("i32", instruction.immediates["simm16"])
+    result = b.add(old, addend)
+    frame.write_scalar(instruction.operands[0], result)
+    overflow = b.and_(b.xor(result, old), b.xor(result, addend))
+    frame.registers.write_condition_code(b.compare("slt", overflow, constant("i32", 0)))
+
+
+def _multiply_immediate(frame: Frame, instruction: Instruction) -> None:
+    old = frame.scalar_source(instruction, 0, "i32")
+    factor = constant("i32", instruction.immediates["simm16"])
+    frame.write_scalar(instruction.operands[0], frame.builder.mul(old, factor))
+
+
+def _program_counter(frame: Frame, instruction: Instruction) -> None:
+    following = constant("i64", instruction.pc + instruction.size)
+    address = frame.builder.add(frame.context(Context.LOAD_BIAS), following)
+    frame.write_scalar(instruction.operands[0], address)
+
+
+def _nothing(frame: Frame, instruction: Instruction) -> None:
+    """Waits, hints and cache operations: the emulator does everything in order."""
+
+
+def _set_register(frame: Frame, instruction: Instruction) -> None:
+    raise Untranslatable(instruction, "hardware registers cannot be written in the emulator")
+
+
+_NO_EFFECT = (
+    "s_nop s_clause s_delay_alu s_wait_alu s_waitcnt s_wait_idle s_wait_event s_code_end s_setprio s_wakeup "
+    "s_incperflevel s_decperflevel s_ttracedata s_ttracedata_imm s_icache_inv s_wait_loadcnt s_wait_storecnt "
+    "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt "
+    "s_wait_storecnt_dscnt s_dcache_inv s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
+    "s_buffer_prefetch_data s_prefetch_data_pc_rel global_inv global_wb global_wbinv v_nop ds_nop v_pipeflush"
+).split()
+
+SCALAR_CONTROL: Mapping[str, Emitter] = {
+    **_comparisons(),
+    "s_cselect_b32": _select("b32"),
+    "s_cselect_b64": _select("b64"),
+    "s_cmov_b32": _conditional_move("b32"),
+    "s_cmov_b64": _conditional_move("b64"),
+    **{f"s_{name}_saveexec_b32": _save_exec(name) for name in LOGIC},
+    "s_and_not0_wrexec_b32": _write_exec("and_not0"),
+    "s_and_not1_wrexec_b32": _write_exec("and_not1"),
+    "s_movk_i32": _move_immediate,
+    "s_cmovk_i32": _conditional_move_immediate,
+    "s_addk_co_i32": _add_immediate,
+    "s_mulk_i32": _multiply_immediate,
+    "s_getpc_b64": _program_counter,
+    "s_setreg_b32": _set_register,
+    **dict.fromkeys(_NO_EFFECT, _nothing),
+}

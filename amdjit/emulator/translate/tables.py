@@ -1,0 +1,28 @@
+"""All emitters by mnemonic. An instruction that is not here is refused at translation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.translate.lds_access import LDS_ACCESS
+from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
+from amdjit.emulator.translate.operation import Emitter
+from amdjit.emulator.translate.scalar_alu import SCALAR_ALU
+from amdjit.emulator.translate.scalar_control import SCALAR_CONTROL
+from amdjit.emulator.translate.scalar_memory import SCALAR_MEMORY
+from amdjit.emulator.translate.vector_carry import VECTOR_CARRY
+from amdjit.emulator.translate.vector_compare import VECTOR_COMPARE
+from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
+from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
+
+EMITTERS: Mapping[str, Emitter] = {
+    **SCALAR_ALU,
+    **SCALAR_CONTROL,
+    **SCALAR_MEMORY,
+    **VECTOR_INTEGER,
+    **VECTOR_FLOAT,
+    **VECTOR_COMPARE,
+    **VECTOR_CARRY,
+    **MEMORY_ACCESS,
+    **LDS_ACCESS,
+}

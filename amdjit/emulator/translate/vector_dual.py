@@ -1,0 +1,36 @@
+"""Dual-issue instructions: both halves read before either writes (RDNA 4 ISA, 7.7 "Dual Issue VALU")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Value
+from amdjit.emulator.layout import VCC_LO
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.operation import VectorOp
+from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
+from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
+
+_OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
+
+
+def _half(frame: Frame, half: Instruction) -> Value:
+    name = half.mnemonic.replace("v_dual_", "v_", 1)
+    if name == "v_cndmask_b32":
+        no, yes = (frame.source(half, index, "b32") for index in (1, 2))
+        return frame.builder.select(frame.registers.mask(VCC_LO), yes, no)
+    operation = _OPERATIONS.get(name)
+    if operation is None:
+        raise Untranslatable(half)
+    return operation.compute(frame, half)
+
+
+def emit_dual(frame: Frame, instruction: Instruction) -> None:
+    """Emit both halves of a VOPD instruction."""
+    pair = instruction.pair
+    assert pair is not None
+    first, second = _half(frame, instruction), _half(frame, pair)
+    frame.write(instruction, 0, first)
+    frame.write(pair, 0, second)
