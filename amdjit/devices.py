@@ -55,7 +55,7 @@ class Inventory:
         """The emulator of one processor."""
         with self._lock:
             if target not in self._emulators:
-                self._emulators[target] = EmulatorDevice(target)
+                self._emulators[target] = EmulatorDevice(target, environment=self.environment)
             return self._emulators[target]
 
     def all(self) -> list[Device]:

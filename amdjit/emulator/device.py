@@ -82,6 +82,11 @@ class EmulatorDevice:
         """One line for people."""
         return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s)"
 
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """DLPack's kDLCPU: addresses are the host's own."""
+        return 1, 0
+
     def _machine(self) -> _Machine:
         with self._lazy.lock:
             if self._lazy.machine is None:
