@@ -12,7 +12,7 @@ from amdjit.emulator.cache import ObjectCache
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.host_jit import HostCompiler
 from amdjit.emulator.kernarg import Extent, Geometry
-from amdjit.emulator.loader import EmulatedFunction, EmulatedModule, Host
+from amdjit.emulator.loader import EmulatedModule, Host
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native.library import NativeLibrary
 from amdjit.options import Environment, read_environment
@@ -123,7 +123,7 @@ class EmulatorDevice:
 
     def launch(
         self,
-        function: EmulatedFunction,
+        function: Any,
         grid: Extent,
         block: Extent,
         dynamic_lds: int,

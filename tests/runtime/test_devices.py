@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextvars
+import importlib
 import logging
 import threading
 from typing import Any
 
 import numpy as np
 import pytest
-from amdjit.emulator.device import EmulatorDevice
 
-from amdjit import devices
 from amdjit.devices import Inventory
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.device import EmulatorDevice
 from amdjit.options import Environment
 from amdjit.target import TARGETS, find_target
+
+# `amdjit.devices` itself is the public function of that name.
+devices = importlib.import_module("amdjit.devices")
 
 
 class FakeGpu:

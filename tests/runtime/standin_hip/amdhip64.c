@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef int hipError_t;
 enum {
@@ -107,6 +108,7 @@ static Work *queue, **queue_end = &queue;
 static hipError_t sticky;
 static char failures[4096];
 static uint64_t used_memory, launches, waits;
+static unsigned launch_delay;
 static __thread int current;
 
 /* ---- failures on demand ---- */
@@ -137,6 +139,14 @@ void standin_set_failures(const char *list) { snprintf(failures, sizeof failures
 uint64_t standin_launches(void) { return launches; }
 uint64_t standin_waits(void) { return waits; }
 uint64_t standin_used_memory(void) { return used_memory; }
+/* Wait this long before a launch reads its arguments, so that a race for them is lost. */
+void standin_set_launch_delay(unsigned microseconds) { launch_delay = microseconds; }
+/* The device that an address was allocated on, -1 for no allocation. */
+int standin_device_of(uint64_t address) {
+  for (Allocation *a = allocations; a; a = a->next)
+    if (a->address == address) return a->device;
+  return -1;
+}
 uint64_t standin_queued(void) {
   uint64_t count = 0;
   for (Work *work = queue; work; work = work->next) count++;
@@ -442,6 +452,7 @@ hipError_t hipModuleGetFunction(Kernel **kernel, Module *module, const char *nam
 }
 hipError_t hipModuleLaunchKernel(Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                  unsigned bz, unsigned dynamic_lds, Stream *stream, void **parameters, void **extra) {
+  if (launch_delay) usleep(launch_delay);
   ENTER;
   if (!kernel || !kernel->module->image) return hipErrorInvalidHandle;
   if (stream && (!stream->alive || stream->device != current)) return hipErrorInvalidHandle;

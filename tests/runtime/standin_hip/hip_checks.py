@@ -110,28 +110,32 @@ def test_launches_pass_grid_block_lds_and_kernarg(gpu: hip.HipDevice, kernel: hi
 
 
 def test_many_threads_may_launch_one_kernel(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
-    outs = [arrays.zeros(gpu, 64, np.uint8) for _ in range(8)]
+    out = arrays.zeros(gpu, (8, 20, 64), np.uint8)
 
     def work(index: int) -> None:
-        for _ in range(50):
-            kernarg = bytearray(struct.pack("<Qif", outs[index].address, index, 0.5))
+        for i in range(20):
+            kernarg = bytearray(struct.pack("<Qif", out[index, i].address, index, i))
             gpu.launch(kernel, (1, 1, 1), (32, 1, 1), 0, kernarg)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(outs))]
+    standin.library().standin_set_launch_delay(100)
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for index, out in enumerate(outs):
-        _, copied = echoed(gpu, out)
-        assert copied[:16] == struct.pack("<Qif", out.address, index, 0.5)
+    standin.library().standin_set_launch_delay(0)
+    for index in range(8):
+        for i in range(20):
+            _, copied = echoed(gpu, out[index, i])
+            assert copied[:16] == struct.pack("<Qif", out[index, i].address, index, i)
 
 
 def test_a_function_keeps_its_module_and_the_module_its_image(gpu: hip.HipDevice) -> None:
-    # Copies of the bytes, so that only the module holds this image.
-    image = bytes(bytearray(code_objects.doubling_kernel()))
-    function = gpu.load(image).function("double_value")
-    del image
+    size = len(code_objects.doubling_kernel())
+    module = gpu.load(bytes(bytearray(code_objects.doubling_kernel())))  # a copy, so that only the module holds it
+    overwriting = [bytes(size) for _ in range(20)]
+    function = module.function("double_value")
+    del module, overwriting
     gc.collect()
     out = arrays.zeros(gpu, 64, np.uint8)
     gpu.launch(function, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", out.address)))

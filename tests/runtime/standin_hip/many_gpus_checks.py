@@ -8,6 +8,7 @@ import struct
 import code_objects
 import numpy as np
 import pytest
+import standin
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import arrays, hip
@@ -26,6 +27,7 @@ def test_each_device_gets_its_own_work() -> None:
         kernarg = bytearray(struct.pack("<Q", out.address))
         device.launch(kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream)  # the stand-in refuses another device's
         device.synchronize_stream(stream)
+        assert standin.library().standin_device_of(out.address) == device.index
 
 
 @pytest.mark.skipif(not UNKNOWN, reason="needs GPUs that amdjit does not know")

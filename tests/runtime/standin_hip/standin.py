@@ -88,6 +88,7 @@ def library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(build() / "lib" / "libamdhip64.so"))
     for name in ("standin_launches", "standin_waits", "standin_used_memory", "standin_queued"):
         getattr(loaded, name).restype = ctypes.c_uint64
+    loaded.standin_device_of.argtypes = [ctypes.c_uint64]
     return loaded
 
 
