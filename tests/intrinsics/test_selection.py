@@ -57,7 +57,9 @@ def argument(name: str, intrinsic: Intrinsic, number: int) -> str:
     if isinstance(parameter.immediate, Immediate):
         return repr(bool(parameter.immediate.lo) if parameter.is_boolean_immediate else parameter.immediate.lo)
     if isinstance(parameter.immediate, Choice):
-        return repr(parameter.immediate.values[0])
+        # LLVM makes a compare-and-swap loop of some operations in system scope: PCIe lacks them.
+        values = parameter.immediate.values
+        return repr("agent" if "agent" in values else values[0])
     type = chosen(parameter.type)
     if isinstance(parameter.type, PointerPattern):
         return f"address_of({name}, i)"
