@@ -1,0 +1,52 @@
+"""What all tests share: a cache of their own, and no skipped oracles where AMDJIT_REQUIRE_ORACLES is set."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+# Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the project, another platform.
+_ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", re.IGNORECASE)
+_OWN_CACHE = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the user's cache out of the tests, and the tests out of the user's cache. Workers share one."""
+    if "AMDJIT_CACHE_DIR" not in os.environ:
+        config.stash[_OWN_CACHE] = tempfile.mkdtemp(prefix="amdjit-tests-")
+        os.environ["AMDJIT_CACHE_DIR"] = config.stash[_OWN_CACHE]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the cache that these tests made."""
+    folder = config.stash.get(_OWN_CACHE, None)
+    if folder is not None:
+        os.environ.pop("AMDJIT_CACHE_DIR", None)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that skips for a missing tool, where tools are required."""
+    return _refuse_skips((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for whole modules."""
+    return _refuse_skips((yield))
+
+
+def _refuse_skips(report: Any) -> Any:
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("AMDJIT_REQUIRE_ORACLES"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if not _ALLOWED.search(reason):
+            report.outcome = "failed"
+            report.longrepr = f"AMDJIT_REQUIRE_ORACLES is set, but this was skipped. {reason}"
+    return report

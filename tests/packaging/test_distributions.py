@@ -1,0 +1,135 @@
+"""What is distributed: all packages, nothing else, and the same whichever way it is built."""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, build
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = pytest.importorskip("tomllib", reason="needs Python 3.11 to read TOML")
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
+PACKAGE_DIR = PROJECT["tool"]["setuptools"]["package-dir"]
+
+
+def folder_of(package: str) -> Path:
+    """Return a package's folder in the checkout: that of its longest mapped parent, and the rest."""
+    parent = max((p for p in PACKAGE_DIR if f"{package}.".startswith(f"{p}.")), key=len)
+    return ROOT / PACKAGE_DIR[parent] / package[len(parent) :].lstrip(".").replace(".", "/")
+
+
+def folders_with_modules() -> set[str]:
+    """Return the packages that the folders of the checkout make."""
+    found = set()
+    for name, place in PACKAGE_DIR.items():
+        for module in (ROOT / place).rglob("*.py"):
+            inner = module.parent.relative_to(ROOT / place).parts
+            found.add(".".join((name, *inner)))
+    return found
+
+
+def expected_files() -> set[str]:
+    """Return the files that an installation has."""
+    modules = {f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")}
+    return modules | {"amdjit/py.typed"}
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    """Return a wheel's files without its own records."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def test_the_package_list_is_the_folders() -> None:
+    assert sorted(PACKAGES) == sorted(folders_with_modules())
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_says_what_it_is(package: str) -> None:
+    first = (folder_of(package) / "__init__.py").read_text().lstrip("# \n")
+    assert first.startswith('"""')
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGE_DIR if "." in name])
+def test_top_level_packages_are_linked_into_the_checkout(package: str) -> None:
+    link = ROOT / package.replace(".", "/")
+    assert str(link.readlink()) == f"../{PACKAGE_DIR[package]}"
+
+
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
+    assert set(contents(wheel)) == expected_files()
+
+
+def test_the_wheel_holds_what_is_generated_and_no_tests(wheel: Path) -> None:
+    names = set(contents(wheel))
+    assert {"amdjit/py.typed", "amdjit/emulator/decoder/opcode_tables.py", "amdjit/intrinsics/wmma.py"} <= names
+    assert {"amdjit/lowering/module.py", "amdjit/examples/wmma_matmul.py"} <= names
+    assert not [name for name in names if "test" in name]
+
+
+def test_files_arrive_unchanged(wheel: Path) -> None:
+    for name, data in contents(wheel).items():
+        assert data == (ROOT / name).read_bytes(), name
+
+
+def test_the_wheel_does_not_depend_on_the_sdist(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    build(checkout, tmp_path, "--wheel")
+    (direct,) = tmp_path.glob("*.whl")
+    assert contents(direct) == contents(wheel)
+
+
+def test_the_sdist_holds_the_packages_where_the_checkout_has_them(distributions: Path) -> None:
+    (sdist,) = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        members = archive.getmembers()
+    assert not [member.name for member in members if member.issym() or member.islnk()]
+    names = {member.name.partition("/")[2] for member in members}
+    wanted = {str(file.relative_to(ROOT)) for package in PACKAGES for file in folder_of(package).glob("*.py")}
+    assert wanted | {"pyproject.toml", "README.md", "LICENSE"} <= names
+
+
+def test_links_that_are_checked_out_as_text_do_no_harm(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    moved = [checkout / name.replace(".", "/") for name in PACKAGE_DIR if "." in name]
+    places = {link: link.readlink() for link in moved}
+    try:
+        for link, place in places.items():
+            link.unlink()
+            link.write_text(str(place))
+        build(checkout, tmp_path, "--wheel")
+    finally:
+        for link, place in places.items():
+            link.unlink()
+            link.symlink_to(place)
+    (built,) = tmp_path.glob("*.whl")
+    assert contents(built) == contents(wheel)
+
+
+def test_the_metadata_is_what_pyproject_says(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith("dist-info/METADATA"))
+        metadata = HeaderParser().parsestr(archive.read(name).decode())
+        (scripts,) = (n for n in archive.namelist() if n.endswith("entry_points.txt"))
+        assert "amdjit = amdjit.command_line:main" in archive.read(scripts).decode()
+    required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert sorted(line.split(">=")[0] for line in required) == [
+        "hip-python",
+        "llvmlite<0.51,",
+        "ml_dtypes",
+        "msgpack",
+        "numpy",
+        "ziglang",
+    ]
+    (hip,) = (line for line in required if line.startswith("hip-python"))
+    assert hip.replace('"', "'").endswith("sys_platform == 'linux'")
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata["License-Expression"] == "MIT"
+    assert wheel.name.endswith("-py3-none-any.whl")
