@@ -33,7 +33,7 @@ _NO_SIMM16 = (
     "s_icache_inv",
 )
 # v_nop and v_pipeflush: the bits of the operands must be 0.
-_WITHOUT_OPERANDS = {"VOP1": 0x01FE01FF, "VOP3": 0xFFFFFFFF_0000FFFF}
+_WITHOUT_OPERANDS = {"VOP1": 0x01FE0000, "VOP3": 0xFFFFFFFF_0000FFFF}
 _RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
 
 

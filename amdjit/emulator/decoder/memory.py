@@ -96,7 +96,7 @@ def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
     if mnemonic == "s_dcache_inv":
         return {}
     offset = _signed24((bits >> 32) & 0xFFFFFF)
-    if mnemonic.startswith("s_buffer_load") and offset < 0:
+    if offset < 0 and ("buffer_load" in mnemonic or "probe_buffer" in mnemonic):
         raise InvalidField("a scalar buffer load has no negative offset")
     if "load" in mnemonic:
         return {"offset": offset, "th": (bits >> 23) & 3, "scope": (bits >> 21) & 3}

@@ -22,9 +22,9 @@ def check_fixed_bits(row: Row, bits: int) -> None:
     for shift, mask, required in row.fixed:
         if (bits >> shift) & mask != required:
             raise InvalidField(f"{row.opcode.mnemonic} has not the modifier at bit {shift}")
-    if row.format.name == "VOP3" and row.select_mask and "op_sel" not in row.flags:
-        if (bits >> 11) & 15 & ~row.select_mask:
-            raise InvalidField(f"{row.opcode.mnemonic} has not that op_sel")
+    implied = row.format.name == "VOP3" and row.select_mask and "op_sel" not in row.flags
+    if implied and (bits >> 11) & 15 & ~row.select_mask:
+        raise InvalidField(f"{row.opcode.mnemonic} has not that op_sel")
 
 
 def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modifiers:
@@ -86,11 +86,15 @@ def _dpp_only(row: Row, dpp: Dpp | None, word: int) -> Modifiers:
         return _NONE
     if dpp.lanes is not None:
         return Modifiers(dpp=dpp)
-    allowed = sum(1 << bit for bit, name in enumerate(_DPP_MODIFIERS) if row.has(name))
     given = (word >> 20) & 15
-    if given & ~allowed:
+    if given & _bits_of(row, "no_"):
         raise InvalidField(f"{row.opcode.mnemonic} takes no source modifiers")
-    return Modifiers(neg=given & 1 | (given >> 1) & 2, abs=(given >> 1) & 1 | (given >> 2) & 2, dpp=dpp)
+    given &= _bits_of(row, "")
+    return Modifiers(neg=(given & 1) | (given >> 1) & 2, abs=(given >> 1) & 1 | (given >> 2) & 2, dpp=dpp)
+
+
+def _bits_of(row: Row, prefix: str) -> int:
+    return sum(1 << bit for bit, name in enumerate(_DPP_MODIFIERS) if row.has(prefix + name))
 
 
 def read_dpp(row: Row, source: int, word: int) -> Dpp:

@@ -74,6 +74,8 @@ def _looks_inline(value: int, constants: str) -> bool:
         return _is_inline_integer(value & 0xFFFF, 16) or value & 0xFFFF in _INLINE_FLOATS[constants]
     if _is_inline_integer(value, 32):
         return True
+    if constants == "splat":
+        return value >> 16 == value & 0xFFFF and value & 0xFFFF in _INLINE_FLOATS["f16"]
     return value in _INLINE_FLOATS[{"v2f16": "f16", "v2bf16": "bf16"}.get(constants, "f32")]
 
 

@@ -124,18 +124,21 @@ _NO_MODIFIERS = Modifiers()
 
 
 def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
-    order = row.selects or (_half_order(row) if halves else "")
+    order = row.selects or (_half_order(row, modifiers.dpp is not None) if halves else "")
     shown = [0 if place == "x" else (modifiers.op_sel >> int(place)) & 1 for place in order]
     return _list_text("op_sel", shown) if any(shown) else ""
 
 
-def _half_order(row: Row) -> str:
-    """Return the places of op_sel in the syntax with .l and .h; an accumulator is a source too."""
+def _half_order(row: Row, dpp: bool) -> str:
+    """Return the places of op_sel in the syntax with .l and .h; an accumulator is a source too.
+
+    A comparison has a place for its mask, which is always 0, but not with DPP.
+    """
     if row.format.name not in ("VOP3", "VINTERP"):
         return ""
     order = "".join(str(operand.source) for operand in row.operands if operand.source in (0, 1, 2))
     destination = next((operand for operand in row.operands if operand.source == 3), None)
-    if destination is None or destination.hidden:
+    if destination is None or destination.hidden or (dpp and destination.spec.type == "mask"):
         return order
     return order + ("x3" if destination.spec.read else "3")
 

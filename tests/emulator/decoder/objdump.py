@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,6 +17,8 @@ CPU = "gfx1201"
 # An instruction has at most 12 bytes and a wrong one may hide the next two words: 32 bytes never overlap.
 SLOT = 32
 FILLER = (0xBF800000).to_bytes(4, "little")
+# Some encodings crash objdump; a stack trace would only cost time.
+_QUIET = {**os.environ, "LLVM_DISABLE_CRASH_REPORT": "1", "LLVM_DISABLE_SYMBOLIZATION": "1"}
 _LINE = re.compile(r"^\t(.*?)\s*// ([0-9A-F]{8,}): ((?:[0-9A-F]{8}(?: |$))+)")
 
 
@@ -55,7 +58,7 @@ def disassemble_object(path: Path, features: str = "") -> list[Line]:
     command = [OBJDUMP, "-d", f"--mcpu={CPU}", "--section=.text", str(path)]
     if features:
         command.append(f"--mattr={features}")
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(command, capture_output=True, text=True, check=True, env=_QUIET).stdout
     return parse(listing)
 
 

@@ -1,0 +1,49 @@
+"""Compiled kernels: every instruction of .text decodes to objdump's text and length."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from objdump import CPU, disassemble_object, missing_tools
+
+from amdjit.emulator.decoder import decode_all, disassemble
+
+elffile = pytest.importorskip("elftools.elf.elffile")
+
+COMPILER = "clang-22"
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+SOURCES = sorted(path.stem for path in KERNELS.glob("*.c"))
+_ABSENT = missing_tools() or (None if shutil.which(COMPILER) else f"{COMPILER} not installed")
+pytestmark = pytest.mark.skipif(_ABSENT is not None, reason=_ABSENT or "")
+
+
+def compile_kernel(name: str, level: int, directory: Path) -> Path:
+    """Compile a C kernel for gfx1201 and return the object."""
+    path = directory / f"{name}_{level}.o"
+    command = [COMPILER, "-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-Wall", "-Werror"]
+    subprocess.run([*command, f"-O{level}", "-c", str(KERNELS / f"{name}.c"), "-o", str(path)], check=True)
+    return path
+
+
+def text_section(path: Path) -> bytes:
+    """Return the bytes of .text."""
+    with path.open("rb") as stream:
+        data: bytes = elffile.ELFFile(stream).get_section_by_name(".text").data()
+    return data
+
+
+def test_there_are_kernels() -> None:
+    assert len(SOURCES) >= 12
+
+
+@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("name", SOURCES)
+def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path: Path) -> None:
+    path = compile_kernel(name, level, tmp_path)
+    mine = [(item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0)]
+    theirs = [(line.address, line.text, line.size) for line in disassemble_object(path)]
+    assert len(mine) > 30
+    assert mine == theirs
