@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from amdjit.emulator.cache import ObjectCache
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.driver import driver_text
 from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
+from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.scalar import scalar_address_text
 
@@ -33,16 +35,16 @@ def _access_sources() -> dict[str, Source]:
         for size in SIZES:
             for store in (False, True):
                 access = Access(space, size, store)
-                sources[access.symbol] = _access_source(access)
+                sources[access.symbol] = partial(access_text, access)
     return sources
 
 
-def _access_source(access: Access) -> Source:
-    return lambda attributes: access_text(access, attributes)
+def _matrix_sources(rows: int) -> dict[str, Source]:
+    return {matrix.symbol: partial(matrix_text, matrix, rows) for matrix in matrices()}
 
 
-def native_sources() -> Mapping[str, Source]:
-    """Return the maker of each native function's text."""
+def native_sources(matrix_rows: int) -> Mapping[str, Source]:
+    """Return the maker of each native function's text; `matrix_rows`: accumulators that fit host registers."""
     return {
         "aj_fault": fault_text,
         "aj_stopped": stopped_text,
@@ -50,6 +52,7 @@ def native_sources() -> Mapping[str, Source]:
         "aj_drive": driver_text,
         "aj_scalar_address": scalar_address_text,
         **_access_sources(),
+        **_matrix_sources(matrix_rows),
     }
 
 
@@ -59,7 +62,7 @@ class NativeLibrary:
     def __init__(self, compiler: HostCompiler, cache: ObjectCache) -> None:
         self._compiler = compiler
         self._cache = cache
-        self._sources = native_sources()
+        self._sources = native_sources(16 if compiler.wide_vectors else 4)
         self._code: dict[str, LinkedCode] = {}
         self._addresses: dict[str, int] = {}
         self._lock = threading.RLock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
 from amdjit.emulator.ir import constant
 from amdjit.emulator.layout import EXEC_LO, Context
 from amdjit.emulator.translate.errors import Untranslatable
@@ -136,6 +136,13 @@ def _nothing(frame: Frame, instruction: Instruction) -> None:
     """Waits, hints and cache operations: the emulator does everything in order."""
 
 
+def _signal(frame: Frame, instruction: Instruction) -> None:
+    """Signal the workgroup's barrier: the wait does all the work."""
+    operand = instruction.operands[0]
+    if not isinstance(operand, InlineConstant) or operand.value != -1:
+        raise Untranslatable(instruction, "only the workgroup's barrier (-1) is emulated")
+
+
 def _set_register(frame: Frame, instruction: Instruction) -> None:
     raise Untranslatable(instruction, "hardware registers cannot be written in the emulator")
 
@@ -163,5 +170,6 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_mulk_i32": _multiply_immediate,
     "s_getpc_b64": _program_counter,
     "s_setreg_b32": _set_register,
+    "s_barrier_signal": _signal,
     **dict.fromkeys(_NO_EFFECT, _nothing),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
+from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.scalar_alu import SCALAR_ALU
@@ -25,4 +26,5 @@ EMITTERS: Mapping[str, Emitter] = {
     **VECTOR_CARRY,
     **MEMORY_ACCESS,
     **LDS_ACCESS,
+    **MATRIX,
 }

@@ -1,0 +1,148 @@
+"""WMMA and SWMMAC: native helpers work on the registers in the wave's state. They ignore EXEC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.emulator.ir import Value, constant
+from amdjit.emulator.native.matrix import Matrix
+from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.operation import Emitter
+from amdjit.emulator.translate.operands import constant_bits
+from amdjit.emulator.translate.registers import V32
+
+_NAME = re.compile(r"v_(s?)wmma(?:c)?_(\w+?)_16x16x(\d+)_(\w+)")
+# Staging vectors: C from 0, A from 8, B from 12 on.
+_C_STAGE, _A_STAGE, _B_STAGE = 0, 8, 12
+
+
+def _operand_register(instruction: Instruction, index: int) -> Register:
+    operand = instruction.operands[index]
+    if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
+        raise Untranslatable(instruction, "a matrix operand must be vector registers")
+    return operand
+
+
+def _pointer(frame: Frame, register: Register) -> Value:
+    frame.registers.flush_vectors(register.index, register.dwords)
+    return frame.registers.slot("v", register.index)
+
+
+def _sign_mask(low: int, high: int, bits: int) -> int:
+    if bits == 16:
+        return (0x8000 if low else 0) | (0x80000000 if high else 0)
+    return 0x80808080 if low else 0
+
+
+def _factor(frame: Frame, instruction: Instruction, index: int, stage: int, bits: int) -> Value:
+    """Return A's or B's address; with neg modifiers, that of a negated copy."""
+    register = _operand_register(instruction, index)
+    modifiers = instruction.modifiers
+    number = index - 1
+    mask = _sign_mask(modifiers.neg >> number & 1, modifiers.neg_hi >> number & 1, bits)
+    if not mask:
+        return _pointer(frame, register)
+    for part in range(register.dwords):
+        value = frame.registers.vector(register.index + part)
+        flipped = frame.builder.xor(value, constant(V32, mask))
+        frame.builder.store(flipped, frame.staging(stage + part), 64)
+    return frame.staging(stage)
+
+
+def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> Value:
+    """Return C's address: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a constant."""
+    operand = instruction.operands[3]
+    wide = matrix.result in ("f32", "i32")
+    count = 8 if wide else 4
+    negate, absolute = instruction.modifiers.neg >> 2 & 1, instruction.modifiers.neg_hi >> 2 & 1
+    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR and not (negate or absolute):
+        return _pointer(frame, operand)
+    values = _addend_values(frame, instruction, matrix, count)
+    sign = 0x80000000 if wide else 0x80008000
+    for part, value in enumerate(values):
+        if absolute:
+            value = frame.builder.and_(value, constant(V32, ~sign))
+        if negate:
+            value = frame.builder.xor(value, constant(V32, sign))
+        frame.builder.store(value, frame.staging(_C_STAGE + part), 64)
+    return frame.staging(_C_STAGE)
+
+
+def _addend_values(frame: Frame, instruction: Instruction, matrix: Matrix, count: int) -> list[Value]:
+    operand = instruction.operands[3]
+    if isinstance(operand, InlineConstant):
+        code = {"f32": "f32", "i32": "i32", "f16": "f16", "bf16": "b16"}[matrix.result]
+        bits = constant_bits(operand, code)
+        if matrix.result == "bf16":
+            bits = constant_bits(operand, "f32") >> 16 if isinstance(operand.value, float) else bits
+        whole = bits if count == 8 else bits | bits << 16
+        return [constant(V32, whole)] * count
+    register = _operand_register(instruction, 3)
+    return [frame.registers.vector(register.index + part) for part in range(count)]
+
+
+def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
+    """Return A's and B's types: neg_lo says which are signed."""
+    width = kind[2:]
+    neg = instruction.modifiers.neg
+    return tuple(("i" if neg >> number & 1 else "u") + width for number in (0, 1))  # type: ignore[return-value]
+
+
+def _matrix(instruction: Instruction) -> Matrix:
+    match = _NAME.fullmatch(instruction.mnemonic)
+    assert match is not None
+    sparse, result, k, kinds = match.groups()
+    if kinds.startswith("iu"):
+        a, b = _integer_elements(instruction, kinds)
+        return Matrix(a, b, result, int(k), bool(sparse), instruction.modifiers.clamp)
+    a, _, b = kinds.partition("_")
+    return Matrix(a, b or a, result, int(k), bool(sparse))
+
+
+def _emit_dense(frame: Frame, instruction: Instruction) -> None:
+    matrix = _matrix(instruction)
+    a, b = _factors(frame, instruction, matrix)
+    c = _addend(frame, instruction, matrix)
+    _call(frame, instruction, matrix, [a, b, c])
+
+
+def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[Value, Value]:
+    if matrix.is_integer:
+        return _pointer(frame, _operand_register(instruction, 1)), _pointer(frame, _operand_register(instruction, 2))
+    bits = 16 if matrix.a in ("f16", "bf16") else 8
+    return _factor(frame, instruction, 1, _A_STAGE, bits), _factor(frame, instruction, 2, _B_STAGE, bits)
+
+
+def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
+    target = _operand_register(instruction, 0)
+    frame.native_void(matrix.symbol, [frame.registers.slot("v", target.index), *sources])
+    frame.registers.forget_vectors(target.index, target.dwords)
+
+
+def _emit_sparse(frame: Frame, instruction: Instruction) -> None:
+    matrix = _matrix(instruction)
+    a, b = _factors(frame, instruction, matrix)
+    target = _pointer(frame, _operand_register(instruction, 0))
+    index = _pointer(frame, _operand_register(instruction, 3))
+    chosen = constant("i32", instruction.modifiers.op_sel & 1)
+    _call(frame, instruction, matrix, [a, b, target, index, chosen])
+
+
+_FLOATS = ("f32_16x16x{k}_f16", "f32_16x16x{k}_bf16", "f16_16x16x{k}_f16", "bf16_16x16x{k}_bf16")
+_EIGHTS = tuple(f"f32_16x16x{{k}}_{a}_{b}" for a in ("fp8", "bf8") for b in ("fp8", "bf8"))
+_DENSE = [name.format(k=16) for name in (*_FLOATS, *_EIGHTS)]
+_SPARSE = [name.format(k=32) for name in (*_FLOATS, *_EIGHTS)]
+
+MATRIX: Mapping[str, Emitter] = {
+    **{f"v_wmma_{name}": _emit_dense for name in _DENSE},
+    "v_wmma_i32_16x16x16_iu8": _emit_dense,
+    "v_wmma_i32_16x16x16_iu4": _emit_dense,
+    "v_wmma_i32_16x16x32_iu4": _emit_dense,
+    **{f"v_swmmac_{name}": _emit_sparse for name in _SPARSE},
+    "v_swmmac_i32_16x16x32_iu8": _emit_sparse,
+    "v_swmmac_i32_16x16x32_iu4": _emit_sparse,
+    "v_swmmac_i32_16x16x64_iu4": _emit_sparse,
+}
