@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -19,11 +19,18 @@ from amdjit.types import Array, Void
 __all__ = ["declare_device_function", "declare_kernel", "lower_function"]
 
 
+class _KernelFunction(ir.Function):  # type: ignore[misc]
+    """llvmlite puts commas between a function's metadata; LLVM's grammar has none there, unlike on instructions."""
+
+    def _stringify_metadata(self, leading_comma: bool = False) -> str:
+        return " ".join(f"!{kind} {node.get_reference()}" for kind, node in self.metadata.items())
+
+
 def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset[str]) -> Any:
     """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as attributes."""
     options = state.options
     types = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
-    function = ir.Function(state.module, ir.FunctionType(VOID, types), kernel.name)
+    function = _KernelFunction(state.module, ir.FunctionType(VOID, types), kernel.name)
     function.calling_convention = "amdgpu_kernel"
     function.linkage = "protected"
     function.attributes = TextAttributes([*_common_attributes(options), *_launch_attributes(options)])
@@ -87,7 +94,7 @@ def _bind_parameters(state: FunctionState, arguments: Iterable[Any]) -> None:
             state.bound[parameter] = value
 
 
-def _assigned(statements: tuple[tree.Statement, ...]) -> Iterable[tree.Variable]:
+def _assigned(statements: Sequence[tree.Statement]) -> Iterable[tree.Variable]:
     """Yield the variables that statements assign."""
     for statement in statements:
         if isinstance(statement, tree.Assign):
