@@ -83,3 +83,26 @@ def test_an_error_without_words_or_remedy_is_still_a_sentence() -> None:
     error = hip_errors.HipError("do it", 12345, "hipErrorNew", "")
     assert str(error) == "HIP could not do it: hipErrorNew (12345), no further words."
     assert error.remedy == ""
+
+
+@needs_standin
+def test_kernels_and_examples_run_on_hip_as_on_the_emulator() -> None:
+    run_checks("emulated_checks.py", 15)
+
+
+@needs_standin
+def test_any_script_runs_with_the_stand_in(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, amdjit, numpy as np\n"
+        "@amdjit.kernel\n"
+        "def double(x):\n"
+        "    x[amdjit.threadIdx.x] *= 2.0\n"
+        "x = np.arange(32, dtype=np.float32)\n"
+        "double[1, 32](x)\n"
+        "print(amdjit.current_device().name, sys.argv[1:], x.sum())\n"
+    )
+    command = [sys.executable, str(STANDIN / "run_with_standin.py"), str(script), "an", "argument"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "hip:0 ['an', 'argument'] 992.0\n"

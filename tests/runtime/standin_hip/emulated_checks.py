@@ -1,0 +1,96 @@
+"""Checks with the stand-in's launches on the emulator: same kernels, same results as without HIP in between."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import struct
+from dataclasses import replace
+
+import code_objects
+import numpy as np
+import pytest
+import standin
+
+import amdjit
+import amdjit.examples
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.runtime import arrays
+from amdjit.runtime.device import Device
+from amdjit.runtime.hip_errors import HipError
+from amdjit.target import find_target
+
+EXAMPLES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report")
+TARGET = find_target("gfx1201")
+assert TARGET is not None
+GPU = standin.EmulatedGpu(EmulatorDevice(TARGET))
+GPU.install()
+
+
+@pytest.fixture
+def gpu() -> Device:
+    device = amdjit.current_device()
+    assert device.name == "hip:0"  # a GPU that works is the default
+    return device
+
+
+def test_a_code_object_runs(gpu: Device) -> None:
+    function = gpu.load(code_objects.doubling_kernel()).function("double_value")
+    out = arrays.zeros(gpu, 100)
+    stream = gpu.create_stream()
+    gpu.launch(function, (1, 1, 1), (64, 1, 1), 0, bytearray(struct.pack("<Qif", out.address, 40, 1.75)), stream)
+    gpu.synchronize_stream(stream)
+    assert out.copy_to_host().tolist() == [3.5] * 40 + [0] * 60
+
+
+@amdjit.kernel
+def scale_rows(factor, a, out, bias):
+    row, column = amdjit.blockIdx.x, amdjit.threadIdx.x
+    if column < a.shape[1]:
+        out[row, column] = factor * a[row, column] + bias
+
+
+@pytest.mark.parametrize("name", ["hip:0", "emulator:gfx1201"])
+def test_kernels_run_with_numpy_and_device_arrays(name: str) -> None:
+    a = np.arange(40, dtype=np.float32).reshape(4, 10)
+    expected = 3 * a[:, ::-1] - 1
+    with amdjit.use(name):
+        out = np.zeros((4, 20), np.float32)
+        scale_rows[4, 32](np.float32(3), a[:, ::-1], out[:, ::2], np.float32(-1))
+        np.testing.assert_array_equal(out[:, ::2], expected)
+        assert not out[:, 1::2].any()
+        stream, there = amdjit.Stream(), amdjit.to_device(out)
+        before = standin.library().standin_launches()
+        scale_rows[4, 32, stream](np.float32(3), amdjit.to_device(a)[:, ::-1], there[:, 1::2], np.float32(-1))
+        np.testing.assert_array_equal(there[:, 1::2].copy_to_host(stream=stream), expected)
+        assert standin.library().standin_launches() - before == (name == "hip:0")
+
+
+@amdjit.kernel
+def write_far_away(out, n):
+    out[amdjit.threadIdx.x + n] = 1.0
+
+
+def test_a_fault_becomes_a_hip_error_and_the_next_launch_works() -> None:
+    out = np.full(32, 7, np.float32)
+    with pytest.raises(HipError, match=r"hipErrorLaunchFailure \(719\).*AMDJIT_DEVICE=emulator:gfx1201"):
+        write_far_away[1, 32](out, 2**24)
+    assert out.tolist() == [7] * 32
+    assert isinstance(GPU.faults[-1], amdjit.KernelFault)
+    write_far_away[1, 32](out, 0)
+    assert out.tolist() == [1] * 32
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_give_the_same_on_hip_and_on_the_emulator(name: str) -> None:
+    main = importlib.import_module(f"amdjit.examples.{name}").main
+    launches = standin.library().standin_launches()
+    with amdjit.use("hip:0"):
+        on_hip = main()
+    assert standin.library().standin_launches() > launches
+    with amdjit.use("emulator:gfx1201"):
+        emulated = main()
+    pairs = [(on_hip, emulated)] if not isinstance(on_hip, list) else list(zip(on_hip, emulated, strict=True))
+    for one, other in pairs:
+        assert one.device == "hip:0"
+        assert replace(one, device=other.device) == other
