@@ -11,6 +11,7 @@ from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
 from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
+from amdjit.lowering.indexing import constant_last
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
 from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of
 from amdjit.lowering.state import FunctionState
@@ -45,7 +46,7 @@ def address(state: FunctionState, array: ArrayValue, indices: tuple[tree.Express
 def _index(state: FunctionState, node: tree.Expression) -> Index:
     if not isinstance(node.type, Scalar):
         raise InternalError(f"an index of type {node.type}")
-    return evaluate(state, node), node.type
+    return evaluate(state, constant_last(node)), node.type
 
 
 def _constant(state: FunctionState, node: tree.Constant) -> Any:

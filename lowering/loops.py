@@ -39,18 +39,17 @@ def while_loop(state: FunctionState, condition: Callable[[], Any], body: Part, o
 def range_loop(
     state: FunctionState,
     variable: Variable,
-    start: Any,
-    stop: Any,
-    step: Any,
+    limits: tuple[Any, Any, Any],
     body: Part,
     otherwise: Part,
     unroll: int,
 ) -> None:
-    """Lower a loop over range(start, stop, step); the three are of the variable's type."""
+    """Lower a loop over range(*limits); the three limits are of the variable's type."""
     scalar, builder = variable.type, state.builder
     if not isinstance(scalar, Scalar) or not scalar.is_integer:
         raise InternalError(f"a range of {scalar}")
-    bounds = _Bounds(builder, scalar, start, stop, step)
+    start = limits[0]
+    bounds = _Bounds(builder, scalar, *limits)
     inside, following, done, after = (builder.append_basic_block(name) for name in ("round", "next", "done", "after"))
     before = builder.block
     builder.cbranch(bounds.enter(), inside, done)
@@ -74,7 +73,7 @@ class _Bounds:
         self._builder = builder
         self._scalar = scalar
         self._start, self._stop, self._step = start, stop, step
-        known = constant_value(step)
+        known = self._known(step)
         self._forward = (known > 0 if known is not None else None) if scalar.is_signed else True
         self._cannot_wrap = known is not None and self._stays_inside(known)
         if self._forward is None:
@@ -115,11 +114,16 @@ class _Bounds:
             return self._before(increased, self._stop)
         return self._before(value, self._limit)
 
+    def _known(self, value: Any) -> int | None:
+        """Return the number of a constant bound, read with the variable's sign."""
+        number = constant_value(value)
+        return number if number is None or self._scalar.is_signed else number & self._scalar.maximum
+
     def _stays_inside(self, step: int) -> bool:
         """Tell whether any value before `stop`, plus the step, surely stays in the type."""
         if abs(step) == 1:
             return True
-        stop = constant_value(self._stop)
+        stop = self._known(self._stop)
         if stop is None:
             return False
         farthest = stop + step - (1 if step > 0 else -1)

@@ -78,11 +78,11 @@ def _while(state: FunctionState, node: tree.While) -> None:
 
 
 def _for_range(state: FunctionState, node: tree.ForRange) -> None:
-    bounds = [evaluate(state, bound) for bound in (node.start, node.stop, node.step)]
+    start, stop, step = (evaluate(state, bound) for bound in (node.start, node.stop, node.step))
     range_loop(
         state,
         node.variable,
-        *bounds,
+        (start, stop, step),
         body=lambda: lower_block(state, node.body),
         otherwise=lambda: lower_block(state, node.otherwise),
         unroll=node.unroll,

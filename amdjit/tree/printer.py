@@ -20,7 +20,7 @@ def print_program(program: tree.Program) -> str:
 def print_function(function: tree.Function, keyword: str = "function", written: frozenset[str] = frozenset()) -> str:
     """Return one function. `written` names the array parameters to mark as written to."""
     parameters = [f"{v}: {v.type}{' (written)' if v.name in written else ''}" for v in function.parameters]
-    marks = "" if function.inline else " (not inlined)"
+    marks = " (not inlined)" if keyword == "function" and not function.inline else ""
     head = f"{keyword} {function.name}({', '.join(parameters)}) -> {function.result}{marks}:"
     rows = [(function.span.line, head)]
     rows += [(line, "    " + text) for line, text in _block(function.body)]
