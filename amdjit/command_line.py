@@ -1,9 +1,10 @@
-"""The `amdjit` command: devices, inspect, demo."""
+"""The `amdjit` command: demo, devices, inspect."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 import amdjit
 from amdjit.api import Kernel
 from amdjit.compiler import CompiledKernel
-from amdjit.devices import current_device, devices
-from amdjit.diagnostics import AmdjitError, LaunchError
-from amdjit.types import SCALARS, Array, Type
+from amdjit.demo import run_demo
+from amdjit.devices import current_device, devices, hip_status, use
+from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
+from amdjit.types import SCALARS, Scalar, Type
 from amdjit.vector_types import NAMED_VECTORS
 
 _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
@@ -24,9 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the process's exit code. Errors of amdjit go to stderr as they are."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
     except AmdjitError as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of a pipe has had enough; Python would complain when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
@@ -34,16 +42,26 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="amdjit", description="Compile Python functions to AMDGPU kernels.")
     parser.add_argument("--version", action="version", version=f"amdjit {amdjit.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
+    demo = commands.add_parser("demo", help="run the WMMA examples, each compared with NumPy")
+    demo.add_argument("--device", default=None, help="such as emulator:gfx1201 (default: see `amdjit devices`)")
+    demo.set_defaults(run=_demo)
     listing = commands.add_parser("devices", help="list the devices that kernels can run on")
     listing.set_defaults(run=_devices)
-    inspect = commands.add_parser("inspect", help="compile a kernel and print a stage of it")
+    inspect = commands.add_parser("inspect", help="compile a kernel and print one stage of it; nothing is launched")
     inspect.add_argument("kernel", metavar="FILE.py:KERNEL")
     inspect.add_argument("--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"')
-    inspect.add_argument("--target", default=None, help="the processor (default: gfx1201)")
-    inspect.add_argument("--emit", choices=_EMITS, default="asm")
-    inspect.add_argument("--output", "-o", type=Path, default=None, help="where the object goes")
+    inspect.add_argument("--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)")
+    inspect.add_argument("--emit", choices=_EMITS, default="asm", help="the stage to print (default: asm)")
+    inspect.add_argument("--output", "-o", type=Path, default=None, help="the object's file (default: KERNEL.hsaco)")
     inspect.set_defaults(run=_inspect)
     return parser
+
+
+def _demo(options: argparse.Namespace) -> int:
+    if options.device is None:
+        return 1 if run_demo(current_device()) else 0
+    with use(options.device) as device:
+        return 1 if run_demo(device) else 0
 
 
 def _devices(options: argparse.Namespace) -> int:
@@ -51,20 +69,29 @@ def _devices(options: argparse.Namespace) -> int:
     for device in devices():
         mark = "*" if device.name == chosen else " "
         print(f"{mark} {device.name:20} {device.target.name:8} {device.description}")
+    if hip_status():
+        print(f"HIP: {hip_status()}")
     print("* is the default; AMDJIT_DEVICE or `with amdjit.use(name):` chooses another one")
     return 0
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    file, _, name = options.kernel.rpartition(":")
+    file, separator, name = options.kernel.rpartition(":")
+    if not separator or not name.isidentifier():
+        raise LaunchError(f"{options.kernel!r} names no kernel: write FILE.py:KERNEL")
+    if options.output is not None and options.emit != "object":
+        raise LaunchError(f"--output is for --emit object; --emit {options.emit} prints")
     kernel = _load_kernel(Path(file), name)
     compiled = kernel.compile(*parse_signature(options.signature), target=options.target)
-    if options.emit == "object":
-        output = options.output or Path(f"{name}.hsaco")
-        output.write_bytes(compiled.code_object)
-        print(f"{output}: {len(compiled.code_object)} bytes for {compiled.target}")
+    if options.emit != "object":
+        print(_stage(compiled, options.emit))
         return 0
-    print(_stage(compiled, options.emit))
+    output = options.output or Path(f"{name}.hsaco")
+    try:
+        output.write_bytes(compiled.code_object)
+    except OSError as error:
+        raise BackendError(f"{output} cannot be written: {error.strerror}") from error
+    print(f"{output}: {len(compiled.code_object)} bytes for {compiled.target}")
     return 0
 
 
@@ -77,9 +104,10 @@ def _stage(compiled: CompiledKernel, emit: str) -> str:
 
 
 def _load_kernel(file: Path, name: str) -> Kernel:
+    """Import a file as a script's neighbours would see it, and return its kernel; what the file raises, it raises."""
     specification = importlib.util.spec_from_file_location(file.stem, file)
     if not file.is_file() or specification is None or specification.loader is None:
-        raise LaunchError(f"{file}: no such Python file; write FILE.py:KERNEL")
+        raise LaunchError(f"{file} is no Python file: write FILE.py:KERNEL")
     module = importlib.util.module_from_spec(specification)
     sys.modules[file.stem] = module
     sys.path.insert(0, str(file.parent))
@@ -87,7 +115,7 @@ def _load_kernel(file: Path, name: str) -> Kernel:
     kernel = getattr(module, name, None)
     if not isinstance(kernel, Kernel):
         kernels = sorted(key for key, value in vars(module).items() if isinstance(value, Kernel))
-        raise LaunchError(f"{file} has no kernel {name!r}; its kernels are {', '.join(kernels) or 'none'}")
+        raise LaunchError(f"{file} has no kernel {name!r}; its kernels are: {', '.join(kernels) or 'none'}")
     return kernel
 
 
@@ -125,12 +153,15 @@ def _parse_type(text: str) -> Type:
     name, bracket, axes = text.partition("[")
     element = types.get(name.strip())
     if element is None:
-        raise LaunchError(f"{text!r} is no type; there are {', '.join(types)}, and arrays such as f32[:, ::1]")
+        scalars = ", ".join(map(str, SCALARS))
+        raise LaunchError(
+            f"{text!r} is no type; there are {scalars}, vectors such as f16x8, arrays such as f32[:, ::1]"
+        )
     if not bracket:
         return element
     parts = [axis.strip() for axis in axes.rstrip("] ").split(",")]
     if any(part not in (":", "::1") for part in parts) or "::1" in parts[:-1] or not text.endswith("]"):
         raise LaunchError(f"{text!r} is no array type; write one `:` an axis, such as f32[:, ::1]")
-    array = element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]  # type: ignore[index]
-    assert isinstance(array, Array)
-    return array
+    if not isinstance(element, Scalar):
+        raise LaunchError(f"{text!r} is no array type: arrays hold scalars; a kernel reads vectors with `a.load(i, n)`")
+    return element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]
