@@ -97,6 +97,11 @@ class Kernel:
         resolved = tuple(self._resolve(i, a, annotations[i]) for i, a in enumerate(arguments))
         return self._compile(compile_options, resolved)
 
+    @property
+    def specialisations(self) -> tuple[CompiledKernel, ...]:
+        """What this kernel was compiled to so far, for each combination of options and argument types."""
+        return tuple(self._compiled.values())
+
     def inspect_types(self) -> dict[str, str]:
         """Return the typed tree of each specialisation so far, by signature."""
         return {c.signature: c.typed_tree for c in self._compiled.values()}
