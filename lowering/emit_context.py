@@ -31,7 +31,6 @@ from amdjit.types import Scalar, Type, Vector
 __all__ = ["LoweringContext", "implicit_argument"]
 
 _GROUP_SIZES = {12: 0, 14: 1, 16: 2}
-_DISPATCH_ALIGNMENT = 8
 
 
 class LoweringContext:
@@ -151,8 +150,8 @@ def implicit_argument(builder: Builder, options: CompileOptions, offset: int, bi
         return literal(llvm, shape[_GROUP_SIZES[offset]])
     base = builder.invoke_name("llvm.amdgcn.implicitarg.ptr", CONSTANT_SPACE, [])
     address = builder.offset(base, literal(I64, offset)) if offset else base
-    alignment = (offset & -offset) if offset else _DISPATCH_ALIGNMENT
-    value = builder.read(llvm, address, min(alignment, _DISPATCH_ALIGNMENT))
+    # No more than the natural alignment: LLVM would read 32 bits where gfx12 can read the 16 alone.
+    value = builder.read(llvm, address, bits // 8)
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     if offset in _GROUP_SIZES:
         limits = [literal(llvm, 1), literal(llvm, options.max_workgroup_size + 1)]
