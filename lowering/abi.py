@@ -2,8 +2,8 @@
 
 A scalar, vector or pointer is one LLVM value. An array is a pointer to its first element, then its extents, then (where
 the layout is strided) its strides, both in elements and of the array's index type; a known shape needs no extents. A
-tuple is its items, one after another. This order is the order of the kernel's arguments, too; a boolean argument of a
-kernel is one byte.
+tuple is its items, one after another. A kernel's arguments are in the order of `amdjit.kernarg`; a boolean argument of
+a kernel is one byte.
 """
 
 from __future__ import annotations

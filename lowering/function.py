@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from amdjit.kernarg import kernarg_order
 from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.state import FunctionState, ModuleState
@@ -29,12 +30,13 @@ class _KernelFunction(ir.Function):  # type: ignore[misc]
 def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset[str]) -> Any:
     """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as attributes."""
     options = state.options
-    types = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
+    in_order = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
+    types = [in_order[place] for place in kernarg_order([parameter.type for parameter in kernel.parameters])]
     function = _KernelFunction(state.module, ir.FunctionType(VOID, types), kernel.name)
     function.calling_convention = "amdgpu_kernel"
     function.linkage = "protected"
     function.attributes = TextAttributes([*_common_attributes(options), *_launch_attributes(options)])
-    arguments = iter(function.args)
+    arguments = iter(kernel_arguments(kernel, function.args))
     for parameter in kernel.parameters:
         for name, llvm in zip(_argument_names(parameter), components(parameter.type), strict=True):
             argument = next(arguments)
@@ -45,6 +47,12 @@ def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset
         sizes = [literal(ir.IntType(32), extent) for extent in shape]
         function.set_metadata("reqd_work_group_size", state.module.add_metadata(sizes))
     return function
+
+
+def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[Any]:
+    """Return the kernel's LLVM arguments parameter by parameter, whatever their order in the kernarg segment."""
+    order = kernarg_order([parameter.type for parameter in kernel.parameters])
+    return [argument for _, argument in sorted(zip(order, arguments, strict=True), key=lambda pair: pair[0])]
 
 
 def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
@@ -66,7 +74,8 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     builder = Builder(declared, module.fast_math)
     state = FunctionState(module, function, builder, locations)
     builder.debug_metadata = state.location(function.span)
-    _bind_parameters(state, declared.args)
+    is_kernel = declared.calling_convention == "amdgpu_kernel"
+    _bind_parameters(state, kernel_arguments(function, declared.args) if is_kernel else declared.args)
     lower_block(state, function.body)
     if not builder.block.is_terminated:
         if isinstance(function.result, Void):

@@ -4,10 +4,13 @@ scalar   its value, naturally aligned; a boolean is one byte
 vector   its elements, aligned to its size rounded up to a power of two, as LLVM does
 array    the address, then an extent for each axis, then for strided arrays a stride in elements for each axis;
          extents and strides have the array type's `index_type`
+
+Their order in the segment is that of `amdjit.kernarg`.
 """
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.diagnostics.errors import InternalError, LaunchError
+from amdjit.kernarg import kernarg_order
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import Array, Layout, Scalar, Type, Vector, bf8, bf16, fp8
 
@@ -53,16 +57,17 @@ class _Piece:
 
 def kernarg_fields(types: Sequence[Type]) -> tuple[tuple[KernargField, ...], ...]:
     """Return the fields of each argument. LLVM AMDGPU guide, "Kernel Argument": each value at its ABI alignment."""
+    pieces = [_pieces(type) for type in types]
+    flat = [piece for part in pieces for piece in part]
+    fields: list[KernargField | None] = [None] * len(flat)
     offset = 0
-    arguments = []
-    for type in types:
-        fields = []
-        for piece in _pieces(type):
-            offset = -(-offset // piece.alignment) * piece.alignment
-            fields.append(KernargField(offset, piece.code))
-            offset += piece.size
-        arguments.append(tuple(fields))
-    return tuple(arguments)
+    for position in kernarg_order(types):
+        piece = flat[position]
+        offset = -(-offset // piece.alignment) * piece.alignment
+        fields[position] = KernargField(offset, piece.code)
+        offset += piece.size
+    remaining = iter(field for field in fields if field is not None)
+    return tuple(tuple(itertools.islice(remaining, len(part))) for part in pieces)
 
 
 def _pieces(type: Type) -> list[_Piece]:
@@ -89,7 +94,9 @@ class ArgumentPacker:
         self.names = tuple(names)
         self.types = tuple(types)
         self.fields = kernarg_fields(types)
-        flat = [field for fields in self.fields for field in fields]
+        self._order = kernarg_order(types)
+        in_arguments = [field for fields in self.fields for field in fields]
+        flat = [in_arguments[position] for position in self._order]
         self._struct = struct.Struct(_struct_format(flat))
         self._flatten = tuple(_flatten_of(type) for type in types)
         self.nbytes = self._struct.size
@@ -111,7 +118,7 @@ class ArgumentPacker:
         try:
             for flatten, value in zip(self._flatten, values, strict=True):
                 flat += flatten(value)
-            self._struct.pack_into(kernarg, 0, *flat)
+            self._struct.pack_into(kernarg, 0, *[flat[position] for position in self._order])
         except _PACK_ERRORS as error:
             self._blame(values)
             raise InternalError(f"arguments could not be packed: {error}") from error

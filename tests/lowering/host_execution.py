@@ -28,7 +28,7 @@ def run_on_host(llvm_text: str, kernel: str, *arguments: Any) -> None:
         module.data_layout = str(machine.target_data)
         with llvm.create_mcjit_compiler(module, machine) as engine:
             engine.finalize_object()
-            values = [part for argument in arguments for part in _c_values(argument)]
+            values = _in_kernarg_order([_c_values(argument) for argument in arguments])
             prototype = ctypes.CFUNCTYPE(None, *(type(value) for value in values))
             prototype(engine.get_function_address(kernel))(*values)
             engine.remove_module(module)
@@ -39,6 +39,12 @@ def _for_host(text: str) -> str:
     text = re.sub(r"target (triple|datalayout) = .*", "", text)
     text = re.sub(r",? ?addrspace\([0-9]\)", "", text).replace("amdgpu_kernel ", "").replace("protected ", "")
     return re.sub(r'"(target-cpu|target-features|amdgpu-[a-z-]+|uniform-work-group-size)"="[^"]*"', "", text)
+
+
+def _in_kernarg_order(arguments: list[list[Any]]) -> list[Any]:
+    """Addresses first, as `amdjit.kernarg` says."""
+    addresses = [values[0] for values in arguments if len(values) > 1]
+    return addresses + [values[-1] for values in arguments]
 
 
 def _c_values(argument: Any) -> list[Any]:

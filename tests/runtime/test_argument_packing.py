@@ -38,12 +38,12 @@ def test_scalars_and_vectors_have_llvms_alignment() -> None:
     ]  # fmt: skip
 
 
-def test_arrays_are_address_extents_and_strides() -> None:
+def test_addresses_come_first_then_extents_strides_and_scalars() -> None:
     assert layout(t.i8, contiguous(t.f32, 2), strided(t.f16, 2), contiguous(t.f32, 1, 64), t.i8) == [
-        [(0, "b")],
-        [(8, "Q"), (16, "i"), (20, "i")],
-        [(24, "Q"), (32, "i"), (36, "i"), (40, "i"), (44, "i")],
-        [(48, "Q"), (56, "q")],
+        [(24, "b")],
+        [(0, "Q"), (28, "i"), (32, "i")],
+        [(8, "Q"), (36, "i"), (40, "i"), (44, "i"), (48, "i")],
+        [(16, "Q"), (56, "q")],
         [(64, "b")],
     ]
 
@@ -77,7 +77,7 @@ def test_array_arguments(device: HostMemoryDevice) -> None:
     array = arrays.zeros(device, (4, 6), np.float16)
     packer = ArgumentPacker(["n", "a", "b"], [t.i16, contiguous(t.f16, 2), strided(t.f16, 2, 64)])
     view = array[::-2, 1::3]
-    expected = struct.pack("<h6xQiiQqqqq", 7, array.address, 4, 6, view.address, 2, 2, -12, 3)
+    expected = struct.pack("<QQh2xii4xqqqq", array.address, view.address, 7, 4, 6, 2, 2, -12, 3)
     assert bytes(packer.pack([7, array, view])) == expected
     assert packer.nbytes == len(expected)
     larger = bytearray(b"\xee" * (len(expected) + 4))

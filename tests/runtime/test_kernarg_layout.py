@@ -9,6 +9,7 @@ import pytest
 
 from amdjit import types as t
 from amdjit.code_object.code_object import CodeObject
+from amdjit.kernarg import kernarg_order
 from amdjit.lowering.abi import kernel_argument_types
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
 
@@ -37,7 +38,8 @@ SIGNATURES = {
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_offsets_are_those_in_the_metadata_that_llvm_writes(name: str) -> None:
     types = SIGNATURES[name]
-    parameters = [str(llvm) for type in types for llvm in kernel_argument_types(type)]
+    in_order = [str(llvm) for type in types for llvm in kernel_argument_types(type)]
+    parameters = [in_order[position] for position in kernarg_order(types)]
     text = ", ".join(f"{parameter} %{i}" for i, parameter in enumerate(parameters))
     code_object = code_objects.linked(
         f'target triple = "amdgcn-amd-amdhsa"\ndefine amdgpu_kernel void @k({text}) {{ ret void }}\n'
@@ -47,6 +49,7 @@ def test_offsets_are_those_in_the_metadata_that_llvm_writes(name: str) -> None:
     metadata = CodeObject.read(code_object).kernels["k"].metadata
     explicit = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
     fields = [field for fields in kernarg_fields(types) for field in fields]
+    fields.sort(key=lambda field: field.offset)
     assert [field.offset for field in fields] == [argument.offset for argument in explicit]
     for field, argument in zip(fields, explicit, strict=True):
         assert argument.size // 2 < field.nbytes <= argument.size  # a vector's size is rounded up
