@@ -21,7 +21,7 @@ from amdjit.target import TARGETS, Target, find_target
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
 # A launch packet: the kernarg size, the five words of `extra` (two of them addresses of parts of the packet), kernarg.
 _HEADER = struct.Struct("<Q5Q")
-_UNKNOWN_ERROR = 999
+_OUT_OF_MEMORY, _UNKNOWN_ERROR = 2, 999
 
 
 @functools.cache
@@ -51,8 +51,8 @@ def _call(doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
 
 
-def _error(doing: str, code: Any, detail: str = "") -> HipError:
-    return HipError(doing, int(code), code.name, _text(_hip().hipGetErrorString(code)), detail)
+def _error(doing: str, code: Any) -> HipError:
+    return HipError(doing, int(code), code.name, _text(_hip().hipGetErrorString(code)))
 
 
 def _text(value: Any) -> str:
@@ -92,6 +92,7 @@ class HipFunction:
 
     def __init__(self, name: str, module: HipModule, native: Any) -> None:
         self.name = name
+        self.doing = f"launch {name}"
         self.native = native
         self.lock = threading.Lock()
         self._module = module
@@ -118,12 +119,12 @@ class HipFunction:
 class HipModule:
     """A code object that one GPU has loaded."""
 
-    def __init__(self, code_object: bytes) -> None:
+    def __init__(self, code_object: bytes, call: Callable[..., Any]) -> None:
         hip = _hip()
         # HIP does not copy the image and may read it as late as the first look-up of a kernel.
         self._image = code_object
         doing = f"load a code object of {len(code_object)} bytes"
-        self._handle = _Handle(_call(doing, hip.hipModuleLoadData, code_object), hip.hipModuleUnload)
+        self._handle = _Handle(call(doing, hip.hipModuleLoadData, code_object), hip.hipModuleUnload)
 
     def function(self, name: str) -> HipFunction:
         """Look up a kernel by its symbol name; HipError if there is none."""
@@ -141,7 +142,6 @@ class HipDevice:
         self.index = index
         self.name = f"hip:{index}"
         self.dlpack_device = (dlpack.ROCM, index)
-        # HIP's current device is per thread and shared with other libraries; with one GPU it cannot be another.
         self._is_only_one = _call("count the devices", hip.hipGetDeviceCount) == 1
         properties = _properties(index)
         architecture = _text(properties.gcnArchName)
@@ -155,15 +155,15 @@ class HipDevice:
 
     def allocate(self, nbytes: int) -> int:
         """Allocate device memory; HipError when out of memory, with what is free."""
-        self._select()
-        code, pointer = self._hip.hipMalloc(max(nbytes, 1))
-        if code:
-            raise _error(f"allocate {nbytes} bytes on {self.name}", code, self._free_memory())
-        return int(pointer)
+        try:
+            return int(self._here(f"allocate {nbytes} bytes on {self.name}", self._hip.hipMalloc, max(nbytes, 1)))
+        except HipError as error:
+            if error.code == _OUT_OF_MEMORY:
+                raise error.with_detail(self._free_memory()) from None
+            raise
 
     def free(self, address: int) -> None:
         """Give an allocation back. HIP waits for the work of the device first."""
-        self._select()
         _call("free memory", self._hip.hipFree, address)
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
@@ -184,48 +184,44 @@ class HipDevice:
 
     def load(self, code_object: bytes) -> HipModule:
         """Load a linked code object; HipError if it is for another processor."""
-        self._select()
-        return HipModule(code_object)
+        return HipModule(code_object, self._here)
 
     def launch(
         self, function: Function, grid: Extent, block: Extent, dynamic_lds: int, kernarg: bytearray, stream: Any = None
     ) -> None:
         """Start a kernel. HIP fills in the hidden arguments and has copied `kernarg` when this returns."""
         assert isinstance(function, HipFunction)
-        self._select()
-        with function.lock:
-            result = self._hip.hipModuleLaunchKernel(
-                function.native, *grid, *block, dynamic_lds, _native(stream), None, function.fill_packet(kernarg)
-            )
-        if result[0]:
-            raise _error(f"launch {function.name} with grid {grid}, block {block} on {self.name}", result[0])
+        shape = (*grid, *block, dynamic_lds)
+        try:
+            with function.lock:
+                extra = function.fill_packet(kernarg)
+                launch = self._hip.hipModuleLaunchKernel
+                self._here(function.doing, launch, function.native, *shape, _native(stream), None, extra)
+        except HipError as error:
+            detail = f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
+            raise error.with_detail(detail) from None
 
     def synchronize(self) -> None:
         """Wait for all work of this device; HipError if some of it failed."""
-        self._select()
-        _call(f"finish the work on {self.name}", self._hip.hipDeviceSynchronize)
+        self._here(f"finish the work on {self.name}", self._hip.hipDeviceSynchronize)
 
     def create_stream(self) -> _Handle:
         """Make a stream; it is destroyed with its last reference."""
-        self._select()
-        native = _call(f"create a stream on {self.name}", self._hip.hipStreamCreate)
+        native = self._here(f"create a stream on {self.name}", self._hip.hipStreamCreate)
         return _Handle(native, self._hip.hipStreamDestroy)
 
     def synchronize_stream(self, stream: Any) -> None:
         """Wait for all work of one stream; HipError if some of it failed."""
-        self._select()
-        _call(f"finish the work of a stream on {self.name}", self._hip.hipStreamSynchronize, _native(stream))
+        self._here(f"finish the work of a stream on {self.name}", self._hip.hipStreamSynchronize, _native(stream))
 
     def create_event(self) -> _Handle:
         """Make an event that can be timed; it is destroyed with its last reference."""
-        self._select()
-        native = _call(f"create an event on {self.name}", self._hip.hipEventCreate)
+        native = self._here(f"create an event on {self.name}", self._hip.hipEventCreate)
         return _Handle(native, self._hip.hipEventDestroy)
 
     def record_event(self, event: Any, stream: Any = None) -> None:
         """Put the event behind the work that the stream has now."""
-        self._select()
-        _call("record an event", self._hip.hipEventRecord, event.native, _native(stream))
+        self._here("record an event", self._hip.hipEventRecord, event.native, _native(stream))
 
     def synchronize_event(self, event: Any) -> None:
         """Wait until the event has been reached."""
@@ -235,26 +231,33 @@ class HipDevice:
         """Return the time between two recorded, reached events, to about 1 us."""
         return float(_call("time two events", self._hip.hipEventElapsedTime, start.native, end.native))
 
-    def _select(self) -> None:
-        if not self._is_only_one:
-            _call(f"switch to {self.name}", self._hip.hipSetDevice, self.index)
+    def _here(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a HIP function with this device as HIP's current one."""
+        if self._is_only_one:
+            return _call(doing, function, *arguments)
+        # HIP's current device is per thread and shared with other libraries, so it is put back.
+        before = _call("ask for the current device", self._hip.hipGetDevice)
+        _call(f"switch to {self.name}", self._hip.hipSetDevice, self.index)
+        try:
+            return _call(doing, function, *arguments)
+        finally:
+            _call(f"switch back from {self.name}", self._hip.hipSetDevice, before)
 
     def _copy(self, destination: Any, source: Any, nbytes: int, kind: Any, stream: Any, wait: bool) -> None:
         if nbytes == 0:
             return
-        self._select()
         doing = f"copy {nbytes} bytes ({kind.name.removeprefix('hipMemcpy')}) on {self.name}"
         if stream is None:
-            _call(doing, self._hip.hipMemcpy, destination, source, nbytes, kind)
+            self._here(doing, self._hip.hipMemcpy, destination, source, nbytes, kind)
             return
-        _call(doing, self._hip.hipMemcpyAsync, destination, source, nbytes, kind, _native(stream))
+        self._here(doing, self._hip.hipMemcpyAsync, destination, source, nbytes, kind, _native(stream))
         if wait:
             # HIP may still read or write pageable host memory when hipMemcpyAsync has returned.
             self.synchronize_stream(stream)
 
     def _free_memory(self) -> str:
-        code, free, total = self._hip.hipMemGetInfo()
-        return "" if code else f"{free} bytes are free of {total}."
+        free, total = self._here("ask for free memory", self._hip.hipMemGetInfo)
+        return f"{free} bytes are free of {total}."
 
 
 def _target_of(name: str, architecture: str) -> Target:

@@ -53,6 +53,10 @@ class HipError(BackendError):
         parts = [f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}.", detail, self.remedy]
         super().__init__(" ".join(part for part in parts if part))
 
+    def with_detail(self, detail: str) -> HipError:
+        """Return this error with one more sentence before the remedy."""
+        return HipError(self.doing, self.code, self.name, self.text, detail)
+
 
 class HipUnavailableError(BackendError):
     """There is no HIP on this machine, or none that works; the message says what is missing."""

@@ -41,7 +41,7 @@ def run_checks(file: str, expected: int, **settings: str) -> None:
 
 @needs_standin
 def test_the_hip_device_works_through_the_real_hip_python() -> None:
-    run_checks("hip_checks.py", 83)
+    run_checks("hip_checks.py", 84)
 
 
 @needs_standin

@@ -170,7 +170,7 @@ OPERATIONS: dict[str, tuple[str, Any]] = {
     "hipModuleLoadData": ("load a code object of", lambda g, k: g.load(code_objects.doubling_kernel())),
     "hipModuleGetFunction": ("find the kernel f in its code object", lambda g, k: k._module.function("f")),
     "hipModuleLaunchKernel": (
-        "launch double_value with grid (1, 2, 3), block (4, 5, 6) on hip:0",
+        "launch double_value",
         lambda g, k: g.launch(k, (1, 2, 3), (4, 5, 6), 0, bytearray(8)),
     ),
     "hipDeviceSynchronize": ("finish the work on hip:0", lambda g, k: g.synchronize()),
@@ -234,6 +234,11 @@ def test_codes_of_a_newer_hip_are_errors_too(gpu: hip.HipDevice) -> None:
 def test_out_of_memory_says_what_is_free(gpu: hip.HipDevice) -> None:
     with pytest.raises(HipError, match=r"allocate 1099511627776 bytes .* bytes are free of 17179869184\."):
         gpu.allocate(2**40)
+
+
+def test_a_refused_launch_says_with_what_it_was_launched(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
+    with pytest.raises(HipError, match=r"hipErrorInvalidConfiguration .* block \(64, 32, 1\), 16 bytes"):
+        gpu.launch(kernel, (1, 2, 3), (64, 32, 1), 16, bytearray(8))
 
 
 def test_images_for_other_processors_are_refused(gpu: hip.HipDevice) -> None:

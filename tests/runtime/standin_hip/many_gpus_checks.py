@@ -28,6 +28,7 @@ def test_each_device_gets_its_own_work() -> None:
         device.launch(kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream)  # the stand-in refuses another device's
         device.synchronize_stream(stream)
         assert standin.library().standin_device_of(out.address) == device.index
+        assert hip._hip().hipGetDevice()[1] == 0  # other libraries' current device is as it was
 
 
 @pytest.mark.skipif(not UNKNOWN, reason="needs GPUs that amdjit does not know")
