@@ -136,6 +136,8 @@ def use(device: str | Device) -> Iterator[Device]:
     device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`.
     """
     chosen = _INVENTORY.find(device) if isinstance(device, str) else device
+    if not hasattr(chosen, "launch"):
+        raise LaunchError(f'use({device!r}): give a name such as "emulator:gfx1201", or one of amdjit.devices()')
     token = _CHOSEN.set(chosen)
     try:
         yield chosen

@@ -238,7 +238,7 @@ def test_as_a_numpy_array(device: HostMemoryDevice) -> None:
     assert np.asarray(there, np.float64).dtype == np.float64
     assert np.asarray(there).tolist() == [1.5] * 3
     with pytest.raises(ValueError, match="always a copy"):
-        np.asarray(there, copy=False)  # type: ignore[call-overload]
+        there.__array__(copy=False)
     assert repr(there) == "DeviceArray(shape=(3,), dtype=float32, device=emulator:test)"
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import contextvars
 import importlib
 import logging
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +121,8 @@ def test_use_nests_and_ends() -> None:
         with pytest.raises(LaunchError, match="no device 'nonsense'"), devices.use("nonsense"):
             pass
     assert devices.current_device() is outside
+    with pytest.raises(LaunchError, match=r"use\(0\): give a name such as"), devices.use(0):
+        pass
 
 
 def test_use_is_of_the_context_not_of_the_process() -> None:
@@ -158,3 +164,33 @@ def test_devices_lists_an_emulator_for_each_target() -> None:
     names = [device.name for device in devices.devices()]
     assert names[-len(TARGETS) :] == [f"emulator:{target}" for target in TARGETS]
     assert isinstance(devices.hip_status(), str)
+
+
+def test_numpy_shares_the_emulators_memory() -> None:
+    with devices.use("emulator:gfx1201"):
+        there = devices.zeros((3, 4), np.int32)
+        shared = np.from_dlpack(there[:, ::2])
+        there.copy_from_host(np.arange(12, dtype=np.int32).reshape(3, 4))
+        assert shared.tolist() == [[0, 2], [4, 6], [8, 10]]
+        shared = np.from_dlpack(devices.full(5, np.float32(2)))  # outlives its DeviceArray
+        assert shared.tolist() == [2] * 5
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"AMDJIT_DEVICE": "emulator:gfx1200"}, "emulator:gfx1200"),
+        ({"AMDJIT_DEVICE": "emulator", "AMDJIT_TARGET": "gfx1200"}, "emulator:gfx1200"),
+        ({"AMDJIT_DEVICE": "gpu"}, "LaunchError: AMDJIT_DEVICE: there is no device 'gpu'."),
+    ],
+)
+def test_the_environment_chooses(variables: dict[str, str], expected: str) -> None:
+    code = (
+        "import amdjit\n"
+        "try: print(amdjit.current_device().name)\n"
+        "except amdjit.AmdjitError as error: print(type(error).__name__ + ':', error)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("AMDJIT_")} | variables
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert result.stdout.startswith(expected), result.stdout + result.stderr

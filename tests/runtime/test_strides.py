@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.lib.array_utils import byte_bounds
 
 from amdjit.runtime.strides import basic_view, byte_span, contiguous_strides, is_c_contiguous, may_overlap_itself
+
+try:
+    from numpy.lib.array_utils import byte_bounds
+except ImportError:  # NumPy 1.26
+    from numpy import byte_bounds  # type: ignore[attr-defined, no-redef]
 
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 
