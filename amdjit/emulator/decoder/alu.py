@@ -33,7 +33,7 @@ _NO_SIMM16 = (
     "s_icache_inv",
 )
 # v_nop and v_pipeflush: the bits of the operands must be 0.
-_WITHOUT_OPERANDS = {"VOP1": 0x01FE0000, "VOP3": 0xFFFFFFFF_0000FFFF}
+_WITHOUT_OPERANDS = {"VOP1": 0x01FE0000, "VOP3": 0xFF}
 _RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
 
 
@@ -58,6 +58,8 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
         if available < size:
             raise InvalidField("the code ends before the literal")
     operands = tuple(_read(row, operand, bits, literal, word if dpp else None) for operand in row.operands)
+    if dpp is not None:
+        _check_dpp_operands(row, operands)
     immediates_of = _IMMEDIATES.get(row.format.name)
     immediates = immediates_of(row, bits) if immediates_of else {}
     return Instruction(pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word))
@@ -82,6 +84,15 @@ def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp
     if value == LITERAL:
         return _literal(operand, literal)
     return source_operand(value, dwords, operand.takes)
+
+
+def _check_dpp_operands(row: Row, operands: tuple[Operand, ...]) -> None:
+    """Some VOP3P opcodes take scalars and constants as further sources, but not with DPP."""
+    for operand, value in zip(row.operands, operands, strict=True):
+        if row.has(f"dpp_v{operand.source}"):
+            vector = isinstance(value, Register) and value.file is RegisterFile.VGPR
+            if not vector:
+                raise InvalidField(f"{operand.spec.role} must be a VGPR with DPP")
 
 
 def _literal(operand: OperandRow, literal: Literal | None) -> Literal:
@@ -157,10 +168,18 @@ def _vop3(row: Row, bits: int) -> dict[str, int]:
     return {"byte_sel": select >> 2}
 
 
+def _vop3p(row: Row, bits: int) -> dict[str, int]:
+    """Sparse matrix opcodes: op_sel picks the half of the index register."""
+    if not row.has("index_key"):
+        return {}
+    return {"index_key": (bits >> 11) & row.flags.get("op_sel", 0)}
+
+
 _IMMEDIATES: dict[str, Callable[[Row, int], dict[str, int]]] = {
     "SOPK": _sopk,
     "SOPP": _sopp,
     "SOP1": _sop1,
+    "VOP3P": _vop3p,
     "VINTERP": _vinterp,
     "VOP3": _vop3,
 }

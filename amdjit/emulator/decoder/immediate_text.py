@@ -112,8 +112,11 @@ def version_text(value: int) -> str:
     """Return the text of s_version's simm16."""
     if value & 0x1F00:
         return f"0x{value:x}"
-    names = [_VERSIONS.get(value & 0xFF, str(value & 0xFF))]
-    return "|".join(names + [name for bit, name in _VERSION_FLAGS.items() if (value >> bit) & 1])
+    text = _VERSIONS.get(value & 0xFF, str(value & 0xFF))
+    for bit, name in _VERSION_FLAGS.items():
+        if (value >> bit) & 1:
+            text = f"({text})|{name}" if "|" in text else f"{text}|{name}"
+    return text
 
 
 def _end_text(value: int) -> str:
@@ -192,6 +195,10 @@ def swizzle_text(value: int) -> str:
         return ""
     if value & 0xFF00 == 0x8000:
         return " offset:swizzle(QUAD_PERM," + ",".join(str((value >> shift) & 3) for shift in (0, 2, 4, 6)) + ")"
+    if value >= 0xE000:
+        return f" offset:swizzle(FFT,{value & 31})"
+    if value >= 0xC000:
+        return f" offset:swizzle(ROTATE,{(value >> 10) & 1},{(value >> 5) & 31})"
     if value & 0x8000:
         return f" offset:{value}"
     return f" offset:swizzle({_bitmask_text(value & 31, (value >> 5) & 31, (value >> 10) & 31)})"

@@ -13,9 +13,11 @@ from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
-# Bits that mean something on gfx1250 only (nv, scale_offset); the disassembler shows them on gfx1201 too.
+# Bits that are unused, or that mean something on gfx1250 only (nv, scale_offset), which the disassembler
+# shows on gfx1201 too.
 _RESERVED = {
-    "SMEM": 1 << 20 | 1 << 25,
+    "SMEM": 1 << 20 | 1 << 25 | 1 << 56,
+    "DS": 3 << 16,
     "VFLAT": 1 << 7 | 1 << 48,
     "VGLOBAL": 1 << 7 | 1 << 48,
     "VSCRATCH": 1 << 7 | 1 << 48,
@@ -96,7 +98,7 @@ def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
     if mnemonic == "s_dcache_inv":
         return {}
     offset = _signed24((bits >> 32) & 0xFFFFFF)
-    if offset < 0 and ("buffer_load" in mnemonic or "probe_buffer" in mnemonic):
+    if offset < 0 and ("s_buffer_" in mnemonic or "probe_buffer" in mnemonic):
         raise InvalidField("a scalar buffer load has no negative offset")
     if "load" in mnemonic:
         return {"offset": offset, "th": (bits >> 23) & 3, "scope": (bits >> 21) & 3}

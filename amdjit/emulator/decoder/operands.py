@@ -64,6 +64,8 @@ def scalar_register(code: int, dwords: int) -> Register:
 
 def _in_range(file: RegisterFile, index: int, dwords: int, count: int) -> Register:
     alignment = min(dwords, 4) if dwords != 3 else 4
+    if dwords == 3 and file is RegisterFile.TTMP:
+        raise InvalidField("there are no groups of three trap registers")
     if index % alignment:
         raise InvalidField(f"{file.value}{index} is misaligned for {dwords} dwords")
     if index + dwords > count:

@@ -49,7 +49,7 @@ class Row:
 
     def first_source(self, bits: int) -> int:
         """Return the nine bits of src0, or -1 in a format where it announces no DPP word."""
-        shift = _DPP_SHIFTS.get(self.format.name)
+        shift = _DPP_SHIFTS.get(self.format.name) if self.operands else None
         return -1 if shift is None else (bits >> shift) & 0x1FF
 
     def uses_literal(self, bits: int) -> bool:

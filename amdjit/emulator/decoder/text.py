@@ -107,7 +107,8 @@ def _needs_halves(row: Row, instruction: Instruction) -> bool:
 
 def _modifier_text(row: Row, modifiers: Modifiers, halves: bool, immediates: dict[str, int]) -> str:
     if row.format.name == "VOP3P":
-        text = _packed_text(row, modifiers)
+        text = f" index_key:{immediates['index_key']}" if immediates.get("index_key") else ""
+        text += _packed_text(row, modifiers)
     elif row.format.name == "VINTERP":
         clamp = " clamp" if modifiers.clamp else ""
         text = f"{clamp}{_select_text(row, modifiers, halves)} wait_exp:{immediates['wait_exp']}"
@@ -138,6 +139,8 @@ def _half_order(row: Row, dpp: bool) -> str:
         return ""
     order = "".join(str(operand.source) for operand in row.operands if operand.source in (0, 1, 2))
     destination = next((operand for operand in row.operands if operand.source == 3), None)
+    if any(operand.source == 2 and operand.spec.type == "mask" for operand in row.operands):
+        return ""
     if destination is None or destination.hidden or (dpp and destination.spec.type == "mask"):
         return order
     return order + ("x3" if destination.spec.read else "3")

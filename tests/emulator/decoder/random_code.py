@@ -10,6 +10,15 @@ from amdjit.emulator.decoder.formats import FORMATS, Field, Format
 from amdjit.emulator.decoder.opcode_tables import ROWS
 
 _CONTROLS = (0x1B, 0x101, 0x11F, 0x128, 0x140, 0x141, 0x150, 0x16F)
+_ABSENT_IN_LDS = (
+    ("data0", "data1"),
+    ("data1", "vdst"),
+    ("vdst",),
+    ("data1",),
+    ("addr", "data0", "data1"),
+    ("addr", "data1", "vdst"),
+    ("addr", "data0", "data1", "vdst"),
+)
 _LITERALS = (0x3F800000, 0x3C00, 0x3C003C00, 0x3FF00000, 5, 0xFFFFFFFF, 0x3E22F983)
 # Bytes of one piece of code: the longest instruction and a word to spare.
 SIZE = 16
@@ -42,8 +51,14 @@ def _code(generator: random.Random, form: Format, opcode: int) -> bytes:
             bits |= _value(generator, field) << field.shift
     if form.name == "VOP3P" and generator.random() < 0.8:
         bits |= 3 << 59 | 1 << 14
+    if form.name == "VOP3P" and generator.random() < 0.5:
+        # Matrix opcodes take VGPRs and few modifiers.
+        bits = bits & ~(7 << 61 | 0xBF00) | 1 << 40 | 1 << 49 | 1 << 58
     if form.name in ("DS", "SMEM", "VFLAT", "VGLOBAL") and generator.random() < 0.5:
         bits = _without_optional(generator, form, bits)
+    if form.name == "VOPD":
+        bits |= generator.randrange(19) << 17
+        bits &= ~generator.choice((0, 0xFF << 9, 0xFF << 41))
     if form.name == "VOP3" and 0x80 <= opcode < 0x100:
         bits = bits & ~0xFF | 126
     if generator.random() < 0.05:
@@ -57,7 +72,7 @@ def _without_optional(generator: random.Random, form: Format, bits: int) -> int:
     if form.name == "SMEM":
         return bits & ~(0x7F << 57) | 124 << 57
     if form.name == "DS":
-        for name in generator.choice((("data0", "data1"), ("data1", "vdst"), ("vdst",), ("data1",))):
+        for name in generator.choice(_ABSENT_IN_LDS):
             field = form.field(name)
             bits &= ~(((1 << field.bits) - 1) << field.shift)
         return bits
