@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import llvmlite
+import msgpack
+
 from amdjit.backend import annotate_assembly, emit_assembly, emit_object, find_linker, link, optimise
 from amdjit.code_object import CodeObject, Resources, read_resources
+from amdjit.disk_cache import DiskCache
 from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, Limits, OutsideRead, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
@@ -26,6 +30,9 @@ from amdjit.tree.verifier import verify
 from amdjit.types import Type
 
 Argument = Type | CompileTime
+
+# Everything that a code object depends on beside its IR, options and linker; one LLVM comes with each llvmlite.
+_CACHE_VERSION = f"amdjit 0.1.0 llvmlite {llvmlite.__version__}"
 
 
 @dataclass(frozen=True)
@@ -98,17 +105,30 @@ def compile_kernel(
 
     BackendError is raised where LLVM or the linker refuses.
     """
-    target = options.target
-    limits = Limits(target, options.wave_size, options.required_workgroup_size)
+    limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
     typed = type_kernel(function, arguments, limits, PYTHON_FUNCTIONS)
     verify(typed.program)
     llvm = lower(typed.program, options)
-    optimized = optimise(llvm, target, options)
-    relocatable = emit_object(optimized, target, options, environment)
-    code_object = link(relocatable, find_linker(environment))
+    optimized, code_object = _build(llvm, options, environment)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads
     )
+
+
+def _build(llvm: str, options: CompileOptions, environment: Environment) -> tuple[str, bytes]:
+    """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
+    linker = find_linker(environment)
+    cache = DiskCache(environment.cache_dir, _CACHE_VERSION)
+    # The other options are written in the IR.
+    key = cache.key("code object", llvm, options.target.name, f"{options.wave_size} {options.opt_level}", str(linker))
+    built = cache.get(key)
+    if built is None:
+        optimized = optimise(llvm, options.target, options)
+        relocatable = emit_object(optimized, options.target, options, environment)
+        built = msgpack.packb((optimized, link(relocatable, linker)))
+        cache.put(key, built)
+    text, code_object = msgpack.unpackb(built)
+    return text, code_object
 
 
 def describe_argument(argument: Argument) -> str:

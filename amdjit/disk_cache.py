@@ -1,0 +1,143 @@
+"""What was compiled, kept on disk, so that the next process need not compile it again.
+
+The cache is advice: whatever goes wrong with it (no room, no permission, a damaged or half-written file, two processes
+at once) costs a compilation and nothing else. Entries are bytes under a checksum; its directory is the user's alone,
+because the emulator keeps host code there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DiskCache"]
+
+_LOGGER = logging.getLogger("amdjit")
+
+_MAGIC = b"amdjit cache entry 1\n"
+_HEADER_SIZE = len(_MAGIC) + hashlib.sha256().digest_size
+_ENTRY_SUFFIX = ".bin"
+_TEMPORARY_SUFFIX = ".tmp"
+
+# One write in 16 looks at the whole directory; the key's last digit says which, so that no state is needed.
+_PRUNING_DIGITS = "0"
+# Pruning leaves some room, so that the next write need not prune again.
+_KEPT_SHARE = 0.75
+_ABANDONED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class DiskCache:
+    """A directory of compiled code, by key.
+
+    directory: where the entries are, made when first written; None keeps nothing. version: what entries of other
+    versions of the compiler must not be mixed with. max_bytes: about how much the directory may hold.
+    """
+
+    directory: Path | None
+    version: str
+    max_bytes: int = 256 << 20
+
+    def key(self, *parts: str | bytes) -> str:
+        """Return the key of what was compiled: everything that the code depends on, in a fixed order."""
+        digest = hashlib.sha256()
+        for part in (self.version, *parts):
+            content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+            # Lengths and kinds keep ("ab", "c") and ("a", "bc") apart.
+            digest.update(f"{type(part).__name__}:{len(content)}:".encode())
+            digest.update(content)
+        return digest.hexdigest()
+
+    def get(self, key: str) -> bytes | None:
+        """Return the bytes put under `key`, or None if there are none or the entry is damaged."""
+        path = self._path(key)
+        if path is None:
+            return None
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        data = content[_HEADER_SIZE:]
+        if content[:_HEADER_SIZE] != _MAGIC + _checksum(key, data):
+            _LOGGER.debug("cache entry %s is damaged; removing it", path)
+            _remove(path)
+            return None
+        # The time of last use decides what is pruned first.
+        with suppress(OSError):
+            os.utime(path)
+        return data
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep `data` under `key` if that is possible. An entry is seen whole or not at all."""
+        path = self._path(key)
+        if path is None or len(data) > self.max_bytes:
+            return
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write_whole(path, _MAGIC + _checksum(key, data) + data)
+        except OSError as error:
+            _LOGGER.debug("cache entry %s cannot be written: %s", path, error)
+            return
+        if key.endswith(tuple(_PRUNING_DIGITS)):
+            self.prune()
+
+    def prune(self) -> None:
+        """Remove what was not used for the longest time until the directory is below its bound."""
+        entries = sorted(self._entries(), key=lambda entry: entry[1])
+        total = sum(size for _, _, size in entries)
+        if total <= self.max_bytes:
+            return
+        for path, _, size in entries:
+            if total <= self.max_bytes * _KEPT_SHARE:
+                break
+            _remove(path)
+            total -= size
+
+    def _path(self, key: str) -> Path | None:
+        if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
+            raise ValueError(f"not a key of DiskCache.key: {key!r}")
+        return None if self.directory is None else self.directory / key[:2] / f"{key}{_ENTRY_SUFFIX}"
+
+    def _entries(self) -> Iterator[tuple[Path, float, int]]:
+        """Yield path, time of last use and bytes of each entry; files that a dead process left half-written go."""
+        if self.directory is None:
+            return
+        now = time.time()
+        for path in self.directory.glob("[0-9a-f][0-9a-f]/*"):
+            try:
+                status = path.lstat()
+            except OSError:
+                continue
+            if path.suffix == _ENTRY_SUFFIX:
+                yield path, status.st_mtime, status.st_size
+            elif path.suffix == _TEMPORARY_SUFFIX and now - status.st_mtime > _ABANDONED_SECONDS:
+                _remove(path)
+
+
+def _checksum(key: str, data: bytes) -> bytes:
+    # The key is part of it, so that an entry copied to another's place is noticed.
+    return hashlib.sha256(key.encode() + data).digest()
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(suffix=_TEMPORARY_SUFFIX, dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError:
+        _remove(temporary)
+        raise
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
