@@ -83,7 +83,7 @@ def store_result(c, row, column, total):
                 c.store((place[0], place[1] + 4), f32x4(sums[4], sums[5], sums[6], sums[7]))
 
 
-@amdjit.kernel(block=THREADS)
+@amdjit.kernel(block=(THREADS, 1, 1))
 def wmma_gemm(a, b, c):
     a_tile = shared.array(PITCH * TILE, f16)
     b_tile = shared.array(PITCH * TILE, f16)
