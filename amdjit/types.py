@@ -271,6 +271,9 @@ class Void(Type):
 VOID = Void()
 
 
+_SHOWN_CONSTRAINTS = 13
+
+
 @dataclass(frozen=True, slots=True)
 class TypeVariable(Type):
     """A parameter's type that may be any one of `constraints`; the same variable means the same type."""
@@ -279,7 +282,9 @@ class TypeVariable(Type):
     constraints: tuple[Type, ...]
 
     def __str__(self) -> str:
-        return f"{self.name} (one of {', '.join(map(str, self.constraints))})"
+        first = ", ".join(map(str, self.constraints[:_SHOWN_CONSTRAINTS]))
+        more = len(self.constraints) - _SHOWN_CONSTRAINTS
+        return f"{self.name} (one of {first}{f' and {more} more' if more > 0 else ''})"
 
 
 @dataclass(frozen=True, slots=True)

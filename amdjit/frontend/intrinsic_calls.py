@@ -48,7 +48,7 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
     elsewhere = intrinsic.targets is not None and limits.target.name not in intrinsic.targets
     if lacks or elsewhere:
         needs = ", ".join(sorted(feature.value for feature in lacks)) or f"one of {', '.join(intrinsic.targets or ())}"
-        remedy = intrinsic.alternative or f"it needs {needs}"
+        remedy = f"use {intrinsic.alternative}" if intrinsic.alternative else f"it needs {needs}"
         raise builder.error(
             codes.TARGET_LACKS, node, intrinsic=intrinsic.name, target=limits.target.name, remedy=remedy
         )
