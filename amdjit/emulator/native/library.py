@@ -9,11 +9,14 @@ from functools import partial
 
 from amdjit.emulator.cache import ObjectCache
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
+from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.driver import driver_text
 from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
+from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.scalar import scalar_address_text
+from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
 
 # Part of every cache key: raise it when generated code or the layout of shared memory changes.
 VERSION = "1"
@@ -51,7 +54,14 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_resolve": resolve_text,
         "aj_drive": driver_text,
         "aj_scalar_address": scalar_address_text,
+        "aj_gather_lanes": gather_lanes_text,
+        "aj_scatter_lanes": scatter_lanes_text,
+        "aj_exp2": exp2_text,
+        "aj_log2": log2_text,
+        "aj_sin": sine_text,
+        "aj_cos": cosine_text,
         **_access_sources(),
+        **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
         **_matrix_sources(matrix_rows),
     }
 

@@ -25,11 +25,13 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target
 from amdjit.emulator.translate.dataflow import Liveness, Ones, ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import CONTEXT, STAGING_VECTORS, STATE, Frame, Sites
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
+from amdjit.emulator.translate.vector_special import RELATIVE
 
 WAVE_SYMBOL = "aj_wave"
 
@@ -114,7 +116,12 @@ class _Translation:
         emitter = EMITTERS.get(instruction.mnemonic)
         if emitter is None:
             raise Untranslatable(instruction)
+        if instruction.modifiers.dpp is None:
+            emitter(self._frame, instruction)
+            return
+        apply_dpp(self._frame, instruction)
         emitter(self._frame, instruction)
+        clear_dpp(self._frame)
 
     def _terminate(self, block: Block) -> None:
         last = block.instructions[-1]
@@ -311,6 +318,8 @@ def matrix_registers(graph: Graph) -> frozenset[int]:
     found: set[int] = set()
     for block in graph.blocks.values():
         for instruction in block.instructions:
+            if instruction.mnemonic in RELATIVE:
+                return frozenset(range(256))
             if instruction.mnemonic.startswith(("v_wmma", "v_swmmac")):
                 for operand in instruction.operands:
                     if getattr(operand, "file", None) is RegisterFile.VGPR:

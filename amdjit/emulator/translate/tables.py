@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
+from amdjit.emulator.translate.cross_lane import CROSS_LANE
+from amdjit.emulator.translate.vector_division import VECTOR_DIVISION
+from amdjit.emulator.translate.vector_packed import VECTOR_PACKED
+from amdjit.emulator.translate.vector_special import VECTOR_SPECIAL
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
 from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
@@ -27,4 +32,9 @@ EMITTERS: Mapping[str, Emitter] = {
     **MEMORY_ACCESS,
     **LDS_ACCESS,
     **MATRIX,
+    **VECTOR_SPECIAL,
+    **VECTOR_PACKED,
+    **VECTOR_DIVISION,
+    **CROSS_LANE,
+    **ATOMIC_ACCESS,
 }

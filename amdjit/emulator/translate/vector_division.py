@@ -1,0 +1,139 @@
+"""The steps of correctly rounded division: scale, multiply-add, fix up (RDNA 4 ISA, V_DIV_*)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Builder, Value, bits_of, like
+from amdjit.emulator.translate import float_expressions as fx
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.operation import Emitter, vector_op
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What division needs to know of a format. far: exponent difference beyond which quotients overflow soon."""
+
+    code: str
+    scale: int
+    far: int
+    tiny: int
+    bias: int
+    mantissa: int
+
+
+_SINGLE = Format("f32", 64, 96, 23, 127, 23)
+_DOUBLE = Format("f64", 128, 768, 53, 1023, 52)
+
+
+def _is_denormal(b: Builder, value: Value, form: Format) -> Value:
+    magnitude = b.intrinsic("fabs", value)
+    smallest = b.const(value, 2.0 ** (1 - form.bias))
+    nonzero = b.compare("ogt", magnitude, b.const(value, 0.0))
+    return b.and_(nonzero, b.compare("olt", magnitude, smallest))
+
+
+def _scale(form: Format) -> Emitter:
+    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs scaling back."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        s0, s1, s2 = (frame.source(instruction, index, form.code) for index in (2, 3, 4))
+        up = b.binary("fmul", s0, b.const(s0, 2.0**form.scale))
+        down = b.binary("fmul", s0, b.const(s0, 2.0**-form.scale))
+        zero = b.const(s0, 0.0)
+        invalid = b.or_(b.compare("oeq", s1, zero), b.compare("oeq", s2, zero))
+        e1, e2 = (fx.unbiased_exponent(b, value) for value in (s1, s2))
+        far = b.compare("sge", b.sub(e2, e1), b.const(e1, form.far))
+        denormal = _is_denormal(b, s1, form)
+        reciprocal = _is_denormal(b, b.binary("fdiv", b.const(s1, 1.0), s1), form)
+        quotient = _is_denormal(b, b.binary("fdiv", s2, s1), form)
+        tiny = b.compare("sle", e2, b.const(e2, form.tiny))
+        is_denominator, is_numerator = b.compare("oeq", s0, s1), b.compare("oeq", s0, s2)
+        up_denominator = b.select(is_denominator, up, s0)
+        up_numerator = b.select(is_numerator, up, s0)
+        # The last condition of the ISA's chain first; each select overrides what stands further down there.
+        result = b.select(tiny, up, s0)
+        result = b.select(quotient, up_numerator, result)
+        result = b.select(reciprocal, down, result)
+        both = b.and_(reciprocal, quotient)
+        result = b.select(both, up_denominator, result)
+        result = b.select(denormal, up, result)
+        result = b.select(far, up_denominator, result)
+        nan = _quiet_nan(b, s0)
+        result = b.select(invalid, nan, result)
+        scaled_back = b.or_(far, b.and_(b.not_(denormal), quotient))
+        frame.write(instruction, 0, result)
+        frame.write_conditions(instruction.operands[1], b.and_(b.not_(invalid), scaled_back))
+
+    return emit
+
+
+def _quiet_nan(b: Builder, shape: Value) -> Value:
+    width = bits_of(shape.type)
+    bits = {16: 0x7E00, 32: 0x7FC00000, 64: 0x7FF8000000000000}[width]
+    integer = Value(like(shape.type, f"i{width}"), "zeroinitializer")
+    return b.bitcast(b.const(integer, bits), {16: "half", 32: "float", 64: "double"}[width])
+
+
+def _multiply_add(form: Format) -> Emitter:
+    """fma, times 2**scale or 2**-scale in lanes that VCC names: away from the addend's side of 1.
+
+    The ISA document prints one factor for both directions; hardware and the division sequence need the sign.
+    """
+
+    def expression(b: Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value:
+        plain = fx.fma(b, x, y, z)
+        large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
+        factor = b.select(large, b.const(z, 2.0**form.scale), b.const(z, 2.0**-form.scale))
+        return b.select(scaled, b.binary("fmul", plain, factor), plain)
+
+    return vector_op(expression, f"{form.code} {form.code} {form.code} mask")
+
+
+def _fix_up(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
+    """The special cases of numerator / denominator; else the quotient with the right sign."""
+    width = bits_of(quotient.type)
+    element = {16: "half", 32: "float", 64: "double"}[width]
+
+    def bits(value: Value) -> Value:
+        return b.bitcast(value, f"i{width}")
+
+    sign = b.and_(b.xor(bits(numerator), bits(denominator)), b.const(bits(quotient), 1 << (width - 1)))
+
+    def signed(magnitude: Value) -> Value:
+        cleared = b.and_(bits(magnitude), b.const(sign, (1 << (width - 1)) - 1))
+        return b.bitcast(b.or_(cleared, sign), element)
+
+    zero, infinity = b.const(quotient, 0.0), b.const(quotient, float("inf"))
+    top, bottom = b.intrinsic("fabs", numerator), b.intrinsic("fabs", denominator)
+    result = signed(quotient)
+    to_zero = b.or_(b.compare("oeq", bottom, infinity), b.compare("oeq", top, zero))
+    result = b.select(to_zero, signed(zero), result)
+    to_infinity = b.or_(b.compare("oeq", bottom, zero), b.compare("oeq", top, infinity))
+    result = b.select(to_infinity, signed(infinity), result)
+    zeros = b.and_(b.compare("oeq", top, zero), b.compare("oeq", bottom, zero))
+    infinities = b.and_(b.compare("oeq", top, infinity), b.compare("oeq", bottom, infinity))
+    result = b.select(b.or_(zeros, infinities), _quiet_nan(b, quotient), result)
+    quiet_bit = 1 << {16: 9, 32: 22, 64: 51}[width]
+    for operand in (denominator, numerator):
+        quiet = b.bitcast(b.or_(bits(operand), b.const(sign, quiet_bit)), element)
+        result = b.select(b.compare("uno", operand, operand), quiet, result)
+    return result
+
+
+def _fix_up_half(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
+    return fx.through_float(_fix_up)(b, quotient, denominator, numerator)
+
+
+VECTOR_DIVISION: Mapping[str, Emitter] = {
+    "v_div_scale_f32": _scale(_SINGLE),
+    "v_div_scale_f64": _scale(_DOUBLE),
+    "v_div_fmas_f32": _multiply_add(_SINGLE),
+    "v_div_fmas_f64": _multiply_add(_DOUBLE),
+    "v_div_fixup_f16": vector_op(_fix_up_half, "f16 f16 f16"),
+    "v_div_fixup_f32": vector_op(_fix_up, "f32 f32 f32"),
+    "v_div_fixup_f64": vector_op(_fix_up, "f64 f64 f64"),
+}

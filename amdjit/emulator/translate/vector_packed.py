@@ -1,0 +1,240 @@
+"""VOP3P: packed 16-bit arithmetic, mixed-precision multiply-add and dot products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
+from amdjit.emulator.ir import Builder, Value, constant
+from amdjit.emulator.native.elements import ELEMENTS as MATRIX_ELEMENTS
+from amdjit.emulator.native.elements import single_to_brain
+from amdjit.emulator.translate import float_expressions as fx
+from amdjit.emulator.translate import integer_expressions as ix
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.operands import clamp_unit, constant_bits, modify_input
+from amdjit.emulator.translate.operation import Emitter, vector_register
+from amdjit.emulator.translate.registers import V32
+
+
+def _half(b: Builder, whole: Value, upper: int) -> Value:
+    return b.resize(b.shift("lshr", whole, 16) if upper else whole, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedOp:
+    """The same 16-bit expression on both halves; op_sel and op_sel_hi pick each operand's half."""
+
+    expression: ix.Expression
+    code: str
+    sources: int
+    clamped: ix.Expression | None = None
+    accumulates: bool = False
+
+    def __call__(self, frame: Frame, instruction: Instruction) -> None:
+        """Emit the instruction."""
+        halves = [self._compute(frame, instruction, upper) for upper in (0, 1)]
+        frame.write(instruction, 0, pack_halves(frame.builder, *halves))
+
+    def _compute(self, frame: Frame, instruction: Instruction, upper: int) -> Value:
+        b = frame.builder
+        modifiers = instruction.modifiers
+        selects = modifiers.op_sel_hi if upper else modifiers.op_sel
+        negates = modifiers.neg_hi if upper else modifiers.neg
+        if instruction.opcode.encoding == "VOP2":
+            selects = 7 if upper else 0
+        operands = []
+        for number in range(self.sources):
+            whole = frame.source(instruction, number + 1, f"v2{self.code}")
+            half = b.bitcast(_half(b, whole, selects >> number & 1), self._element)
+            operands.append(modify_input(b, half, bool(negates >> number & 1), False))
+        if self.accumulates:
+            old = frame.registers.vector(vector_register(instruction, "vdst").index)
+            operands.append(b.bitcast(_half(b, old, upper), self._element))
+        clamp = modifiers.clamp
+        expression = self.clamped if clamp and self.clamped else self.expression
+        result = expression(b, *operands)
+        return clamp_unit(b, result) if clamp and self.code == "f16" else result
+
+    @property
+    def _element(self) -> str:
+        return "half" if self.code == "f16" else "i16"
+
+
+def pack_halves(b: Builder, low: Value, high: Value) -> Value:
+    """Join two vectors of 16-bit elements to dwords."""
+    wide = [b.resize(b.bitcast(value, "i16"), 32) for value in (low, high)]
+    return b.or_(wide[0], b.shift("shl", wide[1], 16))
+
+
+def _integers() -> dict[str, Emitter]:
+    table: dict[str, Emitter] = {
+        "v_pk_mul_lo_u16": PackedOp(ix.binary("mul"), "u16", 2),
+        "v_pk_lshlrev_b16": PackedOp(ix.reverse(ix.shift("shl")), "u16", 2),
+        "v_pk_lshrrev_b16": PackedOp(ix.reverse(ix.shift("lshr")), "u16", 2),
+        "v_pk_ashrrev_i16": PackedOp(ix.reverse(ix.shift("ashr")), "i16", 2),
+    }
+    for sign, code in (("s", "i16"), ("u", "u16")):
+        table[f"v_pk_mad_{code}"] = PackedOp(ix.mad, code, 3, ix.saturating_mad(sign == "s"))
+        table[f"v_pk_add_{code}"] = PackedOp(ix.binary("add"), code, 2, ix.saturating(f"{sign}add"))
+        table[f"v_pk_sub_{code}"] = PackedOp(ix.binary("sub"), code, 2, ix.saturating(f"{sign}sub"))
+        table[f"v_pk_max_{code}"] = PackedOp(ix.intrinsic(f"{sign}max"), code, 2)
+        table[f"v_pk_min_{code}"] = PackedOp(ix.intrinsic(f"{sign}min"), code, 2)
+    return table
+
+
+_FLOATS: dict[str, Emitter] = {
+    "v_pk_fma_f16": PackedOp(fx.fma_half, "f16", 3),
+    "v_pk_fmac_f16": PackedOp(fx.fma_half, "f16", 2, accumulates=True),
+    "v_pk_add_f16": PackedOp(fx.through_float(ix.binary("fadd")), "f16", 2),
+    "v_pk_mul_f16": PackedOp(fx.through_float(ix.binary("fmul")), "f16", 2),
+    "v_pk_min_num_f16": PackedOp(fx.through_float(ix.intrinsic("minimumnum")), "f16", 2),
+    "v_pk_max_num_f16": PackedOp(fx.through_float(ix.intrinsic("maximumnum")), "f16", 2),
+    "v_pk_minimum_f16": PackedOp(fx.through_float(ix.intrinsic("minimum")), "f16", 2),
+    "v_pk_maximum_f16": PackedOp(fx.through_float(ix.intrinsic("maximum")), "f16", 2),
+}
+
+
+def _mixed_source(frame: Frame, instruction: Instruction, number: int) -> Value:
+    """An f32 operand, or an f16 half of one (op_sel_hi says which), as f32; modifiers as for f32."""
+    b = frame.builder
+    modifiers = instruction.modifiers
+    is_half = modifiers.op_sel_hi >> number & 1
+    operand = instruction.operands[number + 1]
+    code = "v2f16" if is_half else "v2f32"
+    if isinstance(operand, (InlineConstant, Literal)) and not is_half:
+        value = b.bitcast(constant(V32, constant_bits(operand, "f32")), "float")
+    else:
+        whole = frame.source(instruction, number + 1, code)
+        if is_half:
+            half = b.bitcast(_half(b, whole, modifiers.op_sel >> number & 1), "half")
+            value = b.convert("fpext", half, "float")
+        else:
+            value = b.bitcast(whole, "float")
+    return modify_input(b, value, bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1))
+
+
+def _mixed(half: int | None) -> Emitter:
+    """V_FMA_MIX*: multiply-add in f32; `half` is the half of the result register for f16 results."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        result = fx.fma(b, *(_mixed_source(frame, instruction, number) for number in range(3)))
+        if half is None:
+            frame.write(instruction, 0, result)
+            return
+        narrow = b.convert("fptrunc", result, "half")
+        if instruction.modifiers.clamp:
+            narrow = clamp_unit(b, narrow)
+        target = vector_register(instruction, "vdst")
+        frame.registers.write_half(target.index, half, narrow, frame.mask())
+
+    return emit
+
+
+def _parts(b: Builder, whole: Value, bits: int, signed: bool) -> list[Value]:
+    return [b.resize(b.resize(b.shift("lshr", whole, start), bits), 32, signed) for start in range(0, 32, bits)]
+
+
+def _integer_dot(bits: int, signed: bool) -> Emitter:
+    """V_DOT4/DOT8: neg_lo of operands 0 and 1 says which are signed (the iu forms)."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        signs = instruction.modifiers.neg
+        factors = [
+            _parts(b, frame.source(instruction, number + 1, "v2u32"), bits, signed and bool(signs >> number & 1))
+            for number in (0, 1)
+        ]
+        total = constant(V32, 0)
+        for left, right in zip(*factors, strict=True):
+            total = b.add(total, b.mul(left, right))
+        addend = frame.source(instruction, 3, "v2u32")
+        if instruction.modifiers.clamp:
+            result = b.intrinsic("sadd.sat" if signed else "uadd.sat", total, addend)
+        else:
+            result = b.add(total, addend)
+        frame.registers.write_vector(vector_register(instruction, "vdst").index, result, frame.mask())
+
+    return emit
+
+
+def _dot_halves(frame: Frame, instruction: Instruction, number: int, element: str) -> list[Value]:
+    b = frame.builder
+    modifiers = instruction.modifiers
+    packed = instruction.opcode.encoding == "VOP3P"
+    whole = frame.source(instruction, number + 1, "v2f16")
+    halves = []
+    for upper in (0, 1):
+        selects = modifiers.op_sel_hi if upper else modifiers.op_sel
+        place = selects >> number & 1 if packed else upper
+        value = MATRIX_ELEMENTS[element].widen(b, b.shift("lshr", whole, 16) if place else whole)
+        negates = modifiers.neg_hi if upper and packed else modifiers.neg
+        halves.append(modify_input(b, value, bool(negates >> number & 1), False))
+    return halves
+
+
+def float_dot(frame: Frame, instruction: Instruction, element: str, addend: Value) -> Value:
+    """a.lo * b.lo + (a.hi * b.hi + c) as two fused steps. How hardware rounds in between is not published."""
+    left, right = (_dot_halves(frame, instruction, number, element) for number in (0, 1))
+    total = addend
+    for upper in (1, 0):
+        total = fx.fma(frame.builder, left[upper], right[upper], total)
+    return total
+
+
+def _dot2_single(element: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        frame.write(instruction, 0, float_dot(frame, instruction, element, frame.source(instruction, 3, "f32")))
+
+    return emit
+
+
+def _dot2_narrow(element: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        addend = b.resize(frame.source(instruction, 3, "b16"), 32)
+        total = float_dot(frame, instruction, element, MATRIX_ELEMENTS[element].widen(b, addend))
+        narrow = single_to_brain(b, total) if element == "bf16" else MATRIX_ELEMENTS["f16"].narrow(b, total)
+        frame.write(instruction, 0, b.resize(narrow, 16))
+
+    return emit
+
+
+def _dot4_eighth(left: str, right: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        total = frame.source(instruction, 3, "f32")
+        wholes = [frame.source(instruction, number + 1, "v2u32") for number in (0, 1)]
+        for start in (24, 16, 8, 0):
+            x, y = (
+                MATRIX_ELEMENTS[name].widen(b, b.shift("lshr", whole, start))
+                for name, whole in zip((left, right), wholes, strict=True)
+            )
+            total = fx.fma(b, x, y, total)
+        frame.write(instruction, 0, total)
+
+    return emit
+
+
+_DOTS: dict[str, Emitter] = {
+    "v_dot2_f32_f16": _dot2_single("f16"),
+    "v_dot2_f32_bf16": _dot2_single("bf16"),
+    "v_dot2_f16_f16": _dot2_narrow("f16"),
+    "v_dot2_bf16_bf16": _dot2_narrow("bf16"),
+    "v_dot4_i32_iu8": _integer_dot(8, True),
+    "v_dot4_u32_u8": _integer_dot(8, False),
+    "v_dot8_i32_iu4": _integer_dot(4, True),
+    "v_dot8_u32_u4": _integer_dot(4, False),
+    **{f"v_dot4_f32_{a}_{b}": _dot4_eighth(a, b) for a in ("fp8", "bf8") for b in ("fp8", "bf8")},
+}
+
+VECTOR_PACKED: Mapping[str, Emitter] = {
+    **_integers(),
+    **_FLOATS,
+    **_DOTS,
+    "v_fma_mix_f32": _mixed(None),
+    "v_fma_mixlo_f16": _mixed(0),
+    "v_fma_mixhi_f16": _mixed(1),
+}
+
