@@ -1,0 +1,262 @@
+"""LlvmCall, InlineAsm and Emit: what a declaration says is what LLVM gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from llvm_tools import assembly, requires_llvm, verified
+from trees import HERE, array, call, do, function, load, lowered, number, read, shared, store, thread, variable
+
+from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
+from amdjit.diagnostics.errors import InternalError
+from amdjit.tree import nodes as tree
+from amdjit.types import (
+    VOID,
+    AddressSpace,
+    Immediate,
+    Pointer,
+    Type,
+    Vector,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+    vector,
+)
+
+pytestmark = requires_llvm
+
+BF16X8, F32X8, I16X8 = vector(bf16, 8), vector(f32, 8), vector(i16, 8)
+
+
+def of_one_value(function_of: Intrinsic, *arguments: Any, result: Type = i32) -> str:
+    """Return the IR of a kernel that stores the intrinsic's result."""
+    out = variable("out", array(result))
+    return lowered(function("k", (out,), store(read(out), (number(0),), call(function_of, *arguments, result=result))))
+
+
+def test_overloads_are_named_by_the_arguments_types() -> None:
+    @intrinsic(LlvmCall("llvm.amdgcn.fmed3.{return}"))
+    def median(a: f32, b: f32, c: f32) -> f32:  # type: ignore[valid-type]
+        """Return the middle one."""
+
+    a = variable("a", array(f32))
+    out = variable("out", array(f32))
+    value = call(median, *(load(read(a), number(n)) for n in range(3)))
+    text = lowered(function("k", (a, out), store(read(out), (number(0),), value)))
+    assert 'declare float @"llvm.amdgcn.fmed3.f32"(float' in text
+    assert "v_med3_num_f32" in assembly(text)
+
+
+def test_bits_are_passed_as_the_type_that_llvm_wants() -> None:
+    name = "llvm.amdgcn.wmma.f32.16x16x16.bf16.{return}.{a}"
+
+    @intrinsic(LlvmCall(name, (As("a", I16X8), As("b", I16X8), "c")), isa="v_wmma_f32_16x16x16_bf16")
+    def multiply(a: BF16X8, b: BF16X8, c: F32X8) -> F32X8:  # type: ignore[valid-type]
+        """Multiply tiles."""
+
+    a, c = variable("a", array(BF16X8)), variable("out", array(F32X8))
+    left, right = load(read(a), number(0)), load(read(a), number(1))
+    value = call(multiply, left, right, load(read(c), number(0)), result=F32X8)
+    text = lowered(function("k", (a, c), store(read(c), (number(0),), value)))
+    assert "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16" in text
+    assert "v_wmma_f32_16x16x16_bf16" in assembly(text)
+
+
+def test_a_result_s_bits_are_read_as_the_declared_type() -> None:
+    @intrinsic(LlvmCall("llvm.amdgcn.readfirstlane.{return}", (As("value", i32),), result=i32))
+    def first(value: f32) -> f32:  # type: ignore[valid-type]
+        """Return the first lane's value."""
+
+    text = of_one_value(first, number(1.0, f32), result=f32)
+    assert "bitcast i32" in text
+    verified(text)
+
+
+def test_immediates_have_the_width_that_llvm_declares() -> None:
+    @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))
+    def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:  # type: ignore[valid-type]
+        """Wait a while."""
+
+    @intrinsic(LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)))
+    def wait(count: Annotated[int, Immediate(0, 63)]) -> VOID:  # type: ignore[valid-type]
+        """Wait for LDS."""
+
+    out = variable("out", array(i32))
+    text = lowered(function("k", (out,), do(call(sleep, 5)), do(call(wait, 3))))
+    assert "(i32 5)" in text
+    assert "(i16 3)" in text
+    code = assembly(text)
+    assert "s_sleep 5" in code
+    assert "s_wait_dscnt 0x3" in code
+
+
+def test_constants_and_boolean_immediates_are_operands() -> None:
+    @intrinsic(LlvmCall("llvm.amdgcn.update.dpp.{value}", (0, "value", "control", 15, 15, "bound")))
+    def move(
+        value: i32,  # type: ignore[valid-type]
+        control: Annotated[int, Immediate(0, 511)],
+        bound: Annotated[bool, Immediate(0, 1)],
+    ) -> i32:  # type: ignore[valid-type]
+        """Move across lanes."""
+
+    text = of_one_value(move, call(thread), 0x111, True)
+    assert "i32 273, i32 15, i32 15, i1 true)" in text
+    assert "row_shr:1" in assembly(text)
+
+
+def test_a_string_is_no_operand() -> None:
+    @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))
+    def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:  # type: ignore[valid-type]
+        """Wait a while."""
+
+    with pytest.raises(InternalError, match="duration='x'"):
+        lowered(function("k", (variable("out", array(i32)),), do(call(sleep, "x"))))
+
+
+def test_inline_assembly_gets_results_and_immediates() -> None:
+    @intrinsic(InlineAsm("v_add_nc_u32 $0, $1, $2", "=v,v,n"))
+    def add(a: i32, b: Annotated[int, Immediate(0, 64)]) -> i32:  # type: ignore[valid-type]
+        """Add."""
+
+    a = variable("a", i32)
+    out = variable("out", array(i32))
+    text = lowered(function("k", (a, out), store(read(out), (number(0),), call(add, read(a), 7))))
+    assert ", 7" in assembly(text)
+    assert "v_add_nc_u32" in assembly(text)
+
+
+def with_pointer(element: Type, result: Type, space: AddressSpace, emit: Callable[..., Any]) -> str:
+    """Return the machine code of: out[0] = emit(context, address of an element, value)."""
+    memory = array(element) if space is AddressSpace.GLOBAL else shared(element, 16)
+    pointer = Pointer(element, space)
+
+    def declare() -> Intrinsic:
+        def body(p: Any, v: Any) -> Any: ...
+
+        body.__annotations__ = {"p": pointer, "v": element, "return": result}
+        return intrinsic(Emit(emit))(body)
+
+    v, out, a = variable("v", element), variable("out", array(result)), variable("a", memory)
+    base = read(a) if space is AddressSpace.GLOBAL else tree.AllocateArray(HERE, memory, "tile")
+    address = tree.AddressOf(HERE, pointer, base, (number(3),))
+    parameters = (a, v, out) if space is AddressSpace.GLOBAL else (v, out)
+    text = lowered(
+        function("k", parameters, store(read(out), (number(0),), call(declare(), address, read(v), result=result)))
+    )
+    verified(text)
+    return assembly(text)
+
+
+UPDATES = [
+    ("add", i32, "atomic_add"),
+    ("sub", i32, "atomic_sub"),
+    ("umax", i32, "atomic_max_u32"),
+    ("min", i64, "atomic_min_i64"),
+    ("and", i32, "atomic_and"),
+    ("xchg", i32, "atomic_swap"),
+    ("uinc_wrap", i32, "atomic_inc"),
+    ("fadd", f32, "atomic_add_f32"),
+    ("fmax", f32, "atomic_max_num_f32"),
+    ("fadd", Vector(f16, 2), "atomic_pk_add_f16"),
+    ("fadd", f64, "atomic_cmpswap_b64"),
+]
+
+
+@pytest.mark.parametrize(("operation", "type", "isa"), UPDATES, ids=lambda value: str(value))
+def test_atomic_updates_are_native_where_the_target_has_them(operation: str, type: Any, isa: str) -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        return context.atomic_update(operation, pointer, value, "monotonic", "agent")
+
+    assert "global_" + isa in with_pointer(type, type, AddressSpace.GLOBAL, emit)
+
+
+def test_atomic_updates_of_lds() -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        return context.atomic_update("fadd", pointer, value, "acq_rel", "workgroup")
+
+    assert "ds_add_rtn_f32" in with_pointer(f32, f32, AddressSpace.LDS, emit)
+
+
+@pytest.mark.parametrize("ordering", ["monotonic", "acquire", "release", "acq_rel", "seq_cst"])
+def test_compare_and_exchange_returns_the_old_value(ordering: str) -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        return context.atomic_compare_exchange(pointer, value, context.constant(i32, 5), ordering, "agent")
+
+    code = with_pointer(i32, i32, AddressSpace.GLOBAL, emit)
+    assert "global_atomic_cmpswap_b32" in code
+    assert "TH_ATOMIC_RETURN" in code
+
+
+@pytest.mark.parametrize(("scope", "bits"), [("", "SCOPE_SYS"), ("agent", "SCOPE_DEV"), ("workgroup", "SCOPE_SE")])
+def test_atomic_loads_and_stores_have_their_scope(scope: str, bits: str) -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        context.atomic_store(i32, pointer, value, "release", scope)
+        return context.atomic_load(i32, pointer, "acquire", scope)
+
+    assert bits in with_pointer(i32, i32, AddressSpace.GLOBAL, emit)
+
+
+def test_volatile_accesses_stay() -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        context.store(i32, pointer, value, volatile=True)
+        context.load(i32, pointer, volatile=True)
+        return context.load(i32, pointer, alignment=4)
+
+    code = with_pointer(i32, i32, AddressSpace.GLOBAL, emit)
+    assert code.count("global_load_b32") + code.count("flat_load_b32") >= 1
+
+
+def test_booleans_are_bytes_in_memory_and_bits_in_registers() -> None:
+    def emit(context: Any, pointer: Any, value: Any) -> Any:
+        context.store(boolean, pointer, value)
+        return context.load(boolean, pointer)
+
+    assert "global_store_b8" in with_pointer(boolean, boolean, AddressSpace.GLOBAL, emit)
+
+
+def test_a_context_tells_what_it_is_called_for() -> None:
+    seen: list[Any] = []
+
+    def emit(context: Any, a: Any, count: int) -> Any:
+        seen.extend([context.types, context.result_type, context.target.name, context.wavefront_size, context.block])
+        seen.append(count)
+        return context.bitcast(a, context.llvm_type(i32))
+
+    @intrinsic(Emit(emit))
+    def bits(a: f32, count: Annotated[int, Immediate(0, 9)]) -> i32:  # type: ignore[valid-type]
+        """Return the bits."""
+
+    out = variable("out", array(i32))
+    kernel = function("k", (out,), store(read(out), (number(0),), call(bits, number(1.0, f32), 4)))
+    lowered(kernel, block=(8, 4))
+    assert seen == [(f32,), i32, "gfx1201", 32, (8, 4, 1), 4]
+
+
+@pytest.mark.parametrize(("offset", "bits"), [(0, 32), (12, 16), (64, 16), (120, 32), (80, 64)])
+def test_implicit_arguments_are_read_from_the_launch(offset: int, bits: int) -> None:
+    type = {16: i16, 32: i32, 64: i64}[bits]
+
+    read_it = intrinsic(Emit(lambda context: context.implicit_argument(offset, bits)))(_nothing(type))
+    text = of_one_value(read_it, result=type)
+    verified(text)
+    assert "invariant.load" in text
+
+
+def _nothing(result: Type) -> Callable[[], Any]:
+    def body() -> Any: ...
+
+    body.__annotations__ = {"return": result}
+    return body
+
+
+def test_an_implicit_argument_of_odd_width_is_refused() -> None:
+    read_it = intrinsic(Emit(lambda context: context.implicit_argument(0, 24)))(_nothing(i32))
+    with pytest.raises(InternalError, match="24 bits"):
+        of_one_value(read_it)
