@@ -168,6 +168,11 @@ class Parameter:
     is_boolean_immediate: bool = False
     default: Any = inspect.Parameter.empty
 
+    @property
+    def has_default(self) -> bool:
+        """Whether the argument may be left out."""
+        return self.default is not inspect.Parameter.empty
+
 
 @dataclass(frozen=True, eq=False)
 class Intrinsic:
