@@ -85,10 +85,14 @@ class CompileOptions:
 class Environment:
     """What the process's environment asks for; None where it says nothing.
 
-    device: AMDJIT_DEVICE. target: AMDJIT_TARGET. linker: AMDJIT_LINKER, a program or `zig`.
-    cache_dir: AMDJIT_CACHE_DIR, else the platform's place for caches; None if AMDJIT_CACHE_DIR is empty (no cache).
-    emulator_threads: AMDJIT_EMULATOR_THREADS. emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds.
-    rocm_path: ROCM_PATH. search_path: PATH, where programs are looked for.
+    device: AMDJIT_DEVICE, the device to use where the program chooses none, such as hip:0 or emulator:gfx1201.
+    target: AMDJIT_TARGET, the processor to compile for, and to emulate, where nothing else says: gfx1201 unless set.
+    linker: AMDJIT_LINKER, the linker to use: a program, or `zig` for the one of the ziglang package.
+    cache_dir: AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set; empty: none.
+    emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
+    emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
+    rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker is used.
+    search_path: PATH, where programs are looked for.
     """
 
     device: str | None = None

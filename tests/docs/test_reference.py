@@ -1,0 +1,67 @@
+"""The generated pages are what the code says now, and links and names in the texts lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import amdjit
+from amdjit.diagnostics import codes
+from amdjit.options import CompileOptions
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import generate  # noqa: E402
+
+TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("file", generate.PAGES, ids=lambda file: file.name)
+def test_generated_pages_are_current(file: Path) -> None:
+    assert file.read_text() == generate.PAGES[file](), "run `python docs/generate.py`"
+
+
+def test_every_error_code_is_documented() -> None:
+    page = (ROOT / "docs/reference/errors.md").read_text()
+    assert re.findall(r"^### (AJ\d+)$", page, re.MULTILINE) == sorted(kind.code for kind in codes.ALL)
+
+
+def test_every_amdgcn_builtin_is_documented() -> None:
+    page = (ROOT / "docs/reference/intrinsics.md").read_text()
+    names = set(re.findall(r"^\| `(\w+)\(", page, re.MULTILINE))
+    assert len(dir(amdjit.intrinsics.amdgcn)) > 80
+    assert set(dir(amdjit.intrinsics.amdgcn)) <= names
+
+
+def test_every_option_and_variable_is_explained() -> None:
+    options = generate.described_fields(CompileOptions)
+    assert set(options) == set(CompileOptions.__dataclass_fields__) - {"target"}
+    page = (ROOT / "docs/reference/environment.md").read_text()
+    read = set(re.findall(r"AMDJIT_[A-Z_]+", (ROOT / "amdjit/options.py").read_text()))
+    assert read == set(re.findall(r"^\| `(AMDJIT_[A-Z_]+)` \| \w", page, re.MULTILINE))
+
+
+@pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.name)
+def test_links_lead_to_files(file: Path) -> None:
+    links = re.findall(r"\]\((?!https?://)([^)#]+)[^)]*\)", file.read_text())
+    missing = [link for link in links if not (file.parent / link).exists()]
+    assert not missing
+
+
+def test_the_readme_program_runs(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "first.py").write_text(program)
+    done = subprocess.run([sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "global_store_b32" in done.stdout
+
+
+def test_the_readme_has_its_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "\npip install . && amdjit demo\n" in text
+    assert len(re.findall(r'^pip install -e "\.\[test\]" && pytest', text, re.MULTILINE)) == 1

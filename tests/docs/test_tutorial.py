@@ -1,0 +1,60 @@
+"""Every program of the tutorial runs, in order, and prints what the tutorial says it prints."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+# A program, and behind it what it prints, if the tutorial shows that.
+BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
+
+
+def blocks() -> list[tuple[str, str | None]]:
+    """Return the programs with the text that each prints."""
+    return [(match["code"], match["printed"]) for match in BLOCK.finditer(TUTORIAL.read_text())]
+
+
+def test_the_tutorial_runs_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for number, (code, printed) in enumerate(blocks(), 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "kernels.py").write_text(code)
+        names.update(run(folder / "kernels.py", names))
+        output = capsys.readouterr().out
+        if printed is not None:
+            assert normalised(output) == normalised(printed), f"block {number}:\n{output}"
+
+
+def run(file: Path, names: dict[str, object]) -> dict[str, object]:
+    """Run a program as a module that has the names of those before it; return the names it has then."""
+    specification = importlib.util.spec_from_file_location(f"tutorial_{file.parent.name}", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    vars(module).update({name: value for name, value in names.items() if not name.startswith("__")})
+    sys.modules[module.__name__] = module
+    specification.loader.exec_module(module)
+    return vars(module)
+
+
+def normalised(text: str) -> str:
+    """Leave out the folder of the program and spaces at the ends of lines."""
+    return "\n".join(re.sub(r"\S*/kernels\.py", "kernels.py", line).rstrip() for line in text.strip().splitlines())
+
+
+def test_the_tutorial_shows_what_it_promises() -> None:
+    text = TUTORIAL.read_text()
+    sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert len(sections) >= 7
+    assert len(blocks()) >= len(sections)
+    assert sum(printed is not None for _, printed in blocks()) >= 5
