@@ -112,6 +112,8 @@ def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
     for name, shift in _LDS_REGISTERS:
         if (bits >> shift) & 0xFF and all(operand.spec.role != name for operand in row.operands):
             raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
+    if not row.operands and bits & 0xFFFF:
+        raise InvalidField(f"{row.opcode.mnemonic} has no offset")
     if "2addr" in row.opcode.mnemonic:
         return {"offset0": bits & 0xFF, "offset1": (bits >> 8) & 0xFF}
     return {"offset": bits & 0xFFFF}

@@ -14,7 +14,7 @@ _BITS = re.compile(r"(\d+)$")
 # Opcodes that read their destination too (accumulators, partial writes, exchanges).
 _ACCUMULATES = re.compile(
     r"fmac|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
-    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|cvt_pk_u8_f32"
+    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16"
 )
 # role -> type of single operands, by mnemonic.
 _EXCEPTIONS: dict[str, dict[str, str]] = {
@@ -33,7 +33,6 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cvt_pk_f32_bf8": {"vdst": "v2f32", "src0": "b32"},
     "v_cvt_pk_u8_f32": {"vdst": "b32", "src0": "f32", "src1": "u32", "src2": "b32"},
     "v_sat_pk_u8_i16": {"vdst": "b16", "src0": "v2i16"},
-    "v_perm_b32": {},
     "v_mad_u32_u16": {"src0": "u16", "src1": "u16", "src2": "u32"},
     "v_mad_i32_i16": {"src0": "i16", "src1": "i16", "src2": "i32"},
     "v_mad_co_u64_u32": {"vdst": "u64", "src0": "u32", "src1": "u32", "src2": "u64"},
@@ -52,8 +51,8 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cvt_pk_u16_f32": {"vdst": "v2u16"},
     "v_cvt_pk_i16_i32": {"vdst": "v2i16"},
     "v_cvt_pk_u16_u32": {"vdst": "v2u16"},
-    "v_cvt_pk_norm_i16_f16": {"vdst": "v2i16"},
-    "v_cvt_pk_norm_u16_f16": {"vdst": "v2u16"},
+    "v_cvt_pk_norm_i16_f16": {"vdst": "v2i16", "src0": "f16", "src1": "f16"},
+    "v_cvt_pk_norm_u16_f16": {"vdst": "v2u16", "src0": "f16", "src1": "f16"},
     "v_cvt_pk_norm_i16_f32": {"vdst": "v2i16"},
     "v_cvt_pk_norm_u16_f32": {"vdst": "v2u16"},
     "v_frexp_exp_i32_f32": {"vdst": "i32"},
@@ -69,13 +68,12 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cmpx_class_f32": {"src1": "b32"},
     "v_cmp_class_f64": {"src1": "b32"},
     "v_cmpx_class_f64": {"src1": "b32"},
-    "v_permlane16_b32": {},
     "v_interp_p10_f16_f32": {"vdst": "f32", "src0": "f16", "src1": "f32", "src2": "f16"},
     "v_interp_p10_rtz_f16_f32": {"vdst": "f32", "src0": "f16", "src1": "f32", "src2": "f16"},
     "v_interp_p2_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
     "v_interp_p2_rtz_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
 }
-_PACKED_SHIFT_BYTES = re.compile(r"v_(lerp|sad|sad_hi|msad)_u8")
+_FOUR_BYTES = re.compile(r"v_(lerp|sad|sad_hi|msad)_u8")
 
 
 def named_types(mnemonic: str) -> list[str]:
@@ -105,11 +103,14 @@ def operand_type(mnemonic: str, role: str, dwords: int, is_mask: bool) -> str:
     if mnemonic.startswith(("v_wmma", "v_swmmac")):
         return _matrix_type(mnemonic, role, dwords)
     if mnemonic.startswith(("v_dot4", "v_dot8")):
-        types = named_types(mnemonic)
-        return types[0] if role in ("vdst", "src2") else f"v{mnemonic[5]}{types[1]}"
+        result, *sources = named_types(mnemonic)
+        inner = sources[-1] if role == "src1" else sources[0]
+        return result if role in ("vdst", "src2") else f"v{mnemonic[5]}{inner}"
     if "ubyte" in mnemonic and role == "src0":
         return "b32"
-    if _PACKED_SHIFT_BYTES.match(mnemonic):
+    if mnemonic.startswith("s_pack_"):
+        return "b32"
+    if _FOUR_BYTES.match(mnemonic):
         return "b32"
     names = named_types(mnemonic)
     if not names:

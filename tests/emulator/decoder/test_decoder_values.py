@@ -114,6 +114,12 @@ def test_matrix_operands_have_their_vector_types() -> None:
     assert matrix.operands == (vector(0, 8), vector(8, 4), vector(12, 4), vector(0, 8))
 
 
+def test_mixed_byte_formats_have_their_own_types() -> None:
+    dot = decoded(0xCC244010, 0x1C820D05)
+    assert dot.mnemonic == "v_dot4_f32_fp8_bf8"
+    assert [spec.type for spec in dot.opcode.operands] == ["f32", "v4fp8", "v4bf8", "f32"]
+
+
 def test_an_unknown_role_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         decoded(0xBF800000).operand("vdst")
