@@ -49,6 +49,8 @@ class Kernel:
     """
 
     is_amdjit_kernel = True
+    __name__: str
+    __qualname__: str
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
