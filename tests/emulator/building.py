@@ -1,0 +1,152 @@
+"""What the emulator's tests build: C kernels for gfx1201 and for the host, and assembled kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.emulator import EmulatorDevice, run
+from amdjit.target import find_target
+
+CPU = "gfx1201"
+KERNELS = Path(__file__).with_name("kernels")
+COMPILER = "clang-22"
+_NEEDED = (COMPILER, "ld.lld-22", "llvm-mc-22")
+_TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffreestanding", "-fwrapv", "-w"]
+
+
+def missing_tools() -> str | None:
+    """Say which of the Debian packages' programs are not there."""
+    absent = [name for name in _NEEDED if shutil.which(name) is None]
+    return f"{', '.join(absent)} not installed" if absent else None
+
+
+@functools.cache
+def device(threads: int = 1) -> EmulatorDevice:
+    """One emulator for the tests of a process."""
+    target = find_target(CPU)
+    assert target is not None
+    return EmulatorDevice(target, threads)
+
+
+def emulate(
+    code_object: bytes, kernel: str, grid: Any, block: Any, args: Sequence[Any], threads: int = 1, **options: Any
+) -> None:
+    """Run a kernel on the tests' emulator."""
+    run(code_object, kernel, grid, block, args, device=device(threads), **options)
+
+
+@functools.cache
+def compile_source(source: str, *flags: str) -> bytes:
+    """Compile C for gfx1201 and link it; the folder of the kernels is searched for includes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.c")
+        path.write_text(source)
+        output = Path(folder, "kernel.co")
+        command = [COMPILER, *_TARGET, *(flags or ("-O3",)), "-g", f"-I{KERNELS}", str(path), "-o", str(output)]
+        subprocess.run(command, check=True)
+        return output.read_bytes()
+
+
+def compile_kernel(name: str, *flags: str) -> bytes:
+    """Compile one of the kernels of this folder."""
+    return compile_source((KERNELS / f"{name}.c").read_text(), *flags)
+
+
+_HEADER = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"
+.text
+.globl kernel
+.p2align 8
+.type kernel,@function
+kernel:
+"""
+_FOOTER = """
+  s_endpgm
+.Lend:
+.size kernel, .Lend-kernel
+.rodata
+.p2align 6
+.amdhsa_kernel kernel
+  .amdhsa_next_free_vgpr 256
+  .amdhsa_next_free_sgpr 100
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_wavefront_size32 1
+  .amdhsa_group_segment_fixed_size {lds}
+  .amdhsa_private_segment_fixed_size {private}
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_float_denorm_mode_32 {denormals}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: kernel
+    .symbol: kernel.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: {lds}
+    .private_segment_fixed_size: {private}
+    .sgpr_count: 100
+    .vgpr_count: 256
+    .wavefront_size: 32
+    .max_flat_workgroup_size: 1024
+    .args:
+      - {{.name: input, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}}
+      - {{.name: output, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global}}
+...
+.end_amdgpu_metadata
+"""
+
+
+@functools.cache
+def assemble(body: str, lds: int = 0, private: int = 0, denormals: int = 3) -> bytes:
+    """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
+        source.write_text(_HEADER + body + _FOOTER.format(lds=lds, private=private, denormals=denormals))
+        command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-filetype=obj"]
+        subprocess.run([*command, str(source), "-o", str(item)], check=True)
+        subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)
+        return output.read_bytes()
+
+
+@functools.cache
+def compile_for_host(name: str) -> ctypes.CDLL:
+    """Compile a kernel of this folder for the host: `launch_NAME`'s arguments are grid, block, then the kernel's."""
+    source = (KERNELS / f"{name}.c").read_text().replace('"common.h"', '"host.h"')
+    folder = Path(tempfile.mkdtemp())
+    path, output = folder / "kernel.c", folder / "kernel.so"
+    path.write_text(source)
+    flags = ["-O1", "-ffp-contract=off", "-fwrapv", "-mf16c", "-mfma", "-shared", "-fPIC", "-w"]
+    subprocess.run([COMPILER, *flags, f"-I{KERNELS}", str(path), "-o", str(output)], check=True)
+    library = ctypes.CDLL(str(output))
+    shutil.rmtree(folder)
+    return library
+
+
+def run_on_host(name: str, kernel: str, grid: int, block: int, args: Sequence[NDArray[Any] | np.generic]) -> None:
+    """Run a kernel on the host, one work-item after the other."""
+    library = compile_for_host(name)
+    lane = ctypes.c_uint.in_dll(library, "host_lane")
+    group = ctypes.c_uint.in_dll(library, "host_block")
+    function = getattr(library, kernel)
+    values = [_host_argument(argument) for argument in args]
+    for group.value in range(grid):
+        for lane.value in range(block):
+            function(*values)
+
+
+def _host_argument(value: NDArray[Any] | np.generic) -> Any:
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    return np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
