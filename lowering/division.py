@@ -13,6 +13,7 @@ from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,
     FLOAT,
+    HALF,
     I1,
     Literal,
     constant_value,
@@ -166,8 +167,8 @@ def _rounded_other_way(builder: Builder, remainder: Any, divisor: Any) -> Any:
 
 
 def _in_working_type(builder: Builder, value: Any) -> Any:
-    """bf16 is divided in f32: its remainders are exact there (LLVM selects no bf16 frem)."""
-    return builder.fpext(value, like(value.type, FLOAT)) if element_type(value.type) == BFLOAT else value
+    """f16 and bf16 are divided in f32, as NumPy does: their remainders are exact there. LLVM selects no bf16 frem."""
+    return builder.fpext(value, like(value.type, FLOAT)) if element_type(value.type) in (HALF, BFLOAT) else value
 
 
 def _from_working_type(builder: Builder, value: Any, llvm: Any) -> Any:
