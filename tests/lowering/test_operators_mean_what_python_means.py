@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from host_execution import run_on_host
+from python_meaning import in_python, interesting, wrapped
 from trees import HERE, array, assign, compare, function, load, lowered, number, op, read, store, variable
 
 from amdjit.tree import nodes as tree
@@ -46,39 +47,6 @@ def elementwise(source: Any, target: Any, compute: Callable[..., Any], arity: in
     extent = tree.Extent(HERE, i32, read(out), 0)
     loop = tree.ForRange(HERE, n, number(0), extent, number(1), (store(read(out), (read(n),), value),))
     return lowered(function("k", (*inputs, out), loop))
-
-
-def interesting(scalar: Scalar) -> list[int]:
-    edges = {0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 63, 64, 100, scalar.maximum, scalar.maximum - 1, scalar.minimum}
-    edges |= {scalar.minimum + 1, -1, -2, -3, -7, -8, -10, -100} if scalar.is_signed else set()
-    return sorted(value for value in edges if scalar.minimum <= value <= scalar.maximum)
-
-
-def wrapped(scalar: Scalar, value: int) -> int:
-    value &= (1 << scalar.bits) - 1
-    return value - (1 << scalar.bits) if scalar.is_signed and value >> (scalar.bits - 1) else value
-
-
-def in_python(scalar: Scalar, operator: str, a: int, b: int) -> int:
-    """Compute with Python's integers, and NumPy's meaning of dividing by zero."""
-    unsigned = b & ((1 << scalar.bits) - 1)
-    far = unsigned >= scalar.bits
-    results: dict[str, Callable[[], int]] = {
-        "+": lambda: a + b,
-        "-": lambda: a - b,
-        "*": lambda: a * b,
-        "//": lambda: a // b if b else 0,
-        "%": lambda: a % b if b else 0,
-        "**": lambda: pow(a, unsigned, 1 << scalar.bits),
-        "&": lambda: a & b,
-        "|": lambda: a | b,
-        "^": lambda: a ^ b,
-        "<<": lambda: 0 if far else a << unsigned,
-        ">>": lambda: (-1 if a < 0 else 0) if far else a >> unsigned,
-        "min": lambda: min(a, b),
-        "max": lambda: max(a, b),
-    }
-    return wrapped(scalar, results[operator]())
 
 
 OPERATORS = ["+", "-", "*", "//", "%", "**", "&", "|", "^", "<<", ">>", "min", "max"]
