@@ -48,21 +48,33 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
     if row.fixed:
         check_fixed_bits(row, bits)
     following = (bits >> (8 * base)) & 0xFFFFFFFF
-    source = row.first_source(bits)
+    source = (bits >> row.dpp_shift) & 0x1FF if row.dpp_shift >= 0 else 0
     if source in _DPP_SOURCES:
         size, word, dpp = base + 4, following, read_dpp(row, source, following)
         if available < size:
             raise InvalidField("the code ends before the DPP word")
-    elif row.literal or row.uses_literal(bits):
+    elif row.uses_literal(bits):
         size, literal = base + 4, Literal(following)
         if available < size:
             raise InvalidField("the code ends before the literal")
-    operands = tuple(_read(row, operand, bits, literal, word if dpp else None) for operand in row.operands)
-    if dpp is not None:
+    if dpp is None:
+        operands = tuple([_read_plain(row, operand, bits, literal) for operand in row.operands])
+    else:
+        operands = tuple([_read(row, operand, bits, literal, word) for operand in row.operands])
         _check_dpp_operands(row, operands)
     immediates_of = _IMMEDIATES.get(row.format.name)
     immediates = immediates_of(row, bits) if immediates_of else {}
     return Instruction(pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word))
+
+
+def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | None) -> Operand:
+    """Read an operand of an instruction without DPP: the common cases first."""
+    value = (bits >> operand.shift) & operand.mask
+    if operand.plain == "vector":
+        return vector_register(value, operand.dwords)
+    if operand.plain == "source" and value != LITERAL:
+        return source_operand(value, operand.dwords, operand.takes)
+    return _read(row, operand, bits, literal, None)
 
 
 def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp: int | None) -> Operand:

@@ -64,9 +64,12 @@ Operand = Register | InlineConstant | Literal | SpecialSource
 class OperandSpec:
     """One operand of an opcode as the table has it.
 
-    role: the field's name in the ISA document (vdst, sdst, src0, src1, src2, vaddr, saddr, vdata, sbase, ...).
+    role: the field's name in the ISA document: vdst sdst src0 src1 src2 (SALU and VALU alike), vaddr saddr vdata
+        (VFLAT, VGLOBAL, VSCRATCH, VBUFFER), rsrc soffset sbase, addr data0 data1 (DS); `literal` for the
+        constant of fmaak, fmamk and setreg_imm32; `vcc` for the mask that v_div_fmas reads.
     type: how the instruction reads the bits: f16 bf16 f32 f64 b16 b32 b64 i16 i32 i64 u16 u32 u64 b96 b128 ...,
-        or `mask` for a lane mask, whose width is the wave size.
+        v2f16, v8f32, v4iu8 ... for packed elements and matrices, or `mask` for a lane mask, whose width is the
+        wave size.
     dwords: the registers it covers (1 for 16 bits); a lane mask counts for wave32.
     written, read: which way the data goes (read-modify-write destinations have both).
     """

@@ -13,6 +13,7 @@ from amdjit.emulator.decoder.instruction import Dpp, Modifiers
 from amdjit.emulator.decoder.rows import Row
 
 _NONE = Modifiers()
+_WITH_MODIFIERS = ("VOP3", "VOP3P", "VINTERP")
 # Bits 20 to 23 of a DPP16 word after a 32-bit encoding.
 _DPP_MODIFIERS = ("dneg0", "dabs0", "dneg1", "dabs1")
 
@@ -30,12 +31,9 @@ def check_fixed_bits(row: Row, bits: int) -> None:
 def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modifiers:
     """Return the modifiers of an instruction; bits that the opcode ignores read as 0."""
     name = row.format.name
-    if name in ("VOP3", "VINTERP"):
-        modifiers = _vop3(row, bits)
-    elif name == "VOP3P":
-        modifiers = _vop3p(row, bits)
-    else:
-        return _dpp_only(row, dpp, dpp_word)
+    if name not in _WITH_MODIFIERS:
+        return _dpp_only(row, dpp, dpp_word) if dpp else _NONE
+    modifiers = _vop3p(row, bits) if name == "VOP3P" else _vop3(row, bits)
     if dpp is None:
         return modifiers
     return Modifiers(
@@ -81,9 +79,7 @@ def _modifiers(neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int
     return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
 
 
-def _dpp_only(row: Row, dpp: Dpp | None, word: int) -> Modifiers:
-    if dpp is None:
-        return _NONE
+def _dpp_only(row: Row, dpp: Dpp, word: int) -> Modifiers:
     if dpp.lanes is not None:
         return Modifiers(dpp=dpp)
     given = (word >> 20) & 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from amdjit.emulator.decoder.formats import LITERAL, Format, format_named
+from amdjit.emulator.decoder.formats import LITERAL, Field, Format, format_named
 from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
 from amdjit.emulator.decoder.opcode_tables import ROWS
 
@@ -29,11 +29,20 @@ class OperandRow:
     half: bool
     hidden: bool
     source: int
+    dwords: int
+    plain: str
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One opcode. flags: modifier name -> bits that the opcode has; fixed: bits that must be `base`'s."""
+    """One opcode.
+
+    flags: modifier name -> bits that the opcode has; fixed: (shift, mask, value) of bits that may not change;
+    selects: the op_sel bit at each place of op_sel:[...]; words: bare flags (dpp16, dpp8, mix, ...);
+    literal: a literal always follows; select_mask: the op_sel bits that mean something;
+    source_fields: (shift, mask) of each source that may announce a literal;
+    dpp_shift: where src0 may announce a DPP word, -1 for nowhere.
+    """
 
     opcode: Opcode
     format: Format
@@ -46,15 +55,14 @@ class Row:
     literal: bool
     select_mask: int
     source_fields: tuple[tuple[int, int], ...]
-
-    def first_source(self, bits: int) -> int:
-        """Return the nine bits of src0, or -1 in a format where it announces no DPP word."""
-        shift = _DPP_SHIFTS.get(self.format.name) if self.operands else None
-        return -1 if shift is None else (bits >> shift) & 0x1FF
+    dpp_shift: int
 
     def uses_literal(self, bits: int) -> bool:
-        """True if a source says that a literal follows."""
-        return any((bits >> shift) & mask == LITERAL for shift, mask in self.source_fields)
+        """True if a literal follows: always, or because a source says so."""
+        for shift, mask in self.source_fields:
+            if (bits >> shift) & mask == LITERAL:
+                return True
+        return self.literal
 
     def has(self, word: str) -> bool:
         """True if the row has that bare flag (dpp16, dpp8, mix, ...)."""
@@ -108,6 +116,7 @@ def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], 
         any(operand.takes == "literal" for operand in operands),
         flags.get("op_sel", 0) | halves,
         sources,
+        _DPP_SHIFTS.get(form.name, -1) if operands else -1,
     )
 
 
@@ -131,4 +140,15 @@ def _operand_row(form: Format, text: str) -> OperandRow:
         "h" in marks,
         "-" in marks,
         _SOURCES.get(role, -1),
+        int(dwords),
+        _plain_kind(field, takes, "h" in marks),
     )
+
+
+def _plain_kind(field: Field | None, takes: str, half: bool) -> str:
+    """Return "vector" or "source" where the field's number alone says which operand it is, else ""."""
+    if field is None or half or takes in ("vcc", "exec", "literal"):
+        return ""
+    if field.kind == "v8" or (field.kind == "d8" and takes == "v"):
+        return "vector"
+    return "source" if field.kind in ("s8", "s9") else ""
