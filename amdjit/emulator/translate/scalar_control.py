@@ -136,6 +136,15 @@ def _nothing(frame: Frame, instruction: Instruction) -> None:
     """Waits, hints and cache operations: the emulator does everything in order."""
 
 
+# LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end gives its registers back.
+_DEALLOCATE_VGPRS = 3
+
+
+def _message(frame: Frame, instruction: Instruction) -> None:
+    if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
+        raise Untranslatable(instruction, "of the messages, only MSG_DEALLOC_VGPRS is emulated")
+
+
 def _signal(frame: Frame, instruction: Instruction) -> None:
     """Signal the workgroup's barrier: the wait does all the work."""
     operand = instruction.operands[0]
@@ -171,5 +180,6 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_getpc_b64": _program_counter,
     "s_setreg_b32": _set_register,
     "s_barrier_signal": _signal,
+    "s_sendmsg": _message,
     **dict.fromkeys(_NO_EFFECT, _nothing),
 }
