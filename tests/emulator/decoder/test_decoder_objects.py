@@ -20,10 +20,12 @@ _ABSENT = missing_tools() or (None if shutil.which(COMPILER) else f"{COMPILER} n
 pytestmark = pytest.mark.skipif(_ABSENT is not None, reason=_ABSENT or "")
 
 
-def compile_kernel(name: str, level: int, directory: Path) -> Path:
-    """Compile a C kernel for gfx1201 and return the object."""
+def compile_kernel(name: str, level: int, directory: Path, *features: str) -> Path:
+    """Compile a C kernel for gfx1201, with those LLVM features, and return the object."""
     path = directory / f"{name}_{level}.o"
     command = [COMPILER, "-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-Wall", "-Werror"]
+    for feature in features:
+        command += ["-Xclang", "-target-feature", "-Xclang", feature]
     subprocess.run([*command, f"-O{level}", "-c", str(KERNELS / f"{name}.c"), "-o", str(path)], check=True)
     return path
 
@@ -47,3 +49,14 @@ def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path
     theirs = [(line.address, line.text, line.size) for line in disassemble_object(path)]
     assert len(mine) > 30
     assert mine == theirs
+
+
+@pytest.mark.parametrize("name", ["half_precision", "bytes", "matrix"])
+def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(name: str, tmp_path: Path) -> None:
+    """The decoder uses the syntax with .l and .h only where the default syntax can not name the half."""
+    path = compile_kernel(name, 3, tmp_path, "+real-true16")
+    mine = [(disassemble(item), item.size) for item in decode_all(text_section(path), 0)]
+    listings = zip(disassemble_object(path), disassemble_object(path, "+real-true16"), strict=True)
+    theirs = [{(line.text, line.size) for line in lines if not line.rejected} for lines in listings]
+    assert [text for text, accepted in zip(mine, theirs, strict=True) if text not in accepted] == []
+    assert name != "half_precision" or any(".h" in text for text, _ in mine)
