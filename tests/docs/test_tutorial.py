@@ -1,4 +1,4 @@
-"""Every program of the tutorial runs, in order, and prints what the tutorial says it prints."""
+"""Every program of the tutorial and of other texts runs, in order, and prints what the text says it prints."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TUTORIAL = ROOT / "docs" / "tutorial.md"
-# A program, and behind it what it prints, if the tutorial shows that.
+TEXTS = ("tutorial", "language", "emulator")
+# A program, and behind it what it prints, if the text shows that.
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
 
 
-def blocks() -> list[tuple[str, str | None]]:
-    """Return the programs with the text that each prints."""
-    return [(match["code"], match["printed"]) for match in BLOCK.finditer(TUTORIAL.read_text())]
+def text_of(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text()
 
 
-def test_the_tutorial_runs_in_order(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def blocks(name: str) -> list[tuple[str, str | None]]:
+    """Return the programs of a page with what each prints."""
+    return [(match["code"], match["printed"]) for match in BLOCK.finditer(text_of(name))]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_programs_run_in_order(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for number, (code, printed) in enumerate(blocks(), 1):
+    for number, (code, printed) in enumerate(blocks(name), 1):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "kernels.py").write_text(code)
@@ -37,7 +42,7 @@ def test_the_tutorial_runs_in_order(
 
 def run(file: Path, names: dict[str, object]) -> dict[str, object]:
     """Run a program as a module that has the names of those before it; return the names it has then."""
-    specification = importlib.util.spec_from_file_location(f"tutorial_{file.parent.name}", file)
+    specification = importlib.util.spec_from_file_location(f"program_{file.parent.name}", file)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -53,8 +58,8 @@ def normalised(text: str) -> str:
 
 
 def test_the_tutorial_shows_what_it_promises() -> None:
-    text = TUTORIAL.read_text()
-    sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    sections = re.findall(r"^## (.*)$", text_of("tutorial"), re.MULTILINE)
+    programs = blocks("tutorial")
     assert len(sections) >= 7
-    assert len(blocks()) >= len(sections)
-    assert sum(printed is not None for _, printed in blocks()) >= 5
+    assert len(programs) >= len(sections)
+    assert sum(printed is not None for _, printed in programs) >= 10
