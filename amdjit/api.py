@@ -27,7 +27,7 @@ from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.specialisation import Annotation, argument_types, is_const
 from amdjit.target import Target
-from amdjit.types import Array, Type
+from amdjit.types import Array, Type, Vector
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,8 @@ class Kernel:
         self._check_count(len(arguments))
         device = stream.device if isinstance(stream, Stream) else current_device()
         annotations = self._annotations(self._compile_options(device.target))
-        staging = Staging(device, self.parameter_names, arguments)
+        by_value = {i for i, a in enumerate(annotations) if is_const(a) or isinstance(a, Vector)}
+        staging = Staging(device, self.parameter_names, arguments, by_value)
         kinds = argument_types(self.__name__, self.parameter_names, annotations, staging.arguments)
         loaded = self._load(device, kinds)
         staging.check_writable(_written_arguments(loaded.compiled))
