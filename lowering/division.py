@@ -43,19 +43,17 @@ def floor_divide(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any
 
 
 def modulo(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any:
-    """Return left % right of integers; it has the sign of right."""
+    """Return left % right of integers; it has the sign of right. Dividing by 1 instead of 0 leaves 0."""
     divisor = constant_value(right)
     if divisor:
         return _modulo_of_constant(builder, scalar, left, divisor)
     if not scalar.is_signed:
-        remainder = builder.urem(left, _at_least_one(builder, right))
-        return _unless_zero(builder, right, remainder)
+        return builder.urem(left, _at_least_one(builder, right))
     _, magnitude = _magnitudes(builder, left, right)
     remainder = builder.select(_negative(builder, left), _negated(builder, magnitude), magnitude)
     signs_differ = _negative(builder, builder.xor(left, right))
     moved = builder.select(signs_differ, builder.add(remainder, right), remainder)
-    result = builder.select(builder.is_zero(remainder), remainder, moved)
-    return _unless_zero(builder, right, result)
+    return builder.select(builder.is_zero(remainder), remainder, moved)
 
 
 def float_divide(builder: Builder, left: Any, right: Any) -> Any:

@@ -94,6 +94,8 @@ def test_strided_arrays_may_have_negative_strides() -> None:
     out = variable("out", array(f32))
     text = lowered(function("k", (a, out), store(read(out), (call(thread),), load(read(a), call(thread)))))
     assert "sext i32" in text, "the offset from the first element may be negative"
+    assert 'getelementptr inbounds i8, ptr addrspace(1) %"a"' in text
+    assert 'getelementptr inbounds nuw i8, ptr addrspace(1) %"out"' in text
     assert "s_endpgm" in assembly(text)
 
 
