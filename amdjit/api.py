@@ -25,7 +25,7 @@ from amdjit.runtime.device import Device, Function, Module
 from amdjit.runtime.launch import check_launch
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
-from amdjit.specialisation import Annotation, argument_types, is_const
+from amdjit.specialisation import Annotation, argument_types, check_type, is_const
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
 
@@ -125,7 +125,7 @@ class Kernel:
         return named_target(name) if name is not None else default_target(self._environment)
 
     def _compile_options(self, target: Target, overrides: dict[str, Any] | None = None) -> CompileOptions:
-        return CompileOptions(target, **{**self._options, **(overrides or {})})
+        return CompileOptions(target, **{**self._options, **checked_options(overrides or {})})
 
     def _annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
         if self._known_annotations is None:
@@ -136,9 +136,8 @@ class Kernel:
     def _check_count(self, given: int) -> None:
         names = self.parameter_names
         if given != len(names):
-            raise LaunchError(
-                f"{self.__name__} takes {len(names)} argument(s) ({', '.join(names)}), but {given} were given"
-            )
+            takes = f"{len(names)} argument{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+            raise LaunchError(f"{self.__name__} takes {takes}, but {given} {'was' if given == 1 else 'were'} given")
 
     def _resolve(self, position: int, argument: Any, annotation: Annotation) -> Argument:
         if is_const(annotation):
@@ -151,6 +150,7 @@ class Kernel:
                 f"{self.__name__}.compile takes a type for each parameter, such as amdjit.f32[:]; "
                 f"for {name} it was given {argument!r}"
             )
+        check_type(self.__name__, self.parameter_names[position], annotation, argument)
         return argument.resolved() if isinstance(argument, Array) else argument
 
     def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
@@ -297,13 +297,20 @@ def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> An
     return _kernel(function, options)
 
 
-def _kernel(function: Callable[..., None], options: dict[str, Any]) -> Kernel:
-    if not isinstance(function, types.FunctionType):
-        raise TypeError(f"@amdjit.kernel decorates a Python function, not {function!r}")
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return a kernel's options as `CompileOptions` takes them; TypeError for unknown ones."""
     known = set(CompileOptions.__dataclass_fields__) - {"target"}
     unknown = sorted(set(options) - known)
     if unknown:
-        raise TypeError(f"@amdjit.kernel has no option {unknown[0]!r}; its options are {', '.join(sorted(known))}")
+        raise TypeError(f"a kernel has no option {unknown[0]!r}; its options are {', '.join(sorted(known))}")
+    fastmath = options.get("fastmath")
+    return {**options, "fastmath": frozenset(fastmath)} if isinstance(fastmath, (set, list, tuple)) else options
+
+
+def _kernel(function: Callable[..., None], options: dict[str, Any]) -> Kernel:
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"@amdjit.kernel decorates a Python function, not {function!r}")
+    options = checked_options(options)
     made = Kernel(function, options)
     CompileOptions(default_target(made._environment), **options)
     return made

@@ -17,6 +17,7 @@ import msgpack
 
 from amdjit.backend import annotate_assembly, emit_assembly, emit_object, find_linker, link, optimise
 from amdjit.code_object import CodeObject, Resources, read_resources
+from amdjit.diagnostics import codes
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, Limits, OutsideRead, type_kernel
@@ -106,9 +107,12 @@ def compile_kernel(
     BackendError is raised where LLVM or the linker refuses.
     """
     limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
-    typed = type_kernel(function, arguments, limits, PYTHON_FUNCTIONS)
-    verify(typed.program)
-    llvm = lower(typed.program, options)
+    try:
+        typed = type_kernel(function, arguments, limits, PYTHON_FUNCTIONS)
+        verify(typed.program)
+        llvm = lower(typed.program, options)
+    except RecursionError:
+        raise codes.error(codes.TOO_DEEP, None, function=function.__qualname__) from None
     optimized, code_object = _build(llvm, options, environment)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads

@@ -255,7 +255,6 @@ class Form(Enum):
     UNROLL = "unroll"
     BITCAST = "bitcast"
     SHUFFLE = "shuffle"
-    VECTOR = "vector"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,21 @@ from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, array_matches
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.strides import byte_span
-from amdjit.types import Array, Const, Layout, Scalar, Type, Vector, boolean, f32, from_dtype, i32, i64, u64
+from amdjit.types import (
+    AddressSpace,
+    Array,
+    Const,
+    Layout,
+    Scalar,
+    Type,
+    Vector,
+    boolean,
+    f32,
+    from_dtype,
+    i32,
+    i64,
+    u64,
+)
 
 Annotation = Type | CompileTime | None
 
@@ -98,6 +112,22 @@ def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArr
     if annotation is not None and not (isinstance(annotation, Array) and array_matches(found, annotation)):
         raise _mismatch(kernel, name, annotation, str(found))
     return found
+
+
+def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:
+    """Check a type that a kernel is compiled for ahead of time against the parameter's annotation.
+
+    TypeCheckError where they differ, LaunchError for a type that no argument has.
+    """
+    in_global_memory = isinstance(given, Array) and given.address_space is AddressSpace.GLOBAL and given.shape is None
+    if not isinstance(given, (Scalar, Vector)) and not in_global_memory:
+        raise LaunchError(f"argument {name} of {kernel} cannot be {given}: arguments are numbers, vectors and arrays")
+    if isinstance(annotation, Array) and isinstance(given, Array):
+        fits = array_matches(given.resolved(), annotation)
+    else:
+        fits = annotation is None or given == annotation
+    if not fits:
+        raise _mismatch(kernel, name, annotation, str(given))
 
 
 def _mismatch(kernel: str, name: str, annotation: Annotation, found: str) -> TypeCheckError:

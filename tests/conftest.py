@@ -16,6 +16,11 @@ _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", 
 _OWN_CACHE = pytest.StashKey[str]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` rewrites the expected texts in tests/golden; read the difference like code."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts in tests/golden")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the user's cache out of the tests, and the tests out of the user's cache. Workers share one."""
     if "AMDJIT_CACHE_DIR" not in os.environ:

@@ -86,6 +86,20 @@ CALLS_KERNEL = ErrorKind(
     "a kernel",
     "put the shared code into a function marked `@amdjit.device_function`",
 )
+STATIC_LOOP_LENGTH = ErrorKind(
+    "AJ0112",
+    UnsupportedSyntaxError,
+    "{rounds} rounds are too many to unroll when compiling",
+    "{rounds} rounds",
+    "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} rounds are unrolled",
+)
+TOO_DEEP = ErrorKind(
+    "AJ0113",
+    UnsupportedSyntaxError,
+    "`{function}` is nested too deeply to be compiled",
+    "too deep",
+    "split long expressions and deeply nested blocks into several statements or functions",
+)
 
 OPERAND_TYPES = ErrorKind(
     "AJ0201",
@@ -106,14 +120,14 @@ LITERAL_RANGE = ErrorKind(
     TypeCheckError,
     "the constant {value} does not fit {type}",
     "does not fit {type}",
-    "convert the other operand to a wider type, or write the constant with its type, such as `i64({value})`",
+    "{remedy}",
 )
 NO_CONVERSION = ErrorKind(
     "AJ0204",
     TypeCheckError,
     "{source} does not become {target} by itself",
     "is {source}",
-    "convert it: `{target}(...)`",
+    "{remedy}",
 )
 NOT_CONVERTIBLE = ErrorKind(
     "AJ0205",
@@ -153,9 +167,9 @@ NOT_INDEXABLE = ErrorKind(
 INDEX_COUNT = ErrorKind(
     "AJ0210",
     TypeCheckError,
-    "an array of {ndim} dimension(s) is indexed with {given} index(es)",
+    "an array of {ndim} is indexed with {given}",
     "is {type}",
-    "write one index for each dimension, such as `a[i, j]`",
+    "write one index for each dimension: `{example}`",
 )
 INDEX_TYPE = ErrorKind(
     "AJ0211",
@@ -176,7 +190,7 @@ NOT_CALLABLE = ErrorKind(
     TypeCheckError,
     "{what} cannot be called in a kernel",
     "cannot be called",
-    "call an amdjit intrinsic, a device function, or a plain Python function whose source can be read",
+    "{remedy}",
 )
 NO_ATTRIBUTE = ErrorKind(
     "AJ0214",
@@ -188,7 +202,7 @@ NO_ATTRIBUTE = ErrorKind(
 JOIN_TYPES = ErrorKind(
     "AJ0215",
     TypeCheckError,
-    "`{name}` would be {left} on one way here and {right} on another",
+    "{name} would be {left} on one way here and {right} on another",
     "{left} meets {right}",
     "give it one type on both ways, for example by a conversion such as `f32(...)`",
 )
@@ -197,7 +211,7 @@ CONDITION_TYPE = ErrorKind(
     TypeCheckError,
     "{type} is neither true nor false",
     "is {type}",
-    "write a comparison",
+    "write a comparison of numbers, such as `a.shape[0] > 0` or `v[0] != 0`",
 )
 BITCAST_SIZE = ErrorKind(
     "AJ0217",
@@ -209,9 +223,9 @@ BITCAST_SIZE = ErrorKind(
 VECTOR_LENGTH = ErrorKind(
     "AJ0218",
     TypeCheckError,
-    "{type} takes {expected} element(s), but {given} were given",
+    "{type} takes {expected}, but {given} were given",
     "{given} given",
-    "write no value (zeros), one (for all elements), or {expected}",
+    "{remedy}",
 )
 ANNOTATION = ErrorKind(
     "AJ0219",
@@ -230,8 +244,8 @@ ARGUMENT_MISMATCH = ErrorKind(
 RETURN_TYPES = ErrorKind(
     "AJ0221",
     TypeCheckError,
-    "`{function}` returns {left} in one place and {right} in another",
-    "returns {right}",
+    "{name} returns {left} in one place and {right} in another",
+    "one of the returns",
     "return the same type everywhere",
 )
 MISSING_RETURN = ErrorKind(
@@ -240,6 +254,27 @@ MISSING_RETURN = ErrorKind(
     "`{function}` returns {type} in one place but can also end without a value",
     "may end without a return",
     "return a value on every way through the function",
+)
+UNPACK = ErrorKind(
+    "AJ0223",
+    TypeCheckError,
+    "{values} cannot be assigned to {names}",
+    "takes {names}, but the value is {type}",
+    "write as many names as there are values",
+)
+WIDE_ACCESS = ErrorKind(
+    "AJ0224",
+    TypeCheckError,
+    "{width} at once cannot be loaded from or stored to {type}",
+    "{width} of {type}",
+    "one access has 2 elements or more and 16, 32, 64, 96, 128, 256, 512 or 1024 bits together",
+)
+RANGE_TYPES = ErrorKind(
+    "AJ0225",
+    TypeCheckError,
+    "the bounds of a range are {left} and {right}, which have no type in common",
+    "{left} and {right}",
+    "convert the bounds to one type, for example `i32(...)`",
 )
 
 UNKNOWN_NAME = ErrorKind(
@@ -280,7 +315,7 @@ CONSTANT_FAILS = ErrorKind(
 BAD_SHAPE = ErrorKind(
     "AJ0306",
     CompileError,
-    "{found} is not the shape of an array",
+    "the shape of an array is made of positive constants, but this one is {found}",
     "not a shape",
     "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`",
 )
@@ -310,8 +345,15 @@ LDS_SIZE = ErrorKind(
     "AJ0403",
     TargetError,
     "the kernel's LDS arrays take {used} bytes, but a workgroup on {target} has {limit}",
-    "{used} bytes with this array",
+    "{largest} bytes of them",
     "make the tiles smaller",
+)
+PRIVATE_SIZE = ErrorKind(
+    "AJ0404",
+    TargetError,
+    "a private array of {used} bytes is too large: a work-item can have {limit}",
+    "{used} bytes for every work-item",
+    "use an array parameter with a part for each work-item",
 )
 
 ALL: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))

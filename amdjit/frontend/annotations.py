@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import typing
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.values import CompileTime, Value
-from amdjit.types import Const, Type
+from amdjit.types import Const, Tuple, Type
 
 _PYTHON_TYPES = "Python's own int and float have no width"
 
@@ -16,6 +17,9 @@ def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.
     """Return the type that an evaluated annotation names."""
     if isinstance(value, CompileTime) and isinstance(value.value, Type):
         return value.value
+    if isinstance(value, CompileTime) and typing.get_origin(value.value) is tuple:
+        items = typing.get_args(value.value)
+        return Tuple(tuple(annotated_type(builder, CompileTime(item), name, node) for item in items))
     is_python = isinstance(value, CompileTime) and value.value in (int, float, bool)
     found = _PYTHON_TYPES if is_python else describe(value)
     raise builder.error(codes.ANNOTATION, node, name=name, found=found)
@@ -29,7 +33,10 @@ def is_const(value: Value) -> bool:
 def annotation_value(builder: FunctionBuilder, node: ast.expr) -> Value:
     """Evaluate an annotation; one that is written as a string is read as code."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        inner = ast.parse(node.value, mode="eval").body
+        try:
+            inner = ast.parse(node.value, mode="eval").body
+        except (SyntaxError, ValueError):
+            return CompileTime(node.value)
         return builder.evaluate(_relocated(inner, node))
     return builder.evaluate(node)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
+from amdjit.frontend.effects import depends_on_memory, has_effects
 from amdjit.frontend.source import FunctionSource
 from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Value
 from amdjit.target import Target
@@ -146,6 +148,39 @@ class FunctionBuilder:
             )
         return handler(self, node)
 
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """Type expressions that Python evaluates one after the other."""
+        values: list[Value] = []
+        for node in nodes:
+            values, value = self.evaluate_after(values, node)
+            values.append(value)
+        return values
+
+    def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
+        """Type an expression that Python evaluates after others.
+
+        Where it takes statements, what these could change is computed before them.
+        """
+        with self.collect() as added:
+            value = self.evaluate(node)
+        settled = [self.settle(other, node) for other in earlier] if added else list(earlier)
+        self.statements.extend(added)
+        return settled, value
+
+    def settle(self, value: Value, node: ast.AST) -> Value:
+        """Evaluate now what reads memory or calls a function, in a tuple item by item."""
+        if isinstance(value, TupleValue):
+            return TupleValue(tuple(self.settle(item, node) for item in value.items))
+        return self.hold(value, "value", node) if depends_on_memory(value) else value
+
+    def discard(self, value: Value, node: ast.AST) -> None:
+        """Keep the effects of a value that nothing uses."""
+        if isinstance(value, TupleValue):
+            for item in value.items:
+                self.discard(item, node)
+        elif isinstance(value, tree.Expression) and has_effects(value):
+            self.emit(tree.Evaluate(self.span(node), value))
+
     def run(self, nodes: list[ast.stmt]) -> None:
         """Type statements up to the first one that leaves the block."""
         for node in nodes:
@@ -194,6 +229,11 @@ class FunctionBuilder:
         return TupleValue(tuple(self.unpack(item) if isinstance(item.type, Tuple) else item for item in items))
 
 
+def count(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun, for messages."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
 def describe(value: Value) -> str:
     """Name a value's type or, where it has none, what it is, for messages."""
     if isinstance(value, tree.Expression):
@@ -203,7 +243,7 @@ def describe(value: Value) -> str:
     if isinstance(value, Method):
         return f"the method `{value.name}`"
     if value.is_number or isinstance(value.value, str):
-        return f"the constant {value.value!r}"
+        return f"the constant {reprlib.repr(value.value)}"
     if value.value is None:
         return "None"
     name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)

@@ -9,17 +9,18 @@ from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import assign_to, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments, constant_integer
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
+from amdjit.frontend.scope import outside_value
 from amdjit.frontend.subscripts import element_indices
-from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import Array, Scalar, Vector, boolean, f32, i32
+from amdjit.types import VOID, Array, Scalar, Vector, boolean, f32, i32, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -29,8 +30,15 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     if isinstance(callee, Method):
         return _call_method(builder, callee, arguments, node)
     if not isinstance(callee, CompileTime):
-        raise builder.error(codes.NOT_CALLABLE, node, what=describe(callee))
-    return _call_object(builder, callee.value, arguments, node)
+        raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
+    result = _call_object(builder, callee.value, arguments, node)
+    if isinstance(result, tree.Expression) and result.type == VOID:
+        builder.emit(tree.Evaluate(builder.span(node), result))
+        return CompileTime(None)
+    return result
+
+
+_CALLABLE = "call an amdjit intrinsic, a device function, or a plain Python function whose source can be read"
 
 
 def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
@@ -41,7 +49,7 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
-        return call_declared(builder, callee, arguments.positional, node, arguments.keywords)
+        return call_declared(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
         raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
     if isinstance(callee, Hashable) and callable(callee):
@@ -49,8 +57,16 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         if known is not None:
             return known
     if isinstance(callee, types.FunctionType):
-        return call_declared(builder, DeviceFunction(callee), arguments.positional, node, arguments.keywords)
-    raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(callee)))
+        return call_declared(builder, DeviceFunction(callee), arguments, node)
+    remedy = _remedy(builder, callee)
+    raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy)
+
+
+def _remedy(builder: FunctionBuilder, callee: object) -> str:
+    """NumPy's functions have no source, but some have a namesake that kernels can call."""
+    name = getattr(callee, "__name__", "")
+    namesake = next((ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee), None)
+    return _CALLABLE if namesake is None else f"use Python's `{namesake.__module__}.{name}`"
 
 
 def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value | None:
@@ -59,48 +75,51 @@ def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, nod
     if arguments.are_static and (callee in _ON_HOST or callee in builtins):
         return _on_host(builder, callee, arguments, node)
     if callee in builtins:
-        return call_declared(builder, builtins[callee], arguments.positional, node, arguments.keywords)
+        return call_declared(builder, builtins[callee], arguments, node)
     return _BUILTINS[callee](builder, arguments, node) if callee in _BUILTINS else None
 
 
 def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
-    positional: list[Value] = []
-    for argument in node.args:
-        if not isinstance(argument, ast.Starred):
-            positional.append(builder.evaluate(argument))
-            continue
-        inner = builder.evaluate(argument.value)
-        if not isinstance(inner, TupleValue):
-            raise builder.error(codes.NOT_INDEXABLE, argument, type=describe(inner))
-        positional += inner.items
-    keywords: dict[str, Value] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`**`", remedy="write the keywords out")
-        keywords[keyword.arg] = builder.evaluate(keyword.value)
-    return Arguments(tuple(positional), keywords)
+            raise builder.error(
+                codes.UNSUPPORTED_EXPRESSION, keyword.value, expression="`**`", remedy="write the keywords out"
+            )
+    plain = [argument.value if isinstance(argument, ast.Starred) else argument for argument in node.args]
+    values = builder.evaluate_all([*plain, *(keyword.value for keyword in node.keywords)])
+    positional: list[Value] = []
+    places: dict[int | str, ast.expr] = {}
+    for argument, value in zip(node.args, values, strict=False):
+        if isinstance(argument, ast.Starred) and not isinstance(value, TupleValue):
+            raise builder.error(codes.NOT_INDEXABLE, argument, type=describe(value))
+        items = value.items if isinstance(argument, ast.Starred) and isinstance(value, TupleValue) else (value,)
+        places |= {len(positional) + i: argument for i in range(len(items))}
+        positional += items
+    names = [keyword.arg or "" for keyword in node.keywords]
+    places |= {keyword.arg or "": keyword.value for keyword in node.keywords}
+    return Arguments(tuple(positional), dict(zip(names, values[len(plain) :], strict=True)), places)
 
 
 def call_declared(
     builder: FunctionBuilder,
     callee: Intrinsic | DeviceFunction,
-    positional: tuple[Value, ...],
+    arguments: Arguments,
     node: ast.expr,
-    keywords: Mapping[str, Value] | None = None,
 ) -> Value:
     """Call an intrinsic or a device function."""
     if isinstance(callee, Intrinsic):
-        return call_intrinsic(builder, callee, Arguments(positional, dict(keywords or {})), node)
-    return builder.session.call(builder, callee, positional, dict(keywords or {}), node)
+        return call_intrinsic(builder, callee, arguments, node)
+    return builder.session.call(builder, callee, arguments.positional, arguments.keywords, node)
 
 
 def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call) -> Value:
     """A Python function of compile-time values alone is computed by Python."""
-    values = [item.value for item in arguments.positional if isinstance(item, CompileTime)]
-    return fold(builder, node, callee, *values)
+    values = [known.value for known in map(static_value, arguments.positional) if known is not None]
+    result = fold(builder, node, callee, *values)
+    return outside_value(builder, result.value, callee.__name__, node)
 
 
-_ON_HOST: frozenset[Any] = frozenset({abs, min, max, round, divmod, pow, int, float, bool, isinstance, str})
+_ON_HOST: frozenset[Any] = frozenset({abs, min, max, round, divmod, pow, int, float, bool, isinstance, str, vector})
 
 
 def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
@@ -108,8 +127,9 @@ def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments,
     assert isinstance(array.type, Array)
     if isinstance(array.type.element, Vector):
         raise builder.error(
-            codes.NOT_CALLABLE, node, what=f"`{method.name}` of an array of vectors: its elements are wide already"
-        )
+            codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
+            remedy="its elements are vectors already: index it, `a[i]`",
+        )  # fmt: skip
     index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
     indices = element_indices(builder, array, array.type, index, node)
     if method.name == "load":
@@ -137,11 +157,10 @@ def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) ->
     bits = array.element.bits * width
     if array.element is boolean or width < 2 or bits not in (16, 32, 64, 96, 128, 256, 512, 1024):
         raise builder.error(
-            codes.VECTOR_LENGTH,
+            codes.WIDE_ACCESS,
             node,
-            type=f"a wide access to {array}",
-            expected="16 to 128 bits, a power of two",
-            given=width,
+            width=count(width, "element"),
+            type=array,
         )
     return Vector(array.element, width)
 
@@ -191,6 +210,7 @@ def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> V
     if isinstance(value, TupleValue):
         return CompileTime(len(value.items))
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        builder.discard(value, node)
         return CompileTime(value.type.length)
     if isinstance(value, tree.Expression) and isinstance(value.type, Array):
         if value.type.shape is not None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, literal, truth
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.conversion import convert, literal, no_conversion, truth
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.promotion import assignable
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Type, Vector, boolean
+from amdjit.types import Array, Scalar, Type, Vector, boolean
 
 
 def convert_to(builder: FunctionBuilder, target: Scalar, arguments: Arguments, node: ast.Call) -> Value:
@@ -27,10 +27,18 @@ def convert_to(builder: FunctionBuilder, target: Scalar, arguments: Arguments, n
         return convert(builder, condition, boolean, node)
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         raise builder.error(
-            codes.NOT_CONVERTIBLE, node, source=describe(value), target=target, remedy="convert one element: `v[i]`"
+            codes.NOT_CONVERTIBLE, node, source=describe(value), target=target, remedy=_remedy(value, target)
         )
     _refuse_storage(builder, value.type, target, node)
     return convert(builder, value, target, node)
+
+
+def _remedy(value: Value, target: Scalar) -> str:
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        return f"convert one element, `{target}(v[i])`, or the whole: `amdjit.vector({target}, {value.type.length})(v)`"
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+        return f"convert one element: `{target}(a[i])`"
+    return "convert a number"
 
 
 def _refuse_storage(builder: FunctionBuilder, source: Type, target: Type, node: ast.AST) -> None:
@@ -52,7 +60,7 @@ def make_vector(builder: FunctionBuilder, target: Vector, arguments: Arguments, 
     if len(items) == 1 and isinstance(items[0], TupleValue):
         items = items[0].items
     if arguments.keywords or len(items) not in (0, 1, target.length):
-        raise builder.error(codes.VECTOR_LENGTH, node, type=target, expected=target.length, given=len(items))
+        raise _wrong_length(builder, target, len(items), node)
     if not items:
         return literal(builder, 0, target, node)
     if len(items) == 1:
@@ -61,10 +69,16 @@ def make_vector(builder: FunctionBuilder, target: Vector, arguments: Arguments, 
     return tree.MakeVector(builder.span(node), target, elements)
 
 
+def _wrong_length(builder: FunctionBuilder, target: Vector, given: int, node: ast.Call) -> CompileError:
+    remedy = f"write no value (zeros), one (for all elements), or {target.length}"
+    expected = count(target.length, "element")
+    return builder.error(codes.VECTOR_LENGTH, node, type=target, expected=expected, given=given, remedy=remedy)
+
+
 def _one_value(builder: FunctionBuilder, target: Vector, value: Value, node: ast.Call) -> Value:
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         if value.type.length != target.length:
-            raise builder.error(codes.VECTOR_LENGTH, node, type=target, expected=target.length, given=value.type.length)
+            raise _wrong_length(builder, target, value.type.length, node)
         _refuse_storage(builder, value.type, target, node)
         return convert(builder, value, target, node)
     if isinstance(value, CompileTime):
@@ -76,6 +90,6 @@ def _element(builder: FunctionBuilder, target: Scalar, value: Value, node: ast.C
     if isinstance(value, CompileTime):
         return literal(builder, value.value, target, node)
     if not isinstance(value, tree.Expression) or not assignable(value.type, target):
-        raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+        raise no_conversion(builder, value, target, node)
     _refuse_storage(builder, value.type, target, node)
     return convert(builder, value, target, node)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import reprlib
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.promotion import (
     assignable,
@@ -16,7 +17,7 @@ from amdjit.frontend.promotion import (
 )
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Tuple, Type, Vector, boolean
+from amdjit.types import Array, Scalar, Tuple, Type, Vector, boolean
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
@@ -24,12 +25,35 @@ def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST
     scalar = target.element if isinstance(target, Vector) else target
     assert isinstance(scalar, Scalar)
     if not isinstance(value, (bool, int, float)):
-        raise builder.error(codes.NO_CONVERSION, node, source=describe(CompileTime(value)), target=target)
+        raise no_conversion(builder, CompileTime(value), target, node)
     if isinstance(value, float) and not scalar.is_float:
-        raise builder.error(codes.NO_CONVERSION, node, source=f"the constant {value!r}", target=scalar)
+        raise no_conversion(builder, CompileTime(value), scalar, node)
     if not literal_fits(value, scalar):
-        raise builder.error(codes.LITERAL_RANGE, node, value=value, type=scalar)
+        raise builder.error(
+            codes.LITERAL_RANGE, node, value=reprlib.repr(value), type=scalar, remedy=_range_remedy(scalar)
+        )
     return tree.Constant(builder.span(node), target, _as_type(value, scalar))
+
+
+def _range_remedy(scalar: Scalar) -> str:
+    if scalar.is_integer:
+        return f"{scalar} holds {scalar.minimum} to {scalar.maximum}: take a wider type, on both sides of an operator"
+    return f"take a wider type than {scalar}, on both sides of an operator"
+
+
+def no_conversion(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> CompileError:
+    """Make the error for a value of the wrong type."""
+    found = value.type if isinstance(value, tree.Expression) else None
+    remedy = f"convert it: `{target}(...)`"
+    if isinstance(found, Array):
+        remedy = "index the array: `a[i]`"
+    elif isinstance(found, Vector) and isinstance(target, Scalar):
+        remedy = "take an element: `v[i]`"
+    elif isinstance(value, CompileTime):
+        remedy = f"write a number that {target} holds"
+    elif isinstance(target, (Array, Tuple)) or not isinstance(found, (Scalar, Vector)):
+        remedy = f"give a value of type {target}"
+    return builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target, remedy=remedy)
 
 
 def _as_type(value: bool | int | float, scalar: Scalar) -> bool | int | float:
@@ -48,7 +72,13 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         scalar = default_type(value.value)
         if scalar is None:
-            raise builder.error(codes.LITERAL_RANGE, node, value=value.value, type="i64 or u64")
+            raise builder.error(
+                codes.LITERAL_RANGE,
+                node,
+                value=reprlib.repr(value.value),
+                type="any integer type",
+                remedy="integers have 64 bits at most",
+            )
         return literal(builder, value.value, scalar, node)
     raise builder.error(
         codes.NO_OPERATION, node, what=describe(value), remedy="use it where a compile-time value is expected"
@@ -72,7 +102,7 @@ def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -
     """Convert where no value is lost; otherwise an error that asks for an explicit conversion."""
     source = None if isinstance(value, CompileTime) else materialise(builder, value, node).type
     if source is not None and not widens_exactly(source, target):
-        raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+        raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
 
 
@@ -81,7 +111,7 @@ def assign_to(builder: FunctionBuilder, value: Value, target: Type, node: ast.AS
     if not isinstance(value, CompileTime):
         source = materialise(builder, value, node).type
         if not assignable(source, target):
-            raise builder.error(codes.NO_CONVERSION, node, source=describe(value), target=target)
+            raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
 
 

@@ -23,6 +23,16 @@ def walk(node: object) -> Iterator[tree.Node]:
                 yield from walk(getattr(node, field.name))
 
 
+def depends_on_memory(value: object) -> bool:
+    """Whether statements in front of a value could change what it computes, or the value what they compute."""
+    return any(isinstance(node, (tree.Load, tree.Call, tree.CallIntrinsic)) for node in walk(value))
+
+
+def has_effects(value: object) -> bool:
+    """Whether a value may do more than to compute."""
+    return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
+
+
 def lds_allocations(program: tree.Program) -> list[tree.AllocateArray]:
     """Return the static LDS arrays of all functions of a program."""
     found = []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import types
 from collections.abc import Callable, Mapping
 
-from amdjit.declarations import Property
+from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls import call, call_declared
 from amdjit.frontend.conversion import convert, truth
+from amdjit.frontend.effects import has_effects
+from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.scope import join_types, outside_value, read_name
 from amdjit.frontend.subscripts import slice_value, subscript
@@ -38,21 +41,22 @@ def name(builder: FunctionBuilder, node: ast.Name) -> Value:
 
 def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     if isinstance(value, CompileTime) and isinstance(value.value, Property):
-        return call_declared(builder, value.value.getter, (), node)
+        return call_declared(builder, value.value.getter, Arguments((), {}), node)
     return value
 
 
 def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
     """A tuple; `*other` puts another tuple's items in."""
     items: list[Value] = []
-    for element in node.elts:
+    values = builder.evaluate_all([e.value if isinstance(e, ast.Starred) else e for e in node.elts])
+    for element, value in zip(node.elts, values, strict=True):
         if not isinstance(element, ast.Starred):
-            items.append(builder.evaluate(element))
-            continue
-        inner = builder.evaluate(element.value)
-        if not isinstance(inner, TupleValue):
-            raise builder.error(codes.NOT_INDEXABLE, element, type=describe(inner))
-        items += inner.items
+            # An item may stay unused: its effects must not.
+            items.append(builder.hold(value, "item", element) if has_effects(value) else value)
+        elif isinstance(value, TupleValue):
+            items += value.items
+        else:
+            raise builder.error(codes.NOT_INDEXABLE, element, type=describe(value))
     return TupleValue(tuple(items))
 
 
@@ -65,7 +69,8 @@ def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
             expression="`@`",
             remedy="write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn",
         )
-    return binary(builder, type(node.op), builder.evaluate(node.left), builder.evaluate(node.right), node)
+    left, right = builder.evaluate_all((node.left, node.right))
+    return binary(builder, type(node.op), left, right, node)
 
 
 def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
@@ -83,10 +88,10 @@ def _compare_rest(
     builder: FunctionBuilder, left: Value, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.Compare
 ) -> Value:
     operator, comparator = rest[0]
-    right = builder.evaluate(comparator)
+    (left,), right = builder.evaluate_after((left,), comparator)
     if len(rest) == 1:
         return compare(builder, type(operator), left, right, node)
-    right = builder.hold(right, "middle", comparator)
+    left, right = builder.settle(left, node), builder.hold(right, "middle", comparator)
     first = compare(builder, type(operator), left, right, node)
     return _both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
 
@@ -147,9 +152,9 @@ def choose(
         left = when_true()
     with builder.collect() as second:
         right = when_false()
-    target = join_types(builder, "the result", [left, right], node)
+    target = join_types(builder, "the value", [left, right], node)
     if target is None:
-        raise builder.error(codes.JOIN_TYPES, node, name="the result", left=describe(left), right=describe(right))
+        raise builder.error(codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right))
     with builder.collect() as more_first:
         left_value = convert(builder, left, target, node)
     with builder.collect() as more_second:
@@ -214,10 +219,9 @@ def _array_attribute(builder: FunctionBuilder, array: tree.Expression, type: Arr
         for axis in range(type.ndim):
             size = binary(builder, ast.Mult, size, extent(builder, array, axis, node), node)
         return size
-    if node.attr == "ndim":
-        return CompileTime(type.ndim)
-    if node.attr == "dtype":
-        return CompileTime(type.element)
+    if node.attr in ("ndim", "dtype"):
+        builder.discard(array, node)
+        return CompileTime(type.ndim if node.attr == "ndim" else type.element)
     if node.attr in ("load", "store"):
         return Method(array, node.attr)
     raise builder.error(codes.NO_ATTRIBUTE, node, type=type, attribute=node.attr, remedy=_ARRAY_ATTRIBUTES)
@@ -235,13 +239,22 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
     try:
         value = getattr(owner, node.attr)
     except AttributeError:
-        name = getattr(owner, "__name__", type(owner).__name__)
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=f"`{name}`", attribute=node.attr, remedy="check the name's spelling"
-        ) from None
+            codes.NO_ATTRIBUTE, node, type=describe(CompileTime(owner)), attribute=node.attr,
+            remedy=_similar(owner, node.attr),
+        ) from None  # fmt: skip
+    except Exception as problem:
+        raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
     if isinstance(owner, types.ModuleType):
         builder.session.note_read(vars(owner), node.attr, value)
+    elif not isinstance(owner, (Type, Coordinates)):
+        builder.session.note_read(owner, node.attr, value)
     return _read_property(builder, outside_value(builder, value, node.attr, node), node)
+
+
+def _similar(owner: object, name: str) -> str:
+    close = difflib.get_close_matches(name, dir(owner), n=1)
+    return f"did you mean `{close[0]}`?" if close else "check the name's spelling"
 
 
 def _refuse(expression: str, remedy: str) -> ExpressionHandler:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.subscripts import element_indices
-from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Element, Layout, Pointer, Scalar, Vector, boolean, vector
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The evaluated arguments of a call."""
+    """The evaluated arguments of a call, and where they stand: by position, or by keyword."""
 
     positional: tuple[Value, ...]
     keywords: dict[str, Value]
+    places: Mapping[int | str, ast.expr] = field(default_factory=dict)
+
+    def place(self, index: int, name: str, call: ast.expr) -> ast.expr:
+        """Return where the argument of a parameter stands; the call itself if it has none."""
+        return self.places.get(index if index < len(self.positional) else name, call)
 
     @property
     def are_static(self) -> bool:
         """Whether all are compile-time values given by position."""
-        return not self.keywords and all(isinstance(value, CompileTime) for value in self.positional)
+        return not self.keywords and all(static_value(value) is not None for value in self.positional)
 
     def exactly(
         self, builder: FunctionBuilder, node: ast.AST, function: str, names: tuple[str, ...], optional: int = 0
@@ -40,19 +45,23 @@ class Arguments:
                 codes.ARGUMENT_COUNT,
                 node,
                 function=function,
-                expected=f"{len(names)} argument(s)",
+                expected=_counted(len(names) - optional, len(names)),
                 given=_given(len(self.positional), extra, missing),
                 signature=f"{function}({', '.join(names)})",
             )
         return tuple(values.get(name, CompileTime(None)) for name in names)
 
 
-def _given(count: int, extra: list[str], missing: list[str]) -> str:
+def _counted(least: int, most: int) -> str:
+    return count(most, "argument") if least == most else f"{least} to {most} arguments"
+
+
+def _given(number: int, extra: list[str], missing: list[str]) -> str:
     if extra:
         return f"`{extra[0]}` is unknown or given twice"
     if missing:
         return f"`{missing[0]}` is missing"
-    return f"{count} were given"
+    return f"{number} {'was' if number == 1 else 'were'} given"
 
 
 def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what: str) -> int:
@@ -62,16 +71,18 @@ def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what
     return int(value.value)
 
 
+# What LLVM's AMDGPU backend can address a lane's scratch memory with: 18 bits of dwords, less some for spills.
+_MOST_PRIVATE_BYTES = 128 * 1024
+
+
 def _allocate(space: AddressSpace, name: str) -> Handler:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         shape, dtype = arguments.exactly(builder, node, f"{name}.array", ("shape", "dtype"))
-        type = Array(
-            _element_type(builder, dtype, node),
-            len(_shape(builder, shape, node)),
-            Layout.CONTIGUOUS,
-            space,
-            _shape(builder, shape, node),
-        )
+        extents = _shape(builder, shape, arguments.place(0, "shape", node))
+        element = _element_type(builder, dtype, arguments.place(1, "dtype", node))
+        type = Array(element, len(extents), Layout.CONTIGUOUS, space, extents)
+        if space is AddressSpace.PRIVATE and type.size * element.nbytes > _MOST_PRIVATE_BYTES:
+            raise builder.error(codes.PRIVATE_SIZE, node, used=type.size * element.nbytes, limit=_MOST_PRIVATE_BYTES)
         return builder.hold(tree.AllocateArray(builder.span(node), type, name), name, node)
 
     return handler
@@ -90,16 +101,16 @@ def _element_type(builder: FunctionBuilder, value: Value, node: ast.AST) -> Elem
     raise builder.error(codes.ANNOTATION, node, name="dtype", found=describe(value))
 
 
-def _shape(builder: FunctionBuilder, value: Value, node: ast.AST) -> tuple[int, ...]:
+def _shape(builder: FunctionBuilder, value: Value, place: ast.AST) -> tuple[int, ...]:
     items = value.items if isinstance(value, TupleValue) else (value,)
     extents = []
     for item in items:
         known = isinstance(item, CompileTime) and isinstance(item.value, int) and not isinstance(item.value, bool)
         if not known or not isinstance(item, CompileTime) or int(str(item.value)) <= 0:
-            raise builder.error(codes.BAD_SHAPE, node, found=describe(value))
+            raise builder.error(codes.BAD_SHAPE, place, found=describe(value))
         extents.append(int(str(item.value)))
     if not extents:
-        raise builder.error(codes.BAD_SHAPE, node, found="()")
+        raise builder.error(codes.BAD_SHAPE, place, found="()")
     return tuple(extents)
 
 
@@ -158,17 +169,11 @@ def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             last = 2 * left.type.length - 1
             raise builder.error(codes.INDEX_RANGE, node, index=pick, type="two vectors", last=last)
     if not 2 <= len(picks) <= 64:
-        raise builder.error(codes.VECTOR_LENGTH, node, type="a vector", expected="2 to 64", given=len(picks))
+        raise builder.error(
+            codes.VECTOR_LENGTH, node, type="a vector", expected="2 to 64 elements", given=len(picks),
+            remedy="write 2 to 64 indices; one element is `v[i]`",
+        )  # fmt: skip
     return tree.Shuffle(builder.span(node), vector(left.type.element, len(picks)), left, right, picks)
-
-
-def _vector_type(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    element, length = arguments.exactly(builder, node, "vector", ("element", "length"))
-    scalar = _element_type(builder, element, node)
-    size = constant_integer(builder, length, node, "the length of a vector")
-    if not isinstance(scalar, Scalar) or scalar is boolean or not 2 <= size <= 64:
-        raise builder.error(codes.VECTOR_LENGTH, node, type=f"a vector of {scalar}", expected="2 to 64", given=size)
-    return CompileTime(vector(scalar, size))
 
 
 def _loop_only(name: str) -> Handler:
@@ -191,5 +196,4 @@ FORMS: Mapping[Form, Handler] = {
     Form.SHUFFLE: _shuffle,
     Form.STATIC_RANGE: _loop_only("static_range"),
     Form.UNROLL: _loop_only("unroll"),
-    Form.VECTOR: _vector_type,
 }

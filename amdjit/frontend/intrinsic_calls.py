@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import reprlib
 from typing import Any
 
 from amdjit.declarations import Intrinsic, Parameter
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.promotion import common_type, default_type, literal_fits, widens_exactly
@@ -30,13 +31,14 @@ def call_intrinsic(builder: FunctionBuilder, intrinsic: Intrinsic, arguments: Ar
     """Type a call of an intrinsic."""
     check_target(builder, intrinsic, node)
     values = _bind(builder, intrinsic, arguments, node)
-    variables = _resolve_variables(builder, intrinsic, values, node)
+    places = [arguments.place(i, parameter.name, node) for i, parameter in enumerate(intrinsic.parameters)]
+    variables = _resolve_variables(builder, intrinsic, values, places)
     operands: list[Any] = []
-    for parameter, value in zip(intrinsic.parameters, values, strict=True):
+    for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         if parameter.immediate is not None:
-            operands.append(_immediate(builder, intrinsic, parameter, value, node))
+            operands.append(_immediate(builder, intrinsic, parameter, value, place))
         else:
-            operands.append(_operand(builder, intrinsic, parameter, value, variables, node))
+            operands.append(_operand(builder, intrinsic, parameter, value, variables, place))
     result = _substitute(intrinsic.result, variables)
     return tree.CallIntrinsic(builder.span(node), result, intrinsic, tuple(operands))
 
@@ -73,13 +75,13 @@ def _bind(builder: FunctionBuilder, intrinsic: Intrinsic, arguments: Arguments, 
             given[parameter.name] = CompileTime(parameter.default)
     missing = [name for name in names if name not in given]
     if unknown or missing or len(arguments.positional) > len(names):
-        count = len(arguments.positional) + len(arguments.keywords)
+        given_count = len(arguments.positional) + len(arguments.keywords)
         raise builder.error(
             codes.ARGUMENT_COUNT,
             node,
             function=intrinsic.name,
-            expected=f"{len(names)} argument(s)",
-            given=f"`{unknown[0]}` is unknown or given twice" if unknown else f"{count} were given",
+            expected=count(len(names), "argument"),
+            given=f"`{unknown[0]}` is unknown or given twice" if unknown else f"{given_count} were given",
             signature=signature(intrinsic),
         )
     return tuple(given[name] for name in names)
@@ -96,7 +98,8 @@ def _immediate(
         assert expected is not None
         fits = isinstance(constant, int) and expected.lo <= constant <= expected.hi
     if not fits:
-        found = f"{constant!r} is not" if isinstance(value, CompileTime) else f"{describe(value)}, known at run time"
+        is_known = isinstance(value, CompileTime)
+        found = f"{reprlib.repr(constant)} is not" if is_known else f"{describe(value)}, known only at run time"
         expected_text = "True or False" if parameter.is_boolean_immediate else str(expected)
         raise builder.error(
             codes.IMMEDIATE,
@@ -167,25 +170,25 @@ def _substitute(type: Type, variables: dict[TypeVariable, Type]) -> Type:
 
 
 def _resolve_variables(
-    builder: FunctionBuilder, intrinsic: Intrinsic, values: tuple[Value, ...], node: ast.expr
+    builder: FunctionBuilder, intrinsic: Intrinsic, values: tuple[Value, ...], places: list[ast.expr]
 ) -> dict[TypeVariable, Type]:
     """Find the type that each type variable stands for in this call."""
     found: dict[TypeVariable, Type] = {}
-    for parameter, value in zip(intrinsic.parameters, values, strict=True):
+    for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:
             continue
         joined = common_type(found[variable], type) if variable in found else type
         chosen = None if joined is None else _constraint(variable, joined)
         if chosen is None:
-            raise _mismatch(builder, intrinsic, parameter, found.get(variable, variable), value, node)
+            raise _mismatch(builder, intrinsic, parameter, found.get(variable, variable), value, place)
         found[variable] = chosen
-    for parameter, value in zip(intrinsic.parameters, values, strict=True):
+    for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable = parameter.type if isinstance(parameter.type, TypeVariable) else None
         if variable is not None and variable not in found:
             chosen = _constraint_for_literal(variable, value)
             if chosen is None:
-                raise _mismatch(builder, intrinsic, parameter, variable, value, node)
+                raise _mismatch(builder, intrinsic, parameter, variable, value, place)
             found[variable] = chosen
     return found
 

@@ -11,7 +11,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
 from amdjit.frontend.conversion import convert, materialise, truth
 from amdjit.frontend.operators import negated
-from amdjit.frontend.scope import assigned_names, bind, join_types, merge
+from amdjit.frontend.scope import MOST_ITEMS, assigned_names, bind, join_types, merge
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.values import Binding, CompileTime, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
@@ -174,7 +174,7 @@ def _bounds(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, Value, Val
             given=f"{len(call.args)} were given",
             signature="range(stop), range(start, stop) or range(start, stop, step)",
         )
-    values = [builder.evaluate(argument) for argument in call.args]
+    values = builder.evaluate_all(call.args)
     for value, argument in zip(values, call.args, strict=True):
         type = value.type if isinstance(value, tree.Expression) else None
         is_integer = isinstance(type, Scalar) and type.is_integer
@@ -189,9 +189,13 @@ def _bounds(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, Value, Val
 def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
     bounds = _bounds(builder, call)
     if not all(isinstance(bound, CompileTime) for bound in bounds):
-        raise builder.error(codes.NOT_CONSTANT, call, what="a bound of `static_range`")
+        place = call.args[0] if len(call.args) == 1 else call
+        raise builder.error(codes.NOT_CONSTANT, place, what="a bound of `static_range`")
     start, stop, step = (cast(int, cast(CompileTime, bound).value) for bound in bounds)
-    return tuple(CompileTime(i) for i in range(start, stop, step))
+    rounds = range(start, stop, step)
+    if len(rounds) > MOST_ITEMS:
+        raise builder.error(codes.STATIC_LOOP_LENGTH, call, rounds=len(rounds), limit=MOST_ITEMS)
+    return tuple(CompileTime(i) for i in rounds)
 
 
 def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll: int) -> None:
@@ -200,7 +204,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
             codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
         )
     values = [bounds.start, bounds.stop, bounds.step]
-    type = join_types(builder, "range", [CompileTime(0), *values], node.iter)
+    type = join_types(builder, "range", [CompileTime(0), *values], node.iter, codes.RANGE_TYPES)
     type = i32 if not isinstance(type, Scalar) or type.bits < i32.bits else type
     start, stop, step = (
         _in_range(builder, builder.hold(convert(builder, value, type, node.iter), "bound", node.iter))
@@ -218,7 +222,8 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
             builder.run(node.body)
             _close_round(builder, loop, node)
         after = dict(builder.names)
-        after[name] = variable if keep else Undefined("has no value after a loop that may have had no round")
+        has_rounds = keep or _has_rounds(values)
+        after[name] = variable if has_rounds else Undefined("has no value after a loop that may have had no round")
         ends = [Exit(after, [], node)]
         otherwise = _loop_else(builder, node, ends)
         span = builder.span(node.target)
@@ -226,6 +231,12 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
         _leave_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=name)
+
+
+def _has_rounds(bounds: list[Value]) -> bool:
+    """Whether constant bounds say that the loop has a round."""
+    known = [bound.value for bound in bounds if isinstance(bound, CompileTime) and isinstance(bound.value, int)]
+    return len(known) == len(bounds) and len(range(*known)) > 0
 
 
 def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
@@ -305,7 +316,7 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
         raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason=binding.reason)
     value: Value = _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
     read = tree.Read(builder.span(way.node), carried.type, carried)
-    joined = join_types(builder, name, [read, value], way.node)
+    joined = join_types(builder, f"`{name}`", [read, value], way.node)
     if joined is None:
         raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value))
     if joined != carried.type:
@@ -321,7 +332,7 @@ def _static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ..
     builder.loops.append(loop)
     broken = False
     for item in items:
-        assign_target(builder, node.target, item)
+        assign_target(builder, node.target, item, node.iter)
         depth = len(builder.statements)
         try:
             builder.run(node.body)

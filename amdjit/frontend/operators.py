@@ -12,7 +12,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert, materialise, pair, truth
 from amdjit.frontend.promotion import literal_fits
-from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
 from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32
@@ -175,11 +175,13 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
     symbol, compute = _COMPARISONS[kind]
-    left_constant, right_constant = _static(left), _static(right)
+    left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is not None and right_constant is not None:
         return fold(builder, node, compute, left_constant.value, right_constant.value)
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
+        builder.discard(left, node)
+        builder.discard(right, node)
         return beyond
     first, second = pair(builder, left, right, symbol.value, node)
     if not isinstance(first.type, Scalar) or first.type.storage_only:
@@ -196,21 +198,12 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     return tree.Compare(builder.span(node), boolean, symbol, first, second)
 
 
-def _static(value: Value) -> CompileTime | None:
-    """Return the compile-time object of a value whose every part is known, None otherwise."""
-    if isinstance(value, CompileTime):
-        return value
-    if isinstance(value, TupleValue):
-        items = [_static(item) for item in value.items]
-        if all(item is not None for item in items):
-            return CompileTime(tuple(item.value for item in items if item is not None))
-    return None
-
-
 def _identity(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:
-    left_constant, right_constant = _static(left), _static(right)
+    left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is None or right_constant is None:
         if kind in (ast.Is, ast.IsNot) and (_is_none(left) or _is_none(right)):
+            builder.discard(left, node)
+            builder.discard(right, node)
             return CompileTime(kind is ast.IsNot)
         raise builder.error(
             codes.UNSUPPORTED_EXPRESSION,
@@ -244,9 +237,19 @@ def _edge(constant: CompileTime, other: Type) -> int | None:
     return 1 if constant.value > 0 else -1
 
 
+def _is_huge(left: object, right: object) -> bool:
+    return isinstance(left, int) and isinstance(right, int) and right > _LARGEST_SHIFT
+
+
+# Numbers of more bits than any type has are not worth the time that Python takes for them.
+_LARGEST_SHIFT = 4096
+
+
 def fold(builder: FunctionBuilder, node: ast.AST, compute: Callable[..., Any], *values: Any) -> CompileTime:
     """Compute on compile-time values as Python does."""
     try:
+        if compute in (operator.pow, operator.lshift) and _is_huge(*values):
+            raise OverflowError("the result is too large")
         return CompileTime(compute(*values))
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem

@@ -8,7 +8,7 @@ import types
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert, widen
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, Method, TupleValue, Value
@@ -45,13 +45,12 @@ def bind_arguments(
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as problem:
-        count = len(signature.parameters)
         raise builder.error(
             codes.ARGUMENT_COUNT,
             node,
             function=function.__name__,
-            expected=f"{count} argument(s)",
-            given=str(problem),
+            expected=count(len(signature.parameters), "argument"),
+            given=_given(signature, len(positional), keywords, str(problem)),
             signature=f"{function.__name__}{signature}",
         ) from None
     arguments: dict[str, Value] = {}
@@ -61,6 +60,17 @@ def bind_arguments(
         else:
             arguments[name] = outside_value(builder, parameter.default, name, node)
     return arguments
+
+
+def _given(signature: inspect.Signature, positional: int, keywords: dict[str, Value], problem: str) -> str:
+    unknown = [name for name in keywords if name not in signature.parameters]
+    if unknown:
+        return f"`{unknown[0]}` is none of them"
+    if positional > len(signature.parameters):
+        return f"{positional} were given"
+    required = [p.name for p in signature.parameters.values() if p.default is p.empty]
+    missing = [name for name in required[positional:] if name not in keywords]
+    return f"`{missing[0]}` is missing" if missing else problem
 
 
 def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> ArgumentKey:
@@ -73,11 +83,7 @@ def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> Argu
         return ArgumentKey(None, "tuple", tuple(argument_key(builder, item, node) for item in value.items))
     if isinstance(value, Method):
         raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
-    try:
-        hash(value.value)
-    except TypeError:
-        return ArgumentKey(None, (type(value.value), id(value.value)))
-    return ArgumentKey(None, (type(value.value), value.value))
+    return ArgumentKey(None, value)
 
 
 def run_time_parts(value: Value) -> list[tree.Expression]:

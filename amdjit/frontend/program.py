@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
@@ -28,7 +30,7 @@ from amdjit.frontend.parameters import (
 from amdjit.frontend.scope import assigned_names, join_types, outside_value
 from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
-from amdjit.frontend.values import ArgumentKey, CompileTime, Value
+from amdjit.frontend.values import ArgumentKey, CompileTime, Value, identity, static_value
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Tuple, Type
 
@@ -37,7 +39,7 @@ _STATEMENTS = {**STATEMENTS, **LOOPS}
 
 @dataclass(frozen=True, slots=True)
 class OutsideRead:
-    """A global or closure variable that the code depends on: `scope` is a namespace or a closure cell."""
+    """A variable that the code depends on: `scope` is a namespace, a closure cell, or an object with attributes."""
 
     scope: Any
     name: str
@@ -45,18 +47,24 @@ class OutsideRead:
 
     def is_current(self) -> bool:
         """Whether the variable still has the value that was compiled in."""
-        if isinstance(self.scope, types.CellType):
-            current = self.scope.cell_contents
-        else:
+        if isinstance(self.scope, dict):
             current = self.scope.get(self.name, _MISSING)
-        return current is self.value or (type(current) is type(self.value) and _equal(current, self.value))
+        elif isinstance(self.scope, types.CellType):
+            current = _contents(self.scope)
+        else:
+            current = getattr(self.scope, self.name, _MISSING)
+        return current is self.value or (isinstance(current, _PLAIN) and identity(current) == identity(self.value))
+
+
+def _contents(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # emptied by `del`
+        return _MISSING
 
 
 _MISSING = object()
-
-
-def _equal(left: object, right: object) -> bool:
-    return isinstance(left, (int, float, str, tuple)) and left == right
+_PLAIN = (int, float, str, tuple, np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,8 @@ class _Session:
         instance = self.instances[key]
         if instance.function is None:
             assert instance.value is not None
+            for argument in arguments.values():
+                builder.discard(argument, node)
             return instance.value
         return self._call_instance(builder, instance.function, arguments, node)
 
@@ -146,7 +156,7 @@ class _Session:
     ) -> _Instance:
         node = builder.source.node
         builder.run(node.body)
-        static = _static_result(builder)
+        static = None if node.returns else _static_result(builder)
         if static is not None:
             return _Instance(None, static)
         result = _finish_returns(builder)
@@ -228,7 +238,7 @@ def _static_result(builder: FunctionBuilder) -> Value | None:
     """A body of one `return` of a compile-time value is that value."""
     only_return = len(builder.returns) == 1 and builder.statements == [builder.returns[0].placeholder]
     value = builder.returns[0].value if only_return else None
-    return value if isinstance(value, CompileTime) else None
+    return None if value is None or static_value(value) is None else value
 
 
 def _finish_returns(builder: FunctionBuilder) -> Type:
@@ -236,15 +246,7 @@ def _finish_returns(builder: FunctionBuilder) -> Type:
     if not valued:
         return VOID
     node = builder.source.node
-    values = [site.value for site in valued if site.value is not None]
-    result = join_types(builder, "the returned value", values, valued[0].node)
-    if result is None:
-        raise builder.error(
-            codes.NO_OPERATION,
-            valued[0].node,
-            what=f"returning {describe(values[0])}",
-            remedy="return numbers, vectors, arrays or tuples of them",
-        )
+    result = _result_type(builder, valued)
     if not builder.terminated or len(valued) < len(builder.returns):
         raise builder.error(codes.MISSING_RETURN, node.body[-1], function=node.name, type=result)
     for site in valued:
@@ -252,10 +254,29 @@ def _finish_returns(builder: FunctionBuilder) -> Type:
     return result
 
 
+def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
+    """Return the annotated result type, or the one that all returned values have in common."""
+    node = builder.source.node
+    if node.returns is not None:
+        name = f"{node.name}(...)"
+        return annotated_type(builder, annotation_value(builder, node.returns), name, node.returns)
+    values = [site.value for site in valued if site.value is not None]
+    result = join_types(builder, f"`{node.name}`", values, valued[-1].node, codes.RETURN_TYPES)
+    if result is None:
+        raise builder.error(
+            codes.NO_OPERATION,
+            valued[0].node,
+            what=f"returning {describe(values[0])}",
+            remedy="return numbers, vectors, arrays or tuples of them",
+        )
+    return result
+
+
 def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> None:
     assert site.value is not None
+    place = getattr(site.node, "value", None) or site.node
     with builder.collect() as statements:
-        value = return_value(builder, site.value, site.node, result)
+        value = return_value(builder, site.value, place, result)
         builder.emit(tree.Return(builder.span(site.node), value))
     site.replace(statements)
 
@@ -267,12 +288,12 @@ def _with_call(failure: CompileError, name: str, builder: FunctionBuilder, node:
 
 
 def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
-    used = 0
     target = builder.session.limits.target
-    for allocation in lds_allocations(program):
-        assert isinstance(allocation.type, Array)
-        used = -(-used // 16) * 16 + allocation.type.size * allocation.type.element.nbytes
-        if used > target.lds_per_workgroup:
-            raise codes.error(
-                codes.LDS_SIZE, allocation.span, used=used, target=target.name, limit=target.lds_per_workgroup
-            )
+    sizes = {a: a.type.size * a.type.element.nbytes for a in lds_allocations(program) if isinstance(a.type, Array)}
+    used = sum(-(-size // 16) * 16 for size in sizes.values())
+    if used > target.lds_per_workgroup:
+        largest = max(sizes, key=lambda allocation: sizes[allocation])
+        limit = target.lds_per_workgroup
+        raise codes.error(
+            codes.LDS_SIZE, largest.span, used=used, target=target.name, limit=limit, largest=sizes[largest]
+        )

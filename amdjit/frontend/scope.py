@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 from collections.abc import Iterable
 
 import numpy as np
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
 from amdjit.frontend.conversion import convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Tuple, Type, from_dtype
+from amdjit.types import Array, Scalar, Tuple, Type, Vector, from_dtype
+
+# Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
+MOST_ITEMS = 4096
 
 
 def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
@@ -51,7 +55,9 @@ def _outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
         return value
     if hasattr(builtins, name):
         return getattr(builtins, name)
-    remedy = "assign it before it is used, or import it at the top of the module"
+    known = [*builder.local_names, *function.__code__.co_freevars, *function.__globals__]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    remedy = f"did you mean `{close[0]}`?" if close else "assign it before it is used, or import it in the module"
     raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=remedy)
 
 
@@ -59,10 +65,13 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
     """Turn a Python object from outside the kernel into a value of it."""
     if isinstance(value, np.generic):
         return _numpy_scalar(builder, value, name, node)
+    if isinstance(value, range) and len(value) > MOST_ITEMS:
+        raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=len(value), limit=MOST_ITEMS)
     if isinstance(value, (tuple, range)):
         return TupleValue(tuple(outside_value(builder, item, name, node) for item in value))
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
-        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a {type(value).__name__}")
+        kind = "NumPy array" if isinstance(value, np.ndarray) else type(value).__name__
+        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a {kind}")
     return CompileTime(value)
 
 
@@ -112,7 +121,7 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
         if isinstance(binding, Undefined):
             return binding
     values = [_read_binding(builder, b, name, node) for b in bindings if b is not None]
-    target = join_types(builder, name, values, node)
+    target = join_types(builder, f"`{name}`", values, node)
     if target is None:
         return Undefined("has different compile-time values on the ways that meet here")
     variable = _shared_variable(builder, name, bindings, target)
@@ -126,7 +135,7 @@ def _same(left: Binding, right: Binding | None) -> bool:
     if left is right:
         return True
     if isinstance(left, CompileTime) and isinstance(right, CompileTime):
-        return type(left.value) is type(right.value) and bool(left.value == right.value)
+        return left == right
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         pairs = zip(left.items, right.items, strict=False)
         return len(left.items) == len(right.items) and all(_same(a, b) for a, b in pairs)
@@ -152,8 +161,13 @@ def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, val
     way.add(added)
 
 
-def join_types(builder: FunctionBuilder, name: str, values: list[Value], node: ast.AST) -> Type | None:
-    """Return the type that holds all the values, None if they are compile-time objects with no run-time form."""
+def join_types(
+    builder: FunctionBuilder, name: str, values: list[Value], node: ast.AST, kind: ErrorKind = codes.JOIN_TYPES
+) -> Type | None:
+    """Return the type that holds all the values, None if they are compile-time objects with no run-time form.
+
+    name: what has these values, for the error of that kind if no type holds them.
+    """
     typed = [value.type for value in values if isinstance(value, tree.Expression)]
     weak = [value for value in values if not isinstance(value, tree.Expression)]
     if any(isinstance(v, Method) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
@@ -163,28 +177,31 @@ def join_types(builder: FunctionBuilder, name: str, values: list[Value], node: a
         weak = []
     result = typed[0]
     for other in typed[1:]:
-        result = _join(builder, name, result, other, node)
+        joined = _join(result, other)
+        if joined is None:
+            raise builder.error(kind, node, name=name, left=result, right=other)
+        result = joined
     for value in weak:
         assert isinstance(value, CompileTime)
-        result = _join_literal(builder, name, result, value, node)
+        with_literal = _join_literal(result, value)
+        if with_literal is None:
+            raise builder.error(kind, node, name=name, left=result, right=describe(value))
+        result = with_literal
     return result
 
 
-def _join(builder: FunctionBuilder, name: str, left: Type, right: Type, node: ast.AST) -> Type:
-    joined = left if left == right else None
-    if joined is None and not isinstance(left, Array) and not isinstance(right, Array):
-        joined = common_type(left, right)
-    if joined is None:
-        raise builder.error(codes.JOIN_TYPES, node, name=name, left=left, right=right)
-    return joined
+def _join(left: Type, right: Type) -> Type | None:
+    if left == right:
+        return left
+    return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
 
 
-def _join_literal(builder: FunctionBuilder, name: str, result: Type, value: CompileTime, node: ast.AST) -> Type:
+def _join_literal(result: Type, value: CompileTime) -> Type | None:
     assert isinstance(value.value, (bool, int, float))
     scalar = literal_type(value.value, result)
-    if scalar is None or (not isinstance(result, Scalar) and scalar != getattr(result, "element", None)):
-        raise builder.error(codes.JOIN_TYPES, node, name=name, left=result, right=describe(value))
-    return result if not isinstance(result, Scalar) else scalar
+    if isinstance(result, Scalar):
+        return scalar
+    return result if isinstance(result, Vector) and scalar == result.element else None
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:

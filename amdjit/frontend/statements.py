@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type
-from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, describe
+from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
 from amdjit.frontend.conversion import assign_to, convert, truth
 from amdjit.frontend.operators import binary
 from amdjit.frontend.scope import bind, merge
-from amdjit.frontend.subscripts import element_indices, item_of, store_item
+from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector
@@ -23,17 +23,17 @@ def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
     if len(node.targets) > 1 or isinstance(node.targets[0], (ast.Tuple, ast.List)):
         value = builder.hold(value, "value", node.value)
     for target in node.targets:
-        assign_target(builder, target, value)
+        assign_target(builder, target, value, node.value)
 
 
-def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value) -> None:
-    """Assign a value to a name, an element, or a tuple of those."""
+def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value, place: ast.expr) -> None:
+    """Assign a value, which stands at `place`, to a name, an element, or a tuple of those."""
     if isinstance(target, ast.Name):
         bind(builder, target.id, value, target)
     elif isinstance(target, ast.Subscript):
-        store_item(builder, target, value)
+        store_item(builder, target, value, place)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        _assign_items(builder, target, value)
+        _assign_items(builder, target, value, place)
     else:
         what = "an attribute" if isinstance(target, ast.Attribute) else f"`{ast.unparse(target)}`"
         raise builder.error(
@@ -41,17 +41,14 @@ def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value) -> N
         )
 
 
-def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value) -> None:
-    items = _items(builder, value, target)
+def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr) -> None:
+    items = _items(builder, value, place)
     if len(items) != len(target.elts):
-        raise builder.error(
-            codes.UNSUPPORTED_TARGET,
-            target,
-            what=f"{len(target.elts)} names from {len(items)} values",
-            remedy="write as many names as there are values",
-        )
-    for inner, item in zip(target.elts, items, strict=True):
-        assign_target(builder, inner, item)
+        names, values = count(len(target.elts), "name"), count(len(items), "value")
+        raise builder.error(codes.UNPACK, target, names=names, values=values, type=describe(value))
+    places = place.elts if isinstance(place, ast.Tuple) and len(place.elts) == len(items) else [place] * len(items)
+    for inner, item, its_place in zip(target.elts, items, places, strict=True):
+        assign_target(builder, inner, item, its_place)
 
 
 def _items(builder: FunctionBuilder, value: Value, node: ast.expr) -> tuple[Value, ...]:
@@ -66,7 +63,10 @@ def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:
     """`x: f16 = value`: the variable has the annotated type."""
     if not isinstance(node.target, ast.Name) or node.value is None:
         raise builder.error(
-            codes.UNSUPPORTED_TARGET, node, what="an annotation alone", remedy="write `name: type = value`"
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression="an annotation of something other than an assigned name",
+            remedy="write `name: type = value`",
         )
     target = annotated_type(builder, builder.evaluate(node.annotation), node.target.id, node.annotation)
     bind(builder, node.target.id, assign_to(builder, builder.evaluate(node.value), target, node.value), node.target)
@@ -76,29 +76,31 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
     """`x += value`, `a[i] += value`: the subscript is evaluated once."""
     if isinstance(node.target, ast.Name):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = binary(builder, type(node.op), builder.evaluate(load), builder.evaluate(node.value), node)
+        old, operand = builder.evaluate_all((load, node.value))
+        value = binary(builder, type(node.op), old, operand, node)
         bind(builder, node.target.id, value, node.target)
         return
     if not isinstance(node.target, ast.Subscript):
-        assign_target(builder, node.target, CompileTime(None))
+        assign_target(builder, node.target, CompileTime(None), node.value)
         return
-    container = builder.evaluate(node.target.value)
+    (container,), index = index_after(builder, (builder.evaluate(node.target.value),), node.target)
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
-        _update_element(builder, container, container.type, node)
+        _update_element(builder, container, container.type, index, node)
         return
-    index = builder.hold(builder.evaluate(node.target.slice), "index", node.target)
+    index = builder.hold(index, "index", node.target)
     old = item_of(builder, container, index, node.target)
-    value = binary(builder, type(node.op), old, builder.evaluate(node.value), node)
-    store_item(builder, node.target, value, index)
+    (old,), operand = builder.evaluate_after((old,), node.value)
+    store_at(builder, node.target, container, index, binary(builder, type(node.op), old, operand, node), node)
 
 
-def _update_element(builder: FunctionBuilder, array: tree.Expression, kind: Array, node: ast.AugAssign) -> None:
-    assert isinstance(node.target, ast.Subscript)
+def _update_element(
+    builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
+) -> None:
     span = builder.span(node.target)
-    indices = element_indices(builder, array, kind, builder.evaluate(node.target.slice), node.target)
+    indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
-    old = tree.Load(span, kind.element, array, held)
-    value = binary(builder, type(node.op), old, builder.evaluate(node.value), node)
+    (old,), operand = builder.evaluate_after((tree.Load(span, kind.element, array, held),), node.value)
+    value = binary(builder, type(node.op), old, operand, node)
     builder.emit(tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node)))
 
 
@@ -172,4 +174,6 @@ def return_value(builder: FunctionBuilder, value: Value, node: ast.AST, type: Ty
         pairs = zip(value.items, type.elements, strict=True)
         items = tuple(return_value(builder, item, node, element) for item, element in pairs)
         return tree.MakeTuple(builder.span(node), type, items)
+    if builder.source.node.returns is not None:
+        return assign_to(builder, value, type, node)
     return convert(builder, value, type, node)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
 from amdjit.frontend.operators import fold, without_wrap
 from amdjit.frontend.scope import bind
-from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Scalar, Vector, i32, i64
@@ -18,8 +19,20 @@ from amdjit.types import Array, Scalar, Vector, i32, i64
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
     """Type `container[index]`."""
-    container = builder.evaluate(node.value)
-    return item_of(builder, container, builder.evaluate(node.slice), node)
+    (container,), index = index_after(builder, (builder.evaluate(node.value),), node)
+    return item_of(builder, container, index, node)
+
+
+def index_after(builder: FunctionBuilder, earlier: Sequence[Value], node: ast.Subscript) -> tuple[list[Value], Value]:
+    """Type the index of a subscript, which Python evaluates after some other values."""
+    if not isinstance(node.slice, ast.Tuple):
+        return builder.evaluate_after(earlier, node.slice)
+    values = list(earlier)
+    items: list[Value] = []
+    for element in node.slice.elts:
+        settled, item = builder.evaluate_after((*values, *items), element)
+        values, items = settled[: len(values)], [*settled[len(values) :], item]
+    return values, TupleValue(tuple(items))
 
 
 def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
@@ -46,35 +59,44 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
     if isinstance(container, TupleValue):
         return _tuple_item(builder, container, index, node)
     if isinstance(container, CompileTime) and hasattr(container.value, "__getitem__"):
-        return fold(builder, node, lambda value, key: value[key], container.value, _plain(index))
+        known = static_value(index)
+        if known is None:
+            raise builder.error(codes.NOT_CONSTANT, index_place(node), what=f"an index of {describe(container)}")
+        return fold(builder, node, lambda value, key: value[key], container.value, known.value)
     raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
 
 
-def _plain(index: Value) -> object:
-    if isinstance(index, TupleValue):
-        return tuple(_plain(item) for item in index.items)
-    return index.value if isinstance(index, CompileTime) else index
+def index_place(node: ast.AST) -> ast.AST:
+    """Return where an index stands, for messages about it."""
+    return node.slice if isinstance(node, ast.Subscript) else node
 
 
 def _tuple_item(builder: FunctionBuilder, container: TupleValue, index: Value, node: ast.expr) -> Value:
     if not isinstance(index, CompileTime) or not isinstance(index.value, (int, slice)):
-        raise builder.error(codes.NOT_CONSTANT, node, what="the index of a tuple")
+        raise builder.error(codes.NOT_CONSTANT, index_place(node), what="the index of a tuple")
     if isinstance(index.value, slice):
         return TupleValue(container.items[index.value])
     size = len(container.items)
     if not -size <= index.value < size:
-        raise builder.error(codes.INDEX_RANGE, node, index=index.value, type="a tuple", last=size - 1)
+        raise builder.error(codes.INDEX_RANGE, index_place(node), index=index.value, type="a tuple", last=size - 1)
     return container.items[index.value]
 
 
-def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, index: Value | None = None) -> None:
-    """Type `container[index] = value`. A vector in a variable gets a new value with that element replaced."""
-    container = builder.evaluate(node.value)
-    index = builder.evaluate(node.slice) if index is None else index
+def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.AST) -> None:
+    """Type `container[index] = value`. `place` is where the value stands; Python evaluates it first."""
+    (value,), container = builder.evaluate_after((value,), node.value)
+    (value, container), index = index_after(builder, (value, container), node)
+    store_at(builder, node, container, index, value, place)
+
+
+def store_at(
+    builder: FunctionBuilder, node: ast.Subscript, container: Value, index: Value, value: Value, place: ast.AST
+) -> None:
+    """Type the store of a value. A vector in a variable gets a new value with that element replaced."""
     span = builder.span(node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         indices = element_indices(builder, container, container.type, index, node)
-        element = assign_to(builder, value, container.type.element, node)
+        element = assign_to(builder, value, container.type.element, place)
         builder.emit(tree.Store(span, container, indices, element))
         return
     if (
@@ -83,7 +105,7 @@ def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, inde
         and isinstance(node.value, ast.Name)
     ):
         position = _vector_index(builder, container.type, index, node)
-        element = assign_to(builder, value, container.type.element, node)
+        element = assign_to(builder, value, container.type.element, place)
         changed = tree.InsertElement(span, container.type, container, position, element)
         bind(builder, node.value.id, changed, node)
         return
@@ -98,7 +120,9 @@ def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, inde
 def _vector_index(builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr) -> tree.Expression:
     if isinstance(index, CompileTime) and isinstance(index.value, int):
         if not -type.length <= index.value < type.length:
-            raise builder.error(codes.INDEX_RANGE, node, index=index.value, type=type, last=type.length - 1)
+            raise builder.error(
+                codes.INDEX_RANGE, index_place(node), index=index.value, type=type, last=type.length - 1
+            )
         return convert(builder, CompileTime(index.value % type.length), i32, node)
     return _integer_index(builder, index, node)
 
@@ -111,7 +135,7 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
         remedy = "convert it: `i32(...)`"
         if isinstance(index, CompileTime) and isinstance(index.value, slice):
             remedy = "index elements one by one: `a[i]`"
-        raise builder.error(codes.INDEX_TYPE, node, type=describe(index), remedy=remedy)
+        raise builder.error(codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy)
     expression = without_wrap(materialise(builder, index, node))
     assert isinstance(expression.type, Scalar)
     fits = expression.type.maximum <= i32.maximum
@@ -124,8 +148,24 @@ def element_indices(
     """Type the indices of an array's element; negative constants count from the end, as in Python."""
     items = index.items if isinstance(index, TupleValue) else (index,)
     if len(items) != type.ndim:
-        raise builder.error(codes.INDEX_COUNT, node, ndim=type.ndim, given=len(items), type=type)
-    return tuple(_element_index(builder, array, type, axis, item, node) for axis, item in enumerate(items))
+        raise builder.error(
+            codes.INDEX_COUNT,
+            node,
+            ndim=count(type.ndim, "dimension"),
+            given=count(len(items), "index", "indices"),
+            type=type,
+            example="a[" + ", ".join("ijklmnpq"[: type.ndim]) + "]",
+        )
+    places = _axis_places(node, type.ndim)
+    parts = zip(items, places, strict=True)
+    return tuple(_element_index(builder, array, type, axis, *part) for axis, part in enumerate(parts))
+
+
+def _axis_places(node: ast.expr, ndim: int) -> list[ast.expr]:
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    if isinstance(place, ast.Tuple) and len(place.elts) == ndim:
+        return place.elts
+    return [place] * ndim
 
 
 def _element_index(
@@ -136,7 +176,7 @@ def _element_index(
         return _integer_index(builder, index, node)
     value = index.value
     if extent is not None and not -extent <= value < extent:
-        raise builder.error(codes.INDEX_RANGE, node, index=value, type=type, last=extent - 1)
+        raise builder.error(codes.INDEX_RANGE, index_place(node), index=value, type=type, last=extent - 1)
     if value >= 0 or extent is not None:
         return _integer_index(builder, CompileTime(value % extent if extent else value), node)
     span = builder.span(node)

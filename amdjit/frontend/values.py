@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+
+import numpy as np
 
 from amdjit.tree import nodes as tree
 from amdjit.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompileTime:
-    """A Python object known when compiling: a weak number, a string, a type, a module, a function, None."""
+    """A Python object known when compiling: a weak number, a string, a type, a module, a function, None.
+
+    Two are equal where the same code is compiled for them: 1, 1.0 and True differ, and so do 0.0 and -0.0.
+    """
 
     value: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CompileTime) and identity(self.value) == identity(other.value)
+
+    def __hash__(self) -> int:
+        return hash(identity(self.value))
 
     @property
     def is_number(self) -> bool:
         """Whether this is a weak number: Python's own int, float or bool."""
         return isinstance(self.value, (bool, int, float))
+
+
+def identity(value: object) -> Hashable:
+    """Return what tells a compile-time object from others: equal keys, equal code."""
+    if isinstance(value, np.generic):
+        return type(value), value.tobytes()
+    if isinstance(value, float):
+        return type(value), value.hex()
+    if isinstance(value, tuple):
+        return type(value), tuple(identity(item) for item in value)
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    return type(value), value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +67,17 @@ class Undefined:
     """A name that has no single value here. `reason` completes the sentence "`x` ..."."""
 
     reason: str
+
+
+def static_value(value: Value) -> CompileTime | None:
+    """Return the compile-time object of a value whose every part is known, None otherwise."""
+    if isinstance(value, CompileTime):
+        return value
+    if isinstance(value, TupleValue):
+        items = [static_value(item) for item in value.items]
+        if all(item is not None for item in items):
+            return CompileTime(tuple(item.value for item in items if item is not None))
+    return None
 
 
 Value = CompileTime | TupleValue | Method | tree.Expression

@@ -1,0 +1,14 @@
+# fmt: off
+# ruff: noqa
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def walrus(out: f32[:]):
+	if True:
+		out[0] = 2.0 * (n := out[1])
+
+
+def run():
+    walrus.compile()

@@ -1,0 +1,10 @@
+import amdjit
+
+
+@amdjit.kernel
+def reshape(a):
+    a.shape = (4, 4)
+
+
+def run():
+    reshape.compile(amdjit.f32[:])

@@ -1,0 +1,16 @@
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def inner(a: f32[:]):
+    a[0] = 1.0
+
+
+@amdjit.kernel
+def outer(a: f32[:]):
+    inner(a)
+
+
+def run():
+    outer.compile()

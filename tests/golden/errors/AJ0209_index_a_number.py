@@ -1,0 +1,11 @@
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def swapped(a: f32[:], n: f32):
+    a[0] = n[0]
+
+
+def run():
+    swapped.compile()

@@ -1,0 +1,11 @@
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def window(a: f32[:], out: f32[:]):
+    out[0] = a[1:3]
+
+
+def run():
+    window.compile()

@@ -1,0 +1,14 @@
+import numpy as np
+
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def roots(a: f32[:]):
+    i = amdjit.grid(1)
+    a[i] = np.sqrt(a[i])
+
+
+def run():
+    roots.compile()

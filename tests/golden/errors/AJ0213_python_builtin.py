@@ -1,0 +1,11 @@
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def total(a: f32[:], out: f32[:]):
+    out[0] = sum((a[0], a[1]))
+
+
+def run():
+    total.compile()

@@ -1,0 +1,13 @@
+import math
+
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def root(a: f32[:]):
+    a[0] = math.sqroot(a[0])
+
+
+def run():
+    root.compile()

@@ -1,0 +1,12 @@
+import amdjit
+from amdjit import i32, u32
+
+
+@amdjit.kernel
+def count(out: i32[:], first: i32, last: u32):
+    for i in range(first, last):
+        out[i] = i
+
+
+def run():
+    count.compile()

@@ -1,0 +1,15 @@
+# ruff: noqa: F821
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def typo(a: f32[:]):
+    i = amdjit.grid(1)
+    größe = a.shape[0]
+    if i < größe and i < groesse:
+        a[i] = 0.0
+
+
+def run():
+    typo.compile()

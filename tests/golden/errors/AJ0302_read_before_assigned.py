@@ -1,0 +1,14 @@
+# ruff: noqa: F821
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def total(a: f32[:], out: f32[:]):
+    for i in range(4):
+        sum_ += a[i]
+    out[0] = sum_
+
+
+def run():
+    total.compile()

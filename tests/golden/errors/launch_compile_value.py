@@ -1,0 +1,10 @@
+import amdjit
+
+
+@amdjit.kernel
+def fill(a, value):
+    a[amdjit.grid(1)] = value
+
+
+def run():
+    fill.compile(amdjit.f32[:], 1.0)

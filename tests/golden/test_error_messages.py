@@ -1,0 +1,43 @@
+"""Every error's text, as users read it: one case a file, its text beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from golden_files import check_golden, load_case, portable
+
+import amdjit
+from amdjit.diagnostics import AmdjitError, CompileError, codes
+
+CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
+KINDS = {kind.code: kind for kind in codes.ALL}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_error_text(case: Path, update_golden: bool) -> None:
+    module = load_case(case)
+    with amdjit.use("emulator:gfx1201"), pytest.raises(AmdjitError) as caught:
+        module.run()
+    error = caught.value
+    if isinstance(error, CompileError):
+        kind = KINDS[case.stem.partition("_")[0]]
+        assert [diagnostic.code for diagnostic in error.diagnostics] == [kind.code]
+        assert type(error) is kind.exception
+    text = f"{type(error).__name__}\n{portable(str(error))}"
+    check_golden(case.with_suffix(".err"), text, update_golden)
+
+
+def test_every_error_code_has_a_case() -> None:
+    shown = {case.stem.partition("_")[0] for case in CASES}
+    assert not KINDS.keys() - shown
+
+
+def test_error_codes_are_unique_and_in_order() -> None:
+    numbers = [kind.code for kind in codes.ALL]
+    assert numbers == sorted(set(numbers))
+
+
+def test_no_expected_text_is_left_without_its_case() -> None:
+    texts = {text.stem for text in (Path(__file__).parent / "errors").glob("*.err")}
+    assert texts == {case.stem for case in CASES}
