@@ -30,12 +30,16 @@ def missing_tools() -> str | None:
     return f"{', '.join(absent)} not installed" if absent else None
 
 
-@functools.cache
 def device(threads: int = 1) -> EmulatorDevice:
-    """One emulator for the tests of a process."""
+    """One emulator with that many host threads for the tests of a process; launches may take 20 seconds."""
+    return _device(threads)
+
+
+@functools.cache
+def _device(threads: int) -> EmulatorDevice:
     target = find_target(CPU)
     assert target is not None
-    return EmulatorDevice(target, threads)
+    return EmulatorDevice(target, threads, time_limit=20.0)
 
 
 def emulate(

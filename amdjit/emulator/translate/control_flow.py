@@ -21,6 +21,7 @@ CONDITIONAL = frozenset(
 INDIRECT = frozenset({"s_setpc_b64", "s_swappc_b64"})
 ENDS = frozenset({"s_endpgm", "s_endpgm_saved"})
 PAUSES = frozenset({"s_barrier_wait", "s_sleep"})
+_DEBUG_TRAP = 3
 _LAST = CONDITIONAL | INDIRECT | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_trap"}
 
 
@@ -66,6 +67,11 @@ class Graph:
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
+
+
+def is_debug_trap(instruction: Instruction) -> bool:
+    """Tell whether it is the trap that execution goes on behind (LLVM AMDGPU guide, "Trap Handler ABI")."""
+    return instruction.mnemonic == "s_trap" and instruction.immediates["simm16"] == _DEBUG_TRAP
 
 
 def branch_target(instruction: Instruction) -> int:
@@ -124,7 +130,7 @@ class _Discovery:
             return [following, self._target(instruction)]
         if name in ("s_branch", "s_call_b64"):
             return [self._target(instruction)] + ([following] if name == "s_call_b64" else [])
-        return [following] if name in PAUSES or name in ("s_swappc_b64", "s_trap") else []
+        return [following] if name in PAUSES or name == "s_swappc_b64" or is_debug_trap(instruction) else []
 
     def _target(self, instruction: Instruction) -> int:
         target = branch_target(instruction)
@@ -189,6 +195,6 @@ def _successors(last: Instruction, targets: Iterable[int]) -> tuple[int, ...]:
         return (branch_target(last),)
     if name in INDIRECT:
         return tuple(targets)
-    if name in ENDS:
+    if name in ENDS or (name == "s_trap" and not is_debug_trap(last)):
         return ()
     return (following,)

@@ -23,7 +23,7 @@ from amdjit.emulator.layout import (
     Context,
     FaultKind,
 )
-from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target
+from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target, is_debug_trap
 from amdjit.emulator.translate.dataflow import Liveness, Ones, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
@@ -192,8 +192,7 @@ class _Translation:
         self._fault(FaultKind.WILD_BRANCH, last, address)
 
     def _trap(self, last: Instruction) -> None:
-        # The trap handler's id stands in simm16 (LLVM AMDGPU guide, "Trap Handler ABI"): 2 llvm.trap, 3 debugtrap.
-        if last.immediates["simm16"] == 3:
+        if is_debug_trap(last):
             self._frame.registers.flush()
             self._builder.branch(_label(last.pc + last.size))
             return
