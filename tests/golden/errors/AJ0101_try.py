@@ -1,3 +1,5 @@
+"""What is refused: try."""
+
 import amdjit
 from amdjit import f32
 

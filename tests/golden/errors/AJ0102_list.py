@@ -1,3 +1,5 @@
+"""What is refused: list."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,5 +1,7 @@
 # fmt: off
 # ruff: noqa
+"""What is refused: walrus."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: no source."""
+
 import amdjit
 
 

@@ -1,3 +1,5 @@
+"""What is refused: lambda."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: star parameters."""
+
 import amdjit
 
 

@@ -1,3 +1,5 @@
+"""What is refused: attribute."""
+
 import amdjit
 
 

@@ -1,3 +1,5 @@
+"""What is refused: recursion."""
+
 import amdjit
 from amdjit import i32
 

@@ -1,3 +1,5 @@
+"""What is refused: loop over array."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: kernel returns."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: calls kernel."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: static loop length."""
+
 import amdjit
 from amdjit import f32, static_range
 

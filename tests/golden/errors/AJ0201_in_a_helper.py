@@ -1,3 +1,5 @@
+"""What is refused: in a helper."""
+
 import amdjit
 from amdjit import f32
 

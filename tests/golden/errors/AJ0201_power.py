@@ -1,3 +1,5 @@
+"""What is refused: power."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: signed and unsigned."""
+
 import amdjit
 from amdjit import i32, u32
 

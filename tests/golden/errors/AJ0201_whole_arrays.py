@@ -1,4 +1,6 @@
 # fmt: off
+"""What is refused: whole arrays."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: invert float."""
+
 import amdjit
 from amdjit import f32
 

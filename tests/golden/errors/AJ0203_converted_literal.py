@@ -1,3 +1,5 @@
+"""What is refused: converted literal."""
+
 import amdjit
 from amdjit import u8
 

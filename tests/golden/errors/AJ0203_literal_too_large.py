@@ -1,3 +1,5 @@
+"""What is refused: literal too large."""
+
 import amdjit
 from amdjit import i8
 

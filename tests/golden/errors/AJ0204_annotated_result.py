@@ -1,3 +1,5 @@
+"""What is refused: annotated result."""
+
 import amdjit
 from amdjit import f32, i32
 

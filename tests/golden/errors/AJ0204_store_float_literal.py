@@ -1,3 +1,5 @@
+"""What is refused: store float literal."""
+
 import amdjit
 from amdjit import i32
 

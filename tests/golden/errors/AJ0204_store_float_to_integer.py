@@ -1,3 +1,5 @@
+"""What is refused: store float to integer."""
+
 import amdjit
 from amdjit import f32, i32
 

@@ -1,3 +1,5 @@
+"""What is refused: convert array."""
+
 import amdjit
 from amdjit import f16, f32
 

@@ -1,3 +1,5 @@
+"""What is refused: helper arguments."""
+
 import amdjit
 from amdjit import f32
 

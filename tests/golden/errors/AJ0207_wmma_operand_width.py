@@ -1,3 +1,5 @@
+"""What is refused: wmma operand width."""
+
 import amdjit
 from amdjit import f16, f32, vector
 from amdjit.intrinsics import amdgcn

@@ -1,3 +1,5 @@
+"""What is refused: immediate range."""
+
 import amdjit
 from amdjit import f32
 from amdjit.intrinsics import amdgcn

@@ -1,3 +1,5 @@
+"""What is refused: runtime immediate."""
+
 import amdjit
 from amdjit import i32
 from amdjit.intrinsics import amdgcn

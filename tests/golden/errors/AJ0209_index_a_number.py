@@ -1,3 +1,5 @@
+"""What is refused: index a number."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: index count."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: float index."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: slice."""
+
 import amdjit
 from amdjit import f32
 

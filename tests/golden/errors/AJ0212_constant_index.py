@@ -1,3 +1,5 @@
+"""What is refused: constant index."""
+
 import amdjit
 from amdjit import f32, shared
 

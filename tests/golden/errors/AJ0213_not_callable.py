@@ -1,3 +1,5 @@
+"""What is refused: not callable."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: numpy function."""
+
 import numpy as np
 
 import amdjit

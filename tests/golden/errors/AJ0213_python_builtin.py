@@ -1,3 +1,5 @@
+"""What is refused: python builtin."""
+
 import amdjit
 from amdjit import f32
 

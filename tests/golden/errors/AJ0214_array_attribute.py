@@ -1,3 +1,5 @@
+"""What is refused: array attribute."""
+
 import amdjit
 from amdjit import f32
 

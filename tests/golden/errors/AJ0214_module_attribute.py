@@ -1,3 +1,5 @@
+"""What is refused: module attribute."""
+
 import math
 
 import amdjit

@@ -1,4 +1,6 @@
 # ruff: noqa: SIM108
+"""What is refused: join types."""
+
 import amdjit
 from amdjit import f16x4, f32, f32x4
 

@@ -1,3 +1,5 @@
+"""What is refused: array as condition."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: bitcast."""
+
 import amdjit
 from amdjit import bitcast, f32, i64
 

@@ -1,3 +1,5 @@
+"""What is refused: vector length."""
+
 import amdjit
 from amdjit import f32, f32x4
 

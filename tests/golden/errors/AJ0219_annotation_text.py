@@ -1,4 +1,6 @@
 # ruff: noqa: F722
+"""What is refused: annotation text."""
+
 import amdjit
 
 

@@ -1,3 +1,5 @@
+"""What is refused: python annotation."""
+
 import amdjit
 from amdjit import f32
 

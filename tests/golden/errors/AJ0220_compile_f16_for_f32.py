@@ -1,3 +1,5 @@
+"""What is refused: compile f16 for f32."""
+
 import amdjit
 from amdjit import f16, f32
 

@@ -1,3 +1,5 @@
+"""What is refused: f16 for f32."""
+
 import numpy as np
 
 import amdjit

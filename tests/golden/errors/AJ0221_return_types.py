@@ -1,3 +1,5 @@
+"""What is refused: return types."""
+
 import amdjit
 from amdjit import f32, f32x4
 

@@ -1,3 +1,5 @@
+"""What is refused: missing return."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: too many names."""
+
 import amdjit
 from amdjit import f32
 

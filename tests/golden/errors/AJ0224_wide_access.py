@@ -1,3 +1,5 @@
+"""What is refused: wide access."""
+
 import amdjit
 from amdjit import f32
 

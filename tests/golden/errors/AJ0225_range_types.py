@@ -1,3 +1,5 @@
+"""What is refused: range types."""
+
 import amdjit
 from amdjit import i32, u32
 

@@ -1,4 +1,6 @@
 # ruff: noqa: F821
+"""What is refused: unknown name."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: after loop."""
+
 import amdjit
 from amdjit import f32, i32
 

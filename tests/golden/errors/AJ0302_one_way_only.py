@@ -1,3 +1,5 @@
+"""What is refused: one way only."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,4 +1,6 @@
 # ruff: noqa: F821
+"""What is refused: read before assigned."""
+
 import amdjit
 from amdjit import f32
 

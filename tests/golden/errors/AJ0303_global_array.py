@@ -1,3 +1,5 @@
+"""What is refused: global array."""
+
 import numpy as np
 
 import amdjit

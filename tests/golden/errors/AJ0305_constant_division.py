@@ -1,3 +1,5 @@
+"""What is refused: constant division."""
+
 import amdjit
 from amdjit import f32
 

@@ -1,3 +1,5 @@
+"""What is refused: runtime shape."""
+
 import amdjit
 from amdjit import f32, i32, shared
 

@@ -1,3 +1,5 @@
+"""What is refused: range as value."""
+
 import amdjit
 from amdjit import i32
 

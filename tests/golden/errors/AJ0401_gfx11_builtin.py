@@ -1,3 +1,5 @@
+"""What is refused: gfx11 builtin."""
+
 import amdjit
 from amdjit import f16x16, f32, f32x8
 from amdjit.intrinsics import amdgcn

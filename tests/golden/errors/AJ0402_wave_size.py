@@ -1,3 +1,5 @@
+"""What is refused: wave size."""
+
 import amdjit
 from amdjit import f16x8, f32, f32x8
 from amdjit.intrinsics import amdgcn

@@ -1,3 +1,5 @@
+"""What is refused: lds over 64 kib."""
+
 import amdjit
 from amdjit import f32, shared
 

@@ -1,3 +1,5 @@
+"""What is refused: private array."""
+
 import amdjit
 from amdjit import f32, local
 

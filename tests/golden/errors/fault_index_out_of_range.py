@@ -1,3 +1,5 @@
+"""What is refused: index out of range."""
+
 import numpy as np
 
 import amdjit

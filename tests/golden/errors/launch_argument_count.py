@@ -1,3 +1,5 @@
+"""What is refused: argument count."""
+
 import numpy as np
 
 import amdjit

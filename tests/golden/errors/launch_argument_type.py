@@ -1,3 +1,5 @@
+"""What is refused: argument type."""
+
 import amdjit
 
 

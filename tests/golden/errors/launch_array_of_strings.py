@@ -1,3 +1,5 @@
+"""What is refused: array of strings."""
+
 import numpy as np
 
 import amdjit

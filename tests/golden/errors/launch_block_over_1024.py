@@ -1,3 +1,5 @@
+"""What is refused: block over 1024."""
+
 import numpy as np
 
 import amdjit

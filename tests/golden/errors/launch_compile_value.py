@@ -1,3 +1,5 @@
+"""What is refused: compile value."""
+
 import amdjit
 
 

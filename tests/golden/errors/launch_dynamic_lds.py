@@ -1,3 +1,5 @@
+"""What is refused: dynamic lds."""
+
 import numpy as np
 
 import amdjit

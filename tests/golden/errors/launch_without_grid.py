@@ -1,3 +1,5 @@
+"""What is refused: without grid."""
+
 import numpy as np
 
 import amdjit

@@ -1,3 +1,5 @@
+"""What is refused: zero grid."""
+
 import numpy as np
 
 import amdjit

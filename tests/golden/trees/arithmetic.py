@@ -1,3 +1,5 @@
+"""What the typed tree shows: arithmetic."""
+
 import amdjit
 from amdjit import f16, f32, i32, u8
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: closures."""
+
 import amdjit
 from amdjit import f32
 

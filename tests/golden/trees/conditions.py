@@ -1,3 +1,5 @@
+"""What the typed tree shows: conditions."""
+
 import amdjit
 from amdjit import boolean, f32, i32
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: constants."""
+
 import amdjit
 from amdjit import Const, f32, i64
 

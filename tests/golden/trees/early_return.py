@@ -1,3 +1,5 @@
+"""What the typed tree shows: early return."""
+
 import amdjit
 from amdjit import f32
 

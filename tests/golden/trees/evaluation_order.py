@@ -1,3 +1,5 @@
+"""What the typed tree shows: evaluation order."""
+
 import amdjit
 from amdjit import atomic, i32
 

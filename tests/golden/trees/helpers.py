@@ -1,3 +1,5 @@
+"""What the typed tree shows: helpers."""
+
 import amdjit
 from amdjit import f16, f32
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: loops."""
+
 import amdjit
 from amdjit import f32, i32
 

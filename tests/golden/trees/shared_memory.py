@@ -1,3 +1,5 @@
+"""What the typed tree shows: shared memory."""
+
 import amdjit
 from amdjit import f32, local, shared, syncthreads, threadIdx
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: types of joins."""
+
 import amdjit
 from amdjit import f16, f32, i8, i32
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: unrolling."""
+
 import amdjit
 from amdjit import f32, i32, static_range, unroll
 

@@ -1,3 +1,5 @@
+"""What the typed tree shows: vectors."""
+
 import amdjit
 from amdjit import bitcast, f16, f32, f32x4, i32x4, shuffle
 
