@@ -31,6 +31,14 @@ def test_it_agrees_with_numpy(name: str) -> None:
         assert report.largest_error <= report.tolerance
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_launch_compiles_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = importlib.import_module(f"amdjit.examples.{name}")
+    example.main()
+    monkeypatch.setattr("amdjit.api.compile_kernel", None)
+    example.main()
+
+
 def test_the_two_mlp_variants_differ() -> None:
     first, second = mlp.main()
     assert first.checked != second.checked
