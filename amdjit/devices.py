@@ -8,13 +8,13 @@ import os
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from amdjit import emulator
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.emulator.device import EmulatorDevice
 from amdjit.options import Environment, default_target, read_environment
 from amdjit.runtime import arrays, streams
 from amdjit.runtime.arrays import DeviceArray
@@ -22,6 +22,9 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.hip import HipDevice, discover
 from amdjit.runtime.strides import Shape
 from amdjit.target import TARGETS, Target
+
+if TYPE_CHECKING:
+    from amdjit.emulator.device import EmulatorDevice
 
 _LOGGER = logging.getLogger("amdjit")
 
@@ -55,7 +58,7 @@ class Inventory:
         """The emulator of one processor."""
         with self._lock:
             if target not in self._emulators:
-                self._emulators[target] = EmulatorDevice(target, environment=self.environment)
+                self._emulators[target] = emulator.EmulatorDevice(target, environment=self.environment)
             return self._emulators[target]
 
     def all(self) -> list[Device]:

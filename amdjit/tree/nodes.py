@@ -59,7 +59,7 @@ class Comparison(Enum):
     GREATER_EQUAL = ">="
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Variable:
     """A local variable or parameter of one type; identity tells two of the same name apart."""
 
@@ -71,35 +71,35 @@ class Variable:
         return self.name if self.number == 0 else f"{self.name}.{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Node:
     """Base of all nodes."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Expression(Node):
     """Base of all expressions."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constant(Expression):
     """A number or boolean (int, float, bool); of a vector type: that value in every element."""
 
     value: int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Read(Expression):
     """The value that a variable has now."""
 
     variable: Variable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Binary(Expression):
     """left and right have the node's own type. no_wrap: the result is known not to leave a signed type's range."""
 
@@ -109,7 +109,7 @@ class Binary(Expression):
     no_wrap: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unary(Expression):
     """operand has the node's own type."""
 
@@ -117,7 +117,7 @@ class Unary(Expression):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compare(Expression):
     """Boolean; left and right are scalars of one type."""
 
@@ -126,7 +126,7 @@ class Compare(Expression):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Logical(Expression):
     """Boolean `and`/`or`: right is evaluated only if left has not decided."""
 
@@ -135,7 +135,7 @@ class Logical(Expression):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Conditional(Expression):
     """`when_true if condition else when_false`: only the chosen side is evaluated."""
 
@@ -144,7 +144,7 @@ class Conditional(Expression):
     when_false: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Convert(Expression):
     """A scalar (or vector, elementwise) to another type.
 
@@ -155,28 +155,28 @@ class Convert(Expression):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bitcast(Expression):
     """The same bits read as another type of the same size."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MakeVector(Expression):
     """A vector from its elements (as many as the type has)."""
 
     elements: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Splat(Expression):
     """A vector with one scalar in every element."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExtractElement(Expression):
     """One element of a vector; index is an i32 expression and may be variable."""
 
@@ -184,7 +184,7 @@ class ExtractElement(Expression):
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InsertElement(Expression):
     """The vector with one element replaced."""
 
@@ -193,7 +193,7 @@ class InsertElement(Expression):
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shuffle(Expression):
     """Elements picked by constant indices from left and right, counted through both."""
 
@@ -202,14 +202,14 @@ class Shuffle(Expression):
     indices: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MakeTuple(Expression):
     """A tuple value."""
 
     elements: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TupleItem(Expression):
     """An item of a tuple value."""
 
@@ -217,7 +217,7 @@ class TupleItem(Expression):
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Extent(Expression):
     """The array's extent along an axis, in elements; the type is the array's index_type."""
 
@@ -225,7 +225,7 @@ class Extent(Expression):
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stride(Expression):
     """The array's stride along an axis, in elements; the type is the array's index_type."""
 
@@ -233,7 +233,7 @@ class Stride(Expression):
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AllocateArray(Expression):
     """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a shape.
 
@@ -244,7 +244,7 @@ class AllocateArray(Expression):
     dynamic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Load(Expression):
     """An element of an array; one integer index an axis.
 
@@ -258,7 +258,7 @@ class Load(Expression):
     alignment: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AddressOf(Expression):
     """The address of an array's element; the type is a Pointer."""
 
@@ -266,7 +266,7 @@ class AddressOf(Expression):
     indices: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallIntrinsic(Expression):
     """arguments: in the order of the intrinsic's parameters; immediates stand as Python values (int, bool, str)."""
 
@@ -274,7 +274,7 @@ class CallIntrinsic(Expression):
     arguments: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
     """A call of another function of the program."""
 
@@ -282,12 +282,12 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statement(Node):
     """Base of all statements."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Assign(Statement):
     """Give a variable a value of its type."""
 
@@ -295,7 +295,7 @@ class Assign(Statement):
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Store(Statement):
     """Write an element, or with a vector value of width > 0 that many elements along the last axis."""
 
@@ -306,14 +306,14 @@ class Store(Statement):
     alignment: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluate(Statement):
     """An expression for its effect."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class If(Statement):
     """Two branches."""
 
@@ -322,7 +322,7 @@ class If(Statement):
     otherwise: Sequence[Statement]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(Statement):
     """`condition` is evaluated before each round.
 
@@ -336,7 +336,7 @@ class While(Statement):
     unroll: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForRange(Statement):
     """`for variable in range(start, stop, step)`: the bounds are evaluated once, before the first round.
 
@@ -353,24 +353,24 @@ class ForRange(Statement):
     unroll: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Break(Statement):
     """Leave the innermost loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continue(Statement):
     """Go on with the innermost loop's next round."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Return(Statement):
     """Leave the function; value is None where the function returns nothing."""
 
     value: Expression | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
     """One typed function. `inline` False keeps it a function of its own in the machine code."""
 
@@ -382,7 +382,7 @@ class Function:
     inline: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """A kernel and the functions that it calls, callees first.
 

@@ -8,7 +8,7 @@ from typing import Any
 from trees import GFX1201, program
 
 from amdjit.backend import emit_object, find_linker, link, optimise
-from amdjit.emulator.run import run
+from amdjit.emulator.running import run
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, read_environment
 from amdjit.tree import nodes as tree
