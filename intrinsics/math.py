@@ -191,6 +191,12 @@ def trunc_to_int(x):
 
 
 @device_function
+def round_to_int(x):
+    """Return the integer nearest to x, the even one of two, as an i32, as Python's `round` gives an int."""
+    return i32(rint(x))
+
+
+@device_function
 def radians(x):
     """Return degrees as radians."""
     return x * (math.pi / 180)

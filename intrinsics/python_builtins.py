@@ -34,6 +34,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
 }
 
 PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
+    {round: real.round_to_int}
+    | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
 )
-"""The functions of Python's `math` that kernels may call, with what they become."""
+"""The functions of Python's `math` that kernels may call, and `round`, with what they become."""

@@ -189,6 +189,9 @@ def _number(builder: FunctionBuilder, value: Value, node: ast.Call, function: st
     return value
 
 
+_ON_BOOLEANS = {BinaryOperator.MAXIMUM: BinaryOperator.OR, BinaryOperator.MINIMUM: BinaryOperator.AND}
+
+
 def _extreme(symbol: BinaryOperator) -> Callable[[FunctionBuilder, Arguments, ast.Call], Value]:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         items = arguments.positional
@@ -199,7 +202,8 @@ def _extreme(symbol: BinaryOperator) -> Callable[[FunctionBuilder, Arguments, as
         result = items[0]
         for item in items[1:]:
             left, right = pair(builder, result, item, symbol.value, node)
-            result = tree.Binary(builder.span(node), left.type, symbol, left, right)
+            chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
+            result = tree.Binary(builder.span(node), left.type, chosen, left, right)
         return result
 
     return handler

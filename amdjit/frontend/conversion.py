@@ -89,6 +89,12 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
     """Convert without a check of loss: the caller has decided that it is wanted."""
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
+    if isinstance(value, tree.Expression) and isinstance(target, Tuple) and value.type != target:
+        value = builder.unpack(value)
+    if isinstance(value, TupleValue) and isinstance(target, Tuple):
+        pairs = zip(value.items, target.elements, strict=True)
+        items = tuple(convert(builder, item, element, node) for item, element in pairs)
+        return tree.MakeTuple(builder.span(node), target, items)
     expression = materialise(builder, value, node)
     if expression.type == target:
         return expression

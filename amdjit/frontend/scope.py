@@ -193,6 +193,9 @@ def join_types(
 def _join(left: Type, right: Type) -> Type | None:
     if left == right:
         return left
+    if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.elements) == len(right.elements):
+        items = [_join(a, b) for a, b in zip(left.elements, right.elements, strict=True)]
+        return None if None in items else Tuple(tuple(item for item in items if item is not None))
     return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
 
 
