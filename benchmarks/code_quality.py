@@ -1,0 +1,128 @@
+"""What the example kernels compile to, next to clang on the same algorithms in C: `python benchmarks/code_quality.py`.
+
+Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause) are not counted as
+instructions here. Without clang-22 there is no second column. Counts are no timings.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from measurement import HERE, save, table
+
+from amdjit import f16, f32, i8, i32
+from amdjit.backend import find_linker, link
+from amdjit.code_object import CodeObject, read_resources
+from amdjit.emulator.decoder import decode_all
+from amdjit.examples import (
+    mlp,
+    reduction,
+    saxpy,
+    transpose_shuffle,
+    transpose_wmma,
+    user_intrinsic,
+    vector_add,
+    wide_k_int8,
+    wmma_gemm,
+    wmma_matmul,
+    wmma_matmul_f32_input,
+)
+from amdjit.options import Environment, named_target
+from amdjit.types import Type
+
+TARGET = "gfx1201"
+X, H, B, W = f32[:], f16[:], i8[:], i32[:]
+KERNELS: dict[str, tuple[Any, tuple[Type | bool, ...]]] = {
+    "vector_add": (vector_add.vector_add, (X, X, X)),
+    "saxpy": (saxpy.saxpy, (f32, X, X, X)),
+    "reduction": (reduction.sum_per_block, (X, X)),
+    "user_intrinsic": (user_intrinsic.median_filter, (X, X)),
+    "wmma_matmul": (wmma_matmul.wmma_matmul, (H, H, H)),
+    "wmma_matmul_f32_input": (wmma_matmul_f32_input.wmma_matmul_f32_input, (X, X, X)),
+    "mlp": (mlp.mlp, (H, H, X, False)),
+    "wide_k_int8": (wide_k_int8.wide_k_int8, (B, B, W)),
+    "transpose_shuffle": (transpose_shuffle.transpose_shuffle, (H, H)),
+    "transpose_wmma": (transpose_wmma.transpose_wmma, (H, H)),
+    "wmma_gemm": (wmma_gemm.wmma_gemm, (f16[:, :], f16[:, :], f32[:, :])),
+}
+HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
+CLANG = ("-x", "c", "-std=c11", "--target=amdgcn-amd-amdhsa", f"-mcpu={TARGET}", "-O3", "-nogpulib", "-ffreestanding")
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What one kernel's machine code is made of. accesses: how often memory is accessed, by bits a lane."""
+
+    instructions: int
+    vgprs: int
+    sgprs: int
+    spills: int
+    waves_per_simd: int
+    wmma: int
+    accesses: dict[str, int]
+
+    def cells(self) -> tuple[object, ...]:
+        """Return the cells of a table's row."""
+        accesses = " ".join(f"{count}x{name}" for name, count in sorted(self.accesses.items()))
+        return self.instructions, self.vgprs, self.sgprs, self.spills, self.waves_per_simd, self.wmma, accesses
+
+
+def quality(code_object: bytes) -> Quality:
+    """Count the only kernel of a linked code object."""
+    read = CodeObject.read(code_object)
+    (kernel,) = read.kernels.values()
+    mnemonics = Counter(i.mnemonic for i in decode_all(read.code(kernel), kernel.entry_address))
+    counted = {name: count for name, count in mnemonics.items() if not name.startswith(HINTS)}
+    resources = read_resources(read, kernel, named_target(TARGET), sum(counted.values()))
+    accesses: Counter[str] = Counter()
+    for name, count in counted.items():
+        width = re.match(r"(global|ds)_(load|store)_(?:2addr_(?:stride64_)?)?(?:d16_(?:hi_)?)?[biu](\d+)", name)
+        if width:
+            accesses[f"{width[1]}.{width[2]}.{width[3]}"] += count
+    return Quality(
+        resources.instructions,
+        resources.vgprs,
+        resources.sgprs,
+        resources.vgpr_spills + resources.sgpr_spills,
+        resources.waves_per_simd,
+        sum(count for name, count in counted.items() if name.startswith("v_wmma")),
+        dict(accesses),
+    )
+
+
+def clang_quality(clang: str, source: Path, folder: Path) -> Quality:
+    """Compile a kernel in C and count it."""
+    relocatable = folder / f"{source.stem}.o"
+    subprocess.run([clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120)
+    return quality(link(relocatable.read_bytes(), find_linker(Environment())))
+
+
+def main() -> None:
+    """Compile, count, print and save."""
+    clang = shutil.which("clang-22")
+    rows, results = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (kernel, arguments) in KERNELS.items():
+            ours = quality(kernel.compile(*arguments, target=TARGET).code_object)
+            results[name] = {"amdjit": vars(ours)}
+            rows.append((name, "amdjit", *ours.cells()))
+            if clang is not None:
+                theirs = clang_quality(clang, HERE / "c" / f"{name}.c", Path(folder))
+                results[name]["clang"] = vars(theirs)
+                rows.append(("", "clang", *theirs.cells()))
+    head = ("kernel", "by", "instructions", "VGPRs", "SGPRs", "spills", "waves", "WMMA", "memory accesses by bits")
+    print(table(head, rows))
+    if clang is None:
+        print("\nclang-22 is not installed: there is nothing to compare with")
+    save("code_quality", {"target": TARGET, "kernels": results})
+
+
+if __name__ == "__main__":
+    main()

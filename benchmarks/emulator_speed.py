@@ -1,0 +1,143 @@
+"""How fast the emulator runs kernels, next to NumPy: `python benchmarks/emulator_speed.py [rounds]`.
+
+Arrays are on the device before, so that a time is that of the launch alone. NumPy's float32 product runs on one
+thread in a process of its own. Translation is measured in new processes with an empty cache, and from the cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measurement import best, run_fresh, save, summary, table
+
+import amdjit
+from amdjit.emulator.loader import EmulatedModule
+from amdjit.examples import reduction, saxpy, transpose_shuffle, vector_add, wide_k_int8, wmma_gemm, wmma_matmul
+
+SIZE = 1024
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "MKL", "OMP", "BLIS", "VECLIB_MAXIMUM")}
+
+
+def launches() -> dict[str, Callable[[], None]]:
+    """Return the launches to time; their arrays are made here, on the device."""
+    random = np.random.default_rng(0)
+    n, many = 1_000_000, 16 * 1024 * 1024
+    x, y, out = (amdjit.to_device(random.random(n, np.float32)) for _ in range(3))
+    long, sums = amdjit.to_device(random.random(many, np.float32)), amdjit.zeros(reduction.BLOCKS, np.float32)
+    a, b = (amdjit.to_device(random.random((SIZE, SIZE), np.float32).astype(np.float16)) for _ in range(2))
+    c = amdjit.zeros((SIZE, SIZE), np.float32)
+    groups = (n + 255) // 256
+    return {
+        "vector add, 1M f32": lambda: vector_add.vector_add[groups, 256](x, y, out),
+        "saxpy, 1M f32": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
+        "LDS reduction, 16M f32": lambda: reduction.sum_per_block[reduction.BLOCKS, reduction.THREADS](long, sums),
+        f"f16 WMMA GEMM, {SIZE}^3": lambda: wmma_gemm.gemm(a, b, c),
+    }
+
+
+def speed(rounds: int) -> dict[str, float]:
+    """Return the seconds of each launch, translated before."""
+    times = {}
+    for name, launch in launches().items():
+        launch()
+        times[name] = best(launch, rounds)
+    return times
+
+
+def numpy_product(rounds: int) -> float:
+    """Return the seconds of NumPy's product of two float32 matrices."""
+    a, b = (np.random.default_rng(seed).random((SIZE, SIZE), np.float32) for seed in (0, 1))
+    return best(lambda: a @ b, rounds)
+
+
+def translations() -> dict[str, Any]:
+    """Return for some kernels: instructions, and the seconds from code object to host code at the first launch."""
+    seconds: list[float] = []
+    compiled = EmulatedModule.compiled
+
+    def timed(*arguments: Any) -> Any:
+        start = time.perf_counter()
+        result = compiled(*arguments)
+        seconds.append(time.perf_counter() - start)
+        return result
+
+    vector_add.main(256)  # starts LLVM and the library of helpers
+    EmulatedModule.compiled = timed  # type: ignore[method-assign]
+    examples = {
+        saxpy: lambda: saxpy.main(256),
+        reduction: lambda: reduction.main(256),
+        wmma_matmul: wmma_matmul.main,
+        wide_k_int8: wide_k_int8.main,
+        transpose_shuffle: transpose_shuffle.main,
+        wmma_gemm: lambda: wmma_gemm.main(128, 128, 32),
+    }
+    found = {}
+    for module, run in examples.items():
+        seconds.clear()
+        run()
+        (kernel,) = (value for value in vars(module).values() if isinstance(value, amdjit.Kernel))
+        found[module.__name__.rpartition(".")[2]] = (kernel.specialisations[0].resources.instructions, seconds[0])
+    return found
+
+
+def child(what: str, rounds: int) -> None:
+    """Measure one thing in this process, and print it as JSON."""
+    kinds: dict[str, Callable[[], Any]] = {
+        "speed": lambda: speed(rounds),
+        "numpy": lambda: numpy_product(rounds),
+        "translations": translations,
+    }
+    print(json.dumps(kinds[what]()))
+
+
+def main(rounds: int = 10) -> None:
+    """Measure, print and save."""
+    script = Path(__file__)
+    measured = {
+        threads: run_fresh(script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads))
+        for threads in sorted({1, os.cpu_count() or 1})
+    }
+    product = run_fresh(script, "--child", "numpy", str(rounds), **ONE_THREAD)
+    head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
+    names = list(next(iter(measured.values())))
+    rows = [(name, *(round(times[name] * 1e3, 2) for times in measured.values())) for name in names]
+    gemm = names[-1]
+    rows.append(("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1)))
+    rows.append(("GEMM: speed over NumPy's", *(round(product / times[gemm], 3) for times in measured.values())))
+    print(table(head, rows), "\naims: vector add <= 3 ms; GEMM >= 0.35 of NumPy's speed on one thread\n", sep="\n")
+    translated = _translations(script)
+    rows = [(name, *values.values()) for name, values in translated.items()]
+    print(table(("translation, milliseconds", "instructions", "new", "from the cache"), rows))
+    print("\naim: <= 60 ms below 150 instructions")
+    save("emulator_speed", {"rounds": rounds, "seconds": measured, "numpy": product, "translations": translated})
+
+
+def _translations(script: Path, rounds: int = 3) -> dict[str, dict[str, Any]]:
+    fresh, cached = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            fresh.append(run_fresh(script, "--child", "translations", "1", AMDJIT_CACHE_DIR=folder))
+            cached.append(run_fresh(script, "--child", "translations", "1", AMDJIT_CACHE_DIR=folder))
+    return {
+        name: {
+            "instructions": instructions,
+            "new": summary([run[name][1] for run in fresh])["best_ms"],
+            "from the cache": summary([run[name][1] for run in cached])["best_ms"],
+        }
+        for name, (instructions, _) in fresh[0].items()
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], int(sys.argv[3]))
+    else:
+        main(*map(int, sys.argv[1:]))
