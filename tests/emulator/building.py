@@ -113,12 +113,12 @@ amdhsa.kernels:
 
 
 @functools.cache
-def assemble(body: str, lds: int = 0, private: int = 0, denormals: int = 3) -> bytes:
+def assemble(body: str, lds: int = 0, private: int = 0, denormals: int = 3, attributes: str = "") -> bytes:
     """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind."""
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
         source.write_text(_HEADER + body + _FOOTER.format(lds=lds, private=private, denormals=denormals))
-        command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-filetype=obj"]
+        command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", f"-mattr={attributes}", "-filetype=obj"]
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
         subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)
         return output.read_bytes()
