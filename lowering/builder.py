@@ -12,7 +12,7 @@ from llvmlite import ir
 from llvmlite.ir.values import MDValue
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.lowering.types import I1, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
+from amdjit.lowering.types import I1, I8, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
 
 __all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
 
@@ -100,9 +100,9 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         tail = f", align {alignment}" if alignment else ""
         self.text(VOID, "store volatile" if volatile else "store", (value, pointer), tail)
 
-    def offset(self, pointer: Any, nbytes: Any, no_wrap: str = "inbounds nuw") -> Any:
-        """Return the pointer that many bytes further on."""
-        return self.text(pointer.type, f"getelementptr {no_wrap} i8,", (pointer, nbytes))
+    def offset(self, pointer: Any, count: Any, unit: Any = I8, no_wrap: str = "inbounds nuw") -> Any:
+        """Return the pointer that many units (bytes unless told) further on."""
+        return self.text(pointer.type, f"getelementptr {no_wrap} {unit},", (pointer, count))
 
     def invoke_name(self, name: str, result: Any, arguments: Sequence[Any], *, fast: bool = False) -> Any:
         """Call a function by name, declaring it where it is new.

@@ -28,22 +28,25 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     """Return the address of an element; each index comes with its type and is not negative.
 
     Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
-    LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Strides may be negative, so
-    strided arrays have signed offsets.
+    LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Elsewhere the offset counts
+    elements: LLVM's SeparateConstOffsetFromGEP finds constants in it then, which become the instruction's offset.
+    Strides may be negative, so strided arrays have signed offsets.
     """
     kind = array.type
     short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
     narrow = short_pointer or kind.offset_bits == 32
     width = I32 if narrow else I64
     # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
-    scaled = [resize(builder, value, scalar, width) for value, scalar in indices]
+    offset = _flat_offset(builder, array, [resize(builder, value, scalar, width) for value, scalar in indices])
     signed = array.strides is not None
-    offset = _in_bytes(builder, _flat_offset(builder, array, scaled), kind.element.nbytes, signed)
+    unit: Any = memory_type(kind.element)
+    if (narrow and not short_pointer) or isinstance(kind.element, Vector):
+        offset, unit = _in_bytes(builder, offset, kind.element.nbytes, signed), I8
     if narrow and not short_pointer:
         offset = _extend(builder, offset, signed)
     if isinstance(offset, Literal) and offset.text == "0":
         return array.pointer
-    return builder.offset(array.pointer, offset, "inbounds" if signed else "inbounds nuw")
+    return builder.offset(array.pointer, offset, unit, "inbounds" if signed else "inbounds nuw")
 
 
 def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:

@@ -89,6 +89,32 @@ def test_constant_distances_become_offsets_of_the_instruction() -> None:
     assert [text.rpartition("offset:")[2] for text in stores[1:]] == ["128", "256", "384"]
 
 
+def test_constant_distances_in_the_second_lds_array_become_offsets_too() -> None:
+    """LLVM puts a kernel's LDS arrays into one, where the second one's place is a constant as well."""
+    out, row, place = variable("out", array(Vector(f16, 8))), variable("row", i32), variable("place", i32)
+    tiles = [variable(name, shared(f16, 5120)) for name in ("first", "second")]
+    lane, k = op("%", call(thread), number(32)), variable("k", i32)
+    body: list[Any] = [assign(tile, tree.AllocateArray(HERE, tile.type, tile.name)) for tile in tiles]
+    body.append(assign(row, op("*", number(64), op("%", op("//", call(thread), number(32)), number(2)))))
+    in_row = op("*", number(40), op("%", read(lane_of := variable("lane", i32)), number(16)), True)
+    body.append(assign(lane_of, lane))
+    half = op("*", number(8), op("//", read(lane_of), number(16)), True)
+    body.append(assign(place, op("+", in_row, half)))
+    body += [store(read(tile), (call(thread),), number(1.0, f16)) for tile in tiles]
+    inside: list[Any] = []
+    for tile_number, tile in enumerate(tiles):
+        for step in range(4):
+            rows = op("*", number(40), op("+", read(row), number(16 * step), True), True)
+            fragment = load(read(tile), op("+", rows, read(place), True), width=8)
+            where = op("+", op("*", number(8), read(k), True), number(4 * tile_number + step), True)
+            inside.append(store(read(out), (where,), fragment))
+    inside.append(do(call(barrier_with("local"))))
+    loop = tree.ForRange(HERE, k, number(0), tree.Extent(HERE, i32, read(out), 0), number(1), inside, unroll=1)
+    code = instructions(assembly(lowered(function("k", (out,), *body, loop))))
+    addresses = {text.split("], ")[1].split()[0] for text in code if text.startswith("ds_load_b128")}
+    assert len(addresses) <= 2, "one address register for each array at most"
+
+
 def test_strided_arrays_may_have_negative_strides() -> None:
     a = variable("a", array(f32, layout=Layout.STRIDED))
     out = variable("out", array(f32))
