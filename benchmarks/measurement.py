@@ -77,4 +77,4 @@ def save(name: str, results: dict[str, Any]) -> None:
     machine = {"python": platform.python_version(), "machine": platform.machine(), "processors": os.cpu_count()}
     file = RESULTS / f"{name}.json"
     file.write_text(json.dumps({"machine": machine, **results}, indent=2) + "\n")
-    print(f"\nwritten to {file.relative_to(ROOT)}")
+    print(f"\nwritten to {file}")

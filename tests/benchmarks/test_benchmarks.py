@@ -1,0 +1,60 @@
+"""The benchmarks run, and say what they are meant to say. Their figures are not checked: machines differ."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import code_quality
+import compile_latency
+import emulator_speed
+import measurement
+
+from amdjit.demo import EXAMPLES
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(measurement, "RESULTS", tmp_path / "results")
+    return tmp_path / "results"
+
+
+def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compile_latency.main(rounds=1)
+    saved = json.loads((results / "compile_latency.json").read_text())
+    for kernel in ("first", "second", "gemm"):
+        stages = [stage["best_ms"] for stage in saved["stages"][kernel].values()]
+        assert 0.5 * saved["totals"][kernel]["best_ms"] < sum(stages) <= saved["totals"][kernel]["best_ms"] + 1
+    text = capsys.readouterr().out
+    assert all(label in text for label in (*compile_latency.STAGES.values(), *compile_latency.NAMES.values()))
+
+
+@pytest.mark.skipif(shutil.which("clang-22") is None, reason="clang-22 is not installed")
+def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
+    code_quality.main()
+    kernels = json.loads((results / "code_quality.json").read_text())["kernels"]
+    assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(kernels)
+    for name, row in kernels.items():
+        assert row["amdjit"]["wmma"] == row["clang"]["wmma"], name
+        assert row["amdjit"]["accesses"] == row["clang"]["accesses"], f"{name} is no longer the same algorithm"
+        assert row["amdjit"]["spills"] == 0
+
+
+@pytest.mark.exhaustive
+def test_emulator_speed_measures_every_kernel(results: Path) -> None:
+    emulator_speed.main(rounds=1)
+    saved = json.loads((results / "emulator_speed.json").read_text())
+    assert len(saved["seconds"]["1"]) == 4
+    assert saved["numpy"] > 0
+    assert all(row["new"] > row["from the cache"] for row in saved["translations"].values())
+
+
+def test_tables_put_numbers_to_the_right() -> None:
+    text = measurement.table(("name", "count"), [("a", 7), ("longer", 12)])
+    assert text.splitlines() == ["name    count", "------  -----", "a           7", "longer     12"]
