@@ -23,8 +23,10 @@ _BLOCK_COUNT_OFFSETS = (0, 4, 8)
 _GROUP_SIZE_OFFSETS = (12, 14, 16)
 
 
-def _with_range(context: EmitContext, instruction: Any, first: int, end: int) -> Any:
-    # LLVM drops sign extensions and tests of a step's sign once it knows that a value lies in first..end-1.
+def _with_range(context: EmitContext, instruction: Any, first: int, last: int) -> Any:
+    # LLVM drops sign extensions and tests of a step's sign once it knows the range of a value. Its metadata name the
+    # number behind the last one, which may wrap.
+    end = last + 1 if last < i32.maximum else i32.minimum
     bounds = [context.constant(i32, first), context.constant(i32, end)]
     instruction.set_metadata("range", context.builder.module.add_metadata(bounds))
     return instruction
@@ -35,7 +37,7 @@ def _emit_work_item_id(context: EmitContext, axis: int) -> Any:
     if limit == 1:
         return context.constant(i32, 0)
     call = context.call(f"llvm.amdgcn.workitem.id.{_AXES[axis]}", context.llvm_type(i32), [])
-    return _with_range(context, call, 0, limit)
+    return _with_range(context, call, 0, limit - 1)
 
 
 def _emit_workgroup_id(context: EmitContext, axis: int) -> Any:
@@ -83,7 +85,7 @@ def _emit_lane_id(context: EmitContext) -> Any:
     lane = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
     if context.wavefront_size == 64:
         lane = context.call("llvm.amdgcn.mbcnt.hi", word, [ones, lane])
-    return _with_range(context, lane, 0, context.wavefront_size)
+    return _with_range(context, lane, 0, context.wavefront_size - 1)
 
 
 def _emit_wave_id(context: EmitContext) -> Any:

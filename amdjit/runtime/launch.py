@@ -13,8 +13,8 @@ from amdjit.target import Target
 AXES = "xyz"
 # HIP's hipDeviceProp_t::maxGridSize on AMD devices, in workgroups.
 GRID_LIMITS: Extent = (2**31 - 1, 65535, 65535)
-# HSA AQL dispatch packet: grid_size_x/y/z count work-items in 32 bits.
-WORK_ITEM_LIMIT = 2**32 - 1
+# `amdjit.grid` is an i32 that is known not to wrap. (The dispatch packet could count twice as many.)
+WORK_ITEM_LIMIT = 2**31 - 1
 # So few workgroups are within every limit, whatever their shape.
 _SMALL_GRID = 65535
 
