@@ -6,14 +6,15 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
-from amdjit.frontend.conversion import convert, materialise, truth
+from amdjit.frontend.conversion import convert, literal, materialise, truth
+from amdjit.frontend.iterables import Range, has_rounds, iterable_of
 from amdjit.frontend.operators import negated
-from amdjit.frontend.scope import MOST_ITEMS, assigned_names, bind, join_types, merge
+from amdjit.frontend.promotion import literal_fits
+from amdjit.frontend.scope import assigned_names, bind, join_types, merge
 from amdjit.frontend.statements import assign_target
-from amdjit.frontend.values import Binding, CompileTime, TupleValue, Undefined, Value
+from amdjit.frontend.values import Binding, CompileTime, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean, i32
 
@@ -93,112 +94,14 @@ def _leave_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: as
 
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
-    iterable, unroll = _iterable(builder, node)
-    if isinstance(iterable, _Range):
+    iterable, unroll = iterable_of(builder, node)
+    if isinstance(iterable, Range):
         _range_loop(builder, node, iterable, unroll)
     else:
         _static_loop(builder, node, iterable)
 
 
-class _Range:
-    """The bounds of `range(...)`, converted to one type."""
-
-    def __init__(self, bounds: tuple[Value, Value, Value]) -> None:
-        self.start, self.stop, self.step = bounds
-
-
-def _iterable(builder: FunctionBuilder, node: ast.For) -> tuple[_Range | tuple[Value, ...], int]:
-    call = node.iter
-    if isinstance(call, ast.Call):
-        callee = builder.evaluate(call.func)
-        if isinstance(callee, CompileTime) and callee.value is range:
-            return _Range(_bounds(builder, call)), 0
-        if isinstance(callee, CompileTime) and isinstance(callee.value, SpecialForm):
-            if callee.value.form is Form.STATIC_RANGE:
-                return _static_items(builder, call), 0
-            if callee.value.form is Form.UNROLL:
-                return _unrolled(builder, call)
-        helper = _STATIC_ITERABLES.get(callee.value) if isinstance(callee, CompileTime) else None
-        if helper is not None:
-            return helper(builder, call), 0
-    return _items_of(builder, call), 0
-
-
-def _items_of(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
-    value = builder.evaluate(node)
-    if isinstance(value, TupleValue):
-        return value.items
-    raise builder.error(codes.LOOP_OVER, node, what=describe(value))
-
-
-def _enumerate(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    items = _items_of(builder, call.args[0]) if len(call.args) == 1 else ()
-    return tuple(TupleValue((CompileTime(i), item)) for i, item in enumerate(items))
-
-
-def _zip(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    columns = [_items_of(builder, argument) for argument in call.args]
-    return tuple(TupleValue(row) for row in zip(*columns, strict=False))
-
-
-def _reversed(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    return tuple(reversed(_items_of(builder, call.args[0]))) if len(call.args) == 1 else ()
-
-
-_STATIC_ITERABLES: Mapping[object, Callable[[FunctionBuilder, ast.Call], tuple[Value, ...]]] = {
-    enumerate: _enumerate,
-    zip: _zip,
-    reversed: _reversed,
-}
-
-
-def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[_Range, int]:
-    """`unroll(range(...))` asks for all rounds, `unroll(range(...), 4)` for four at a time."""
-    inner = call.args[0] if call.args else call
-    is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
-    if not is_range or len(call.args) > 2:
-        raise builder.error(codes.LOOP_OVER, call, what="`unroll(...)` of something other than `range(...)`")
-    factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
-    if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
-        raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled rounds")
-    return _Range(_bounds(builder, cast(ast.Call, inner))), factor.value
-
-
-def _bounds(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, Value, Value]:
-    if call.keywords or not 1 <= len(call.args) <= 3:
-        raise builder.error(
-            codes.ARGUMENT_COUNT,
-            call,
-            function="range",
-            expected="1 to 3 arguments",
-            given=f"{len(call.args)} were given",
-            signature="range(stop), range(start, stop) or range(start, stop, step)",
-        )
-    values = builder.evaluate_all(call.args)
-    for value, argument in zip(values, call.args, strict=True):
-        type = value.type if isinstance(value, tree.Expression) else None
-        is_integer = isinstance(type, Scalar) and type.is_integer
-        if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
-            raise builder.error(codes.INDEX_TYPE, argument, type=describe(value), remedy="convert it: `i32(...)`")
-    if values[2:] == [CompileTime(0)]:
-        raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")
-    start, stop = (CompileTime(0), values[0]) if len(values) == 1 else (values[0], values[1])
-    return start, stop, values[2] if len(values) == 3 else CompileTime(1)
-
-
-def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    bounds = _bounds(builder, call)
-    if not all(isinstance(bound, CompileTime) for bound in bounds):
-        place = call.args[0] if len(call.args) == 1 else call
-        raise builder.error(codes.NOT_CONSTANT, place, what="a bound of `static_range`")
-    start, stop, step = (cast(int, cast(CompileTime, bound).value) for bound in bounds)
-    rounds = range(start, stop, step)
-    if len(rounds) > MOST_ITEMS:
-        raise builder.error(codes.STATIC_LOOP_LENGTH, call, rounds=len(rounds), limit=MOST_ITEMS)
-    return tuple(CompileTime(i) for i in rounds)
-
-
-def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll: int) -> None:
+def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Range, unroll: int) -> None:
     if not isinstance(node.target, ast.Name):
         raise builder.error(
             codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
@@ -211,6 +114,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
         for value in values
     )
     name = node.target.id
+    _give_type(builder, name, type, node)
     current = builder.names.get(name)
     keep = isinstance(current, tree.Variable) and current.type == type
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
@@ -222,8 +126,8 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
             builder.run(node.body)
             _close_round(builder, loop, node)
         after = dict(builder.names)
-        has_rounds = keep or _has_rounds(values)
-        after[name] = variable if has_rounds else Undefined("has no value after a loop that may have had no round")
+        is_known = keep or has_rounds(values)
+        after[name] = variable if is_known else Undefined("has no value after a loop that may have had no round")
         ends = [Exit(after, [], node)]
         otherwise = _loop_else(builder, node, ends)
         span = builder.span(node.target)
@@ -233,10 +137,12 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: _Range, unroll:
     _with_stable_types(builder, node.body, node, one_pass, skip=name)
 
 
-def _has_rounds(bounds: list[Value]) -> bool:
-    """Whether constant bounds say that the loop has a round."""
-    known = [bound.value for bound in bounds if isinstance(bound, CompileTime) and isinstance(bound.value, int)]
-    return len(known) == len(bounds) and len(range(*known)) > 0
+def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
+    """A constant that the loop's name had before stays its value where there is no round."""
+    binding = builder.names.get(name)
+    constant = binding.value if isinstance(binding, CompileTime) else None
+    if isinstance(constant, int) and literal_fits(constant, type):
+        bind(builder, name, literal(builder, constant, type, node.target), node.target)
 
 
 def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
