@@ -11,7 +11,7 @@ from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
 from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
-from amdjit.lowering.indexing import constant_last
+from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
 from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of
 from amdjit.lowering.state import FunctionState
@@ -40,13 +40,16 @@ def evaluate(state: FunctionState, node: tree.Expression) -> Any:
 
 def address(state: FunctionState, array: ArrayValue, indices: tuple[tree.Expression, ...]) -> Any:
     """Return the address of an array's element."""
-    return element_address(state.builder, array, [_index(state, index) for index in indices])
+    if array.strides is not None:
+        return element_address(state.builder, array, [_index(state, index) for index in indices])
+    last, constant = split_constant(indices[-1])
+    return element_address(state.builder, array, [_index(state, index) for index in (*indices[:-1], last)], constant)
 
 
 def _index(state: FunctionState, node: tree.Expression) -> Index:
     if not isinstance(node.type, Scalar):
         raise InternalError(f"an index of type {node.type}")
-    return evaluate(state, constant_last(node)), node.type
+    return evaluate(state, node), node.type
 
 
 def _constant(state: FunctionState, node: tree.Constant) -> Any:

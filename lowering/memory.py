@@ -21,11 +21,16 @@ Index = tuple[Any, Scalar]
 # The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), so also the alignment of LDS
 # and private arrays.
 _MAX_ALIGNMENT = 16
+# Of sums and products that stay in the signed range; and of those that are not negative besides.
+_SIGNED = ("nsw",)
+_UNSIGNED = ("nuw", "nsw")
 _DYNAMIC_LDS = "amdjit.dynamic_lds"
 
 
-def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index]) -> Any:
-    """Return the address of an element; each index comes with its type and is not negative.
+def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index], constant: int = 0) -> Any:
+    """Return the address of the element that is `constant` behind the indices; each index comes with its type.
+
+    No index is negative, the last one together with the constant. A strided array takes no constant.
 
     Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
     LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Elsewhere the offset counts
@@ -37,7 +42,8 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     narrow = short_pointer or kind.offset_bits == 32
     width = I32 if narrow else I64
     # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
-    offset = _flat_offset(builder, array, [resize(builder, value, scalar, width) for value, scalar in indices])
+    resized = [resize(builder, value, scalar, width) for value, scalar in indices]
+    offset = _flat_offset(builder, array, resized, constant)
     signed = array.strides is not None
     unit: Any = memory_type(kind.element)
     if (narrow and not short_pointer) or isinstance(kind.element, Vector):
@@ -115,27 +121,32 @@ def _address(variable: Any) -> Any:
     return Literal(pointer_to(AddressSpace.LDS), variable.get_reference())
 
 
-def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any]) -> Any:
-    """Return sum(index * stride); every partial sum is an offset inside the array, so nothing wraps."""
+def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], constant: int) -> Any:
+    """Return sum(index * stride) + constant; every partial sum is an offset inside the array, so nothing wraps.
+
+    The last index alone may be negative if there is a constant to come: then only the signed sums do not wrap.
+    """
     if array.strides is None:
         offset = indices[0]
-        for index, extent in zip(indices[1:], array.extents[1:], strict=True):
-            offset = _combine(builder, "add", _combine(builder, "mul", offset, _fit(builder, extent, index)), index)
-        return offset
+        for axis, index in enumerate(indices[1:], 1):
+            row = _combine(builder, "mul", offset, _fit(builder, array.extents[axis], index))
+            signed = constant != 0 and axis == len(indices) - 1
+            offset = _combine(builder, "add", row, index, _SIGNED if signed else _UNSIGNED)
+        return _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
     terms = [
-        builder.operation("mul", index, _fit(builder, stride, index), ("nsw",))
+        builder.operation("mul", index, _fit(builder, stride, index), _SIGNED)
         for index, stride in zip(indices, array.strides, strict=True)
     ]
     offset = terms[0]
     for term in terms[1:]:
-        offset = builder.operation("add", offset, term, ("nsw",))
+        offset = builder.operation("add", offset, term, _SIGNED)
     return offset
 
 
 def _in_bytes(builder: Builder, offset: Any, nbytes: int, signed: bool) -> Any:
     if isinstance(offset, Literal):
         return literal(offset.type, int(offset.text) * nbytes)
-    flags = ("nsw",) if signed else ("nuw", "nsw")
+    flags = _SIGNED if signed else _UNSIGNED
     if nbytes & (nbytes - 1):
         return builder.operation("mul", offset, literal(offset.type, nbytes), flags)
     shift = nbytes.bit_length() - 1
@@ -157,8 +168,8 @@ def _fit(builder: Builder, size: Any, index: Any) -> Any:
     return builder.trunc(size, index.type) if size.type.width > index.type.width else builder.sext(size, index.type)
 
 
-def _combine(builder: Builder, name: str, left: Any, right: Any) -> Any:
-    """Add or multiply non-negative offsets; constants are folded so that the IR stays small."""
+def _combine(builder: Builder, name: str, left: Any, right: Any, flags: tuple[str, ...] = _UNSIGNED) -> Any:
+    """Add or multiply offsets; constants are folded so that the IR stays small."""
     if isinstance(left, Literal) and isinstance(right, Literal):
         a, b = int(left.text), int(right.text)
         return literal(left.type, a + b if name == "add" else a * b)
@@ -169,7 +180,7 @@ def _combine(builder: Builder, name: str, left: Any, right: Any) -> Any:
         return right
     if isinstance(right, Literal) and right.text == neutral:
         return left
-    return builder.operation(name, left, right, ("nuw", "nsw"))
+    return builder.operation(name, left, right, flags)
 
 
 def _wide_type(element: Element, width: int) -> Vector:

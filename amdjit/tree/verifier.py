@@ -44,7 +44,8 @@ def verify(program: tree.Program) -> None:
     _check(program.written <= arrays, program.kernel, f"written names no array: {sorted(program.written - arrays)}")
     known: set[tree.Function] = set()
     for function in (*program.functions, program.kernel):
-        _Checker(function, frozenset(known)).run()
+        read_only = arrays - program.written if function is program.kernel else frozenset()
+        _Checker(function, frozenset(known), frozenset(read_only)).run()
         known.add(function)
 
 
@@ -80,8 +81,11 @@ def _numeric(type: Type) -> Scalar | None:
 class _Checker:
     """Checks one function."""
 
-    def __init__(self, function: tree.Function, callable_functions: frozenset[tree.Function]) -> None:
+    def __init__(
+        self, function: tree.Function, callable_functions: frozenset[tree.Function], read_only: frozenset[str]
+    ) -> None:
         self._function = function
+        self._read_only = read_only
         self._callable = callable_functions
         self._loops = 0
 
@@ -117,6 +121,10 @@ class _Checker:
 
     def _store(self, node: tree.Store) -> bool:
         _same(node, self._accessed(node), self.expression(node.value))
+        if isinstance(node.array, tree.Read):
+            variable = node.array.variable
+            constant = variable.name in self._read_only and variable in self._function.parameters
+            _check(not constant, node, f"{variable} is stored to but not among the written parameters")
         return True
 
     def _evaluate(self, node: tree.Evaluate) -> bool:

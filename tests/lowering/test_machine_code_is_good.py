@@ -15,6 +15,7 @@ from trees import (
     do,
     function,
     grid,
+    group,
     if_,
     load,
     lowered,
@@ -79,6 +80,24 @@ def test_eight_neighbouring_halves_become_one_128_bit_load(order: str) -> None:
     code = instructions(assembly(lowered(function("k", (a, out), *body))))
     assert [text.split()[0] for text in code if text.startswith("global")] == ["global_load_b128", "global_store_b128"]
     assert len(code) <= 12
+
+
+def test_neighbours_in_a_row_of_a_matrix_become_one_load() -> None:
+    a, out = variable("a", array(f32, 2)), variable("out", array(f32, 2))
+    column = op("*", number(4), call(thread), True)
+    body = []
+    for e in range(4):
+        place = op("+", column, number(e), True)
+        body.append(store(read(out), (call(group), place), load(read(a), call(group), place)))
+    code = instructions(assembly(lowered(function("k", (a, out), *loads_first(body)))))
+    assert [text.split()[0] for text in code if text.startswith("global_load")] == ["global_load_b128"]
+
+
+def loads_first(stores: list[tree.Store]) -> list[Any]:
+    """Load all values before the first store, which might change what is loaded."""
+    values = [variable(f"v{number}", f32) for number in range(len(stores))]
+    loads = [assign(value, one.value) for value, one in zip(values, stores, strict=True)]
+    return loads + [store(one.array, one.indices, read(v)) for v, one in zip(values, stores, strict=True)]
 
 
 def test_constant_distances_become_offsets_of_the_instruction() -> None:

@@ -194,6 +194,13 @@ def test_a_kernel_returns_nothing_and_writes_arrays_only() -> None:
         verify(program(function("k", (variable("a", array(f32, layout=Layout.ANY)),)), written=()))
 
 
+def test_stores_need_their_parameter_among_the_written() -> None:
+    kernel = function("k", PARAMETERS, store(read(A), (number(0),), read(X)))
+    verify(program(kernel, written=("a",)))
+    with pytest.raises(InternalError, match="a is stored to but not among the written"):
+        verify(program(kernel, written=("out",)))
+
+
 def returning(*body: Any) -> None:
     callee = function("f", PARAMETERS, *body, result=f32)
     verify(program(function("k", PARAMETERS), callee))
