@@ -111,8 +111,8 @@ def intrinsics() -> str:
         "What kernels can call beyond Python's own operators and functions. A capital letter stands for one of the "
         "types named beside it, the same wherever it stands. A constant must be known when compiling. An intrinsic "
         "becomes the instruction beside it; a device function is written over intrinsics and is inlined.\n\n"
-        "Python's `abs`, `min`, `max`, `len`, `range`, `zip`, `enumerate`, `reversed`, and those functions of `math` "
-        "that `amdjit.intrinsics.math` has a counterpart of are called by their own names."
+        "Python's `abs`, `min`, `max`, `round`, `len`, `range`, `zip`, `enumerate`, `reversed`, and those functions of "
+        "`math` that `amdjit.intrinsics.math` has a counterpart of are called by their own names."
     )
     parts, seen = [], set()
     for module, place in MODULES:
