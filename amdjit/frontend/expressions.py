@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import types
 from collections.abc import Callable, Mapping
 
 from amdjit.declarations import Coordinates, Property
@@ -245,9 +244,7 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
         ) from None  # fmt: skip
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
-    if isinstance(owner, types.ModuleType):
-        builder.session.note_read(vars(owner), node.attr, value)
-    elif not isinstance(owner, (Type, Coordinates)):
+    if not isinstance(owner, (Type, Coordinates)):
         builder.session.note_read(owner, node.attr, value)
     return _read_property(builder, outside_value(builder, value, node.attr, node), node)
 
