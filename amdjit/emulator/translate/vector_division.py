@@ -58,8 +58,10 @@ def _scale(form: Format) -> Emitter:
         result = b.select(tiny, up, s0)
         result = b.select(quotient, up_numerator, result)
         result = b.select(reciprocal, down, result)
+        # The ISA document prints the denominator times 2**scale here, which overflows and would need the other
+        # factor in V_DIV_FMAS; 1 / FLT_MAX comes out right only if it is scaled down.
         both = b.and_(reciprocal, quotient)
-        result = b.select(both, up_denominator, result)
+        result = b.select(both, b.select(is_denominator, down, s0), result)
         result = b.select(denormal, up, result)
         result = b.select(far, up_denominator, result)
         nan = _quiet_nan(b, s0)
@@ -87,10 +89,59 @@ def _multiply_add(form: Format) -> Emitter:
     def expression(b: Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value:
         plain = fx.fma(b, x, y, z)
         large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
-        factor = b.select(large, b.const(z, 2.0**form.scale), b.const(z, 2.0**-form.scale))
-        return b.select(scaled, b.binary("fmul", plain, factor), plain)
+        up = b.binary("fmul", plain, b.const(z, 2.0**form.scale))
+        down = _scaled_down_once(b, (x, y, z), plain, form)
+        return b.select(scaled, b.select(large, up, down), plain)
 
     return vector_op(expression, f"{form.code} {form.code} {form.code} mask")
+
+
+def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:
+    """The rounded sum and its exact error (Knuth)."""
+    total = b.binary("fadd", x, y)
+    back = b.binary("fsub", total, x)
+    left = b.binary("fsub", x, b.binary("fsub", total, back))
+    return total, b.binary("fadd", left, b.binary("fsub", y, back))
+
+
+def _fma_error(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
+    """The error of a fused multiply-add, rounded (Boldo and Muller, "Exact and approximated error of the FMA")."""
+    x, y, z = operands
+    product = b.binary("fmul", x, y)
+    rest = b.intrinsic("fma", x, y, b.emit(product.type, f"fneg {product.type} {product.text}"))
+    first, second = _two_sum(b, z, rest)
+    third, fourth = _two_sum(b, product, first)
+    return b.binary("fadd", b.binary("fadd", b.binary("fsub", third, plain), fourth), second)
+
+
+def _scaled_down_once(b: Builder, operands: tuple[Value, Value, Value], plain: Value, form: Format) -> Value:
+    """(x * y + z) * 2**-scale, rounded once: where the rounded sum lies between two denormals, its error decides."""
+    result = b.binary("fmul", plain, b.const(plain, 2.0**-form.scale))
+    back = b.binary("fmul", result, b.const(plain, 2.0**form.scale))
+    rest = b.binary("fsub", plain, back)
+    half_step = 2.0 ** (form.scale - form.bias - form.mantissa)
+    tie = b.compare("oeq", b.intrinsic("fabs", rest), b.const(plain, half_step))
+    error, zero = _fma_error(b, operands, plain), b.const(plain, 0.0)
+    above = b.and_(b.compare("ogt", error, zero), b.compare("ogt", rest, zero))
+    below = b.and_(b.compare("olt", error, zero), b.compare("olt", rest, zero))
+    same_side = b.or_(above, below)
+    step = b.intrinsic("copysign", b.const(plain, 2.0 ** (1 - form.bias - form.mantissa)), rest)
+    return b.select(b.and_(tie, same_side), b.binary("fadd", result, step), result)
+
+
+# Exponent differences of numerator and denominator below and from which a quotient is 0 or infinite for certain.
+_RANGE = {32: (-150, 129), 64: (-1075, 1025)}
+
+
+def _certain_range_errors(b: Builder, denominator: Value, numerator: Value) -> tuple[Value, Value]:
+    """Where the quotient must underflow or overflow: the steps before have lost it to NaN there.
+
+    The ISA document's condition for overflow, exponent(S1) == 255, cannot be meant: S1 is Inf or NaN then.
+    """
+    difference = b.sub(fx.unbiased_exponent(b, numerator), fx.unbiased_exponent(b, denominator))
+    low, high = _RANGE[bits_of(numerator.type)]
+    under = b.compare("slt", difference, b.const(difference, low))
+    return under, b.compare("sge", difference, b.const(difference, high))
 
 
 def _fix_up(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
@@ -109,11 +160,12 @@ def _fix_up(b: Builder, quotient: Value, denominator: Value, numerator: Value) -
 
     zero, infinity = b.const(quotient, 0.0), b.const(quotient, float("inf"))
     top, bottom = b.intrinsic("fabs", numerator), b.intrinsic("fabs", denominator)
+    under, over = _certain_range_errors(b, denominator, numerator)
     result = signed(quotient)
-    to_zero = b.or_(b.compare("oeq", bottom, infinity), b.compare("oeq", top, zero))
-    result = b.select(to_zero, signed(zero), result)
-    to_infinity = b.or_(b.compare("oeq", bottom, zero), b.compare("oeq", top, infinity))
+    to_zero = b.or_(under, b.or_(b.compare("oeq", bottom, infinity), b.compare("oeq", top, zero)))
+    to_infinity = b.or_(over, b.or_(b.compare("oeq", bottom, zero), b.compare("oeq", top, infinity)))
     result = b.select(to_infinity, signed(infinity), result)
+    result = b.select(to_zero, signed(zero), result)
     zeros = b.and_(b.compare("oeq", top, zero), b.compare("oeq", bottom, zero))
     infinities = b.and_(b.compare("oeq", top, infinity), b.compare("oeq", bottom, infinity))
     result = b.select(b.or_(zeros, infinities), _quiet_nan(b, quotient), result)
