@@ -44,7 +44,7 @@ CLANG_BUILTINS = dir(amdgcn)
 def table(name: str) -> list[dict[str, Any]]:
     path = DATA / name
     if not path.exists():
-        pytest.skip(f"{name} is not at hand")
+        pytest.skip(f"../shared/data/{name} is not there")
     entries: list[dict[str, Any]] = json.loads(path.read_text())
     return entries
 
