@@ -65,3 +65,11 @@ def test_the_readme_has_its_two_commands() -> None:
     text = (ROOT / "README.md").read_text()
     assert "\npip install . && amdjit demo\n" in text
     assert len(re.findall(r'^pip install -e "\.\[test\]" && pytest', text, re.MULTILINE)) == 1
+
+
+def test_the_code_map_names_every_part() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    folders = {f"{file.parent.name}/" for file in ROOT.glob("amdjit/*/__init__.py")}
+    modules = {file.name for file in ROOT.glob("amdjit/[a-z]*.py")}
+    assert len(folders | modules) > 20
+    assert not sorted(name for name in folders | modules if name not in text)
