@@ -78,7 +78,7 @@ class Kernel:
         dynamic_lds = launch[3] if len(launch) > 3 else 0
         return Launcher(self, launch[0], launch[1], stream, dynamic_lds)
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """A kernel is launched with a grid: LaunchError."""
         raise LaunchError(f"write {self.__name__}[grid, block](...), or {self.__name__}.forall(n)(...)")
 
@@ -183,6 +183,19 @@ class Kernel:
             self._loaded.setdefault(device, {})[arguments] = loaded
             return loaded
 
+    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """Return a launch's arguments in the order of the parameters, default values filled in."""
+        if not keywords and len(arguments) == len(self.parameter_names):
+            return arguments
+        try:
+            bound = inspect.signature(self.function).bind(*arguments, **keywords)
+        except TypeError as problem:
+            if not keywords:
+                self._check_count(len(arguments))
+            raise LaunchError(f"{self.__name__} takes ({', '.join(self.parameter_names)}): {problem}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
     def prepare(self, arguments: Sequence[Any], stream: Stream | None = None) -> PreparedLaunch:
         """Choose the device and the specialisation of a launch, and stage its arrays; nothing runs yet."""
         self._check_count(len(arguments))
@@ -208,12 +221,12 @@ class Launcher:
         self._kernel, self._grid, self._block = kernel, grid, block
         self._stream, self._dynamic_lds = stream, dynamic_lds
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Launch. NumPy arrays are copied to the device and, where the kernel writes them, back.
 
         With DeviceArrays only, the launch returns before the kernel has ended (on devices that work asynchronously).
         """
-        prepared = self._kernel.prepare(arguments, self._stream)
+        prepared = self._kernel.prepare(self._kernel.bind(arguments, keywords), self._stream)
         prepared.launch(self._grid, self._block, self._dynamic_lds)
 
 
@@ -223,11 +236,11 @@ class ForAll:
     def __init__(self, kernel: Kernel, n: int, stream: Stream | None, dynamic_lds: int) -> None:
         self._kernel, self._n, self._stream, self._dynamic_lds = kernel, n, stream, dynamic_lds
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Launch, as `kernel[grid, block](...)` does; nothing happens for n = 0."""
         if self._n < 0:
             raise LaunchError(f"{self._kernel.__name__}.forall({self._n}): n counts work-items and is at least 0")
-        prepared = self._kernel.prepare(arguments, self._stream)
+        prepared = self._kernel.prepare(self._kernel.bind(arguments, keywords), self._stream)
         if self._n == 0:
             return
         block = choose_block(prepared.loaded, prepared.device.target, self._dynamic_lds)
