@@ -69,7 +69,8 @@ def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
 def lower_function(module: ModuleState, function: tree.Function, declared: Any) -> None:
     """Lower a function's body into its declaration."""
     locations = None
-    if module.debug_info is not None:
+    # LLVM's inliner gives code without lines the line of the call.
+    if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
     builder = Builder(declared, module.fast_math)
     state = FunctionState(module, function, builder, locations)

@@ -162,10 +162,21 @@ class _Session:
         result = _finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
         typed = tree.Function(
-            name, parameters, result, freeze(builder.statements), builder.source.name_span, function.inline
+            name,
+            parameters,
+            result,
+            freeze(builder.statements),
+            builder.source.name_span,
+            function.inline,
+            transparent=function.inline and _is_library(builder.source.function),
         )
         self.functions.append(typed)
         return _Instance(typed)
+
+
+def _is_library(function: types.FunctionType) -> bool:
+    """People look for their own lines in assembly and in faults, not for those of amdjit's intrinsics."""
+    return function.__module__.startswith("amdjit.intrinsics.")
 
 
 def type_kernel(

@@ -372,7 +372,10 @@ class Return(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
-    """One typed function. `inline` False keeps it a function of its own in the machine code."""
+    """One typed function. `inline` False keeps it a function of its own in the machine code.
+
+    transparent: its machine instructions carry the source line of the call instead of lines of its own.
+    """
 
     name: str
     parameters: tuple[Variable, ...]
@@ -380,6 +383,7 @@ class Function:
     body: Sequence[Statement]
     span: Span
     inline: bool = True
+    transparent: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
