@@ -6,9 +6,10 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from amdjit.emulator.cache import ObjectCache
+from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.host_jit import HostCompiler
 from amdjit.emulator.kernarg import Extent, Geometry
@@ -63,7 +64,7 @@ class EmulatorDevice:
         self._target = target
         self._threads = threads or settings.emulator_threads or os.cpu_count() or 1
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
-        self._cache = ObjectCache(settings.cache_dir)
+        self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory()
         self._lazy = _Lazy()
 

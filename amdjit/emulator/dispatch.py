@@ -49,9 +49,7 @@ class Dispatcher:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="amdjit-emulator")
         self._dispatches = itertools.count(1)
 
-    def launch(
-        self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None
-    ) -> None:
+    def launch(self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None) -> None:
         """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot start."""
         check_launch(function.kernel, geometry, self._target)
         compiled = function.module.compiled(function.kernel, geometry.items % 32 == 0)

@@ -156,9 +156,7 @@ class Builder:
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
         """Compare: an integer predicate (`eq`, `ult`, `sge`) or a float one (`oeq`, `une`, `uno`)."""
         operation = "fcmp" if is_float(left.type) else "icmp"
-        return self.emit(
-            like(left.type, "i1"), f"{operation} {predicate} {left.type} {left.text}, {right.text}"
-        )
+        return self.emit(like(left.type, "i1"), f"{operation} {predicate} {left.type} {left.text}, {right.text}")
 
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         """Choose by a condition of the same shape, or a scalar one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import weakref
@@ -12,12 +11,12 @@ import numpy as np
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
 from amdjit.diagnostics.errors import BackendError, KernelFault
-from amdjit.emulator.cache import ObjectCache
+from amdjit.disk_cache import DiskCache
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.native.library import VERSION, NativeLibrary
+from amdjit.emulator.native.library import NativeLibrary
 from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.function import WAVE_SYMBOL, WaveFunction, translate_wave
@@ -29,7 +28,7 @@ class Host:
 
     compiler: HostCompiler
     library: NativeLibrary
-    cache: ObjectCache
+    cache: DiskCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class EmulatedModule:
 
     def _compile(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
         key = self._cache_key(kernel, full_waves)
-        stored = self._host.cache.read(key)
+        stored = self._host.cache.get(key)
         if stored is not None:
             header, _, image = stored.partition(b"\n")
             names = json.loads(header)
@@ -94,14 +93,14 @@ class EmulatedModule:
             function = self._translate(kernel, full_waves)
             image = self._host.compiler.compile(function.text, optimise=False)
             names = [sorted(function.natives), function.site_pcs, function.resume_pcs]
-            self._host.cache.write(key, json.dumps(names).encode() + b"\n" + image)
+            self._host.cache.put(key, json.dumps(names).encode() + b"\n" + image)
         imports = self._host.library.addresses(sorted(function.natives))
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         return CompiledKernel(code, code.addresses[WAVE_SYMBOL], function.site_pcs, function.resume_pcs)
 
-    def _cache_key(self, kernel: Kernel, full_waves: bool) -> bytes:
-        digest = hashlib.sha256(self.code_object.data).hexdigest()
-        return f"kernel|{VERSION}|{self._host.compiler.identity}|{digest}|{kernel.name}|{full_waves}".encode()
+    def _cache_key(self, kernel: Kernel, full_waves: bool) -> str:
+        parts = ("wave function", self._host.compiler.identity, kernel.name, str(full_waves), self.code_object.data)
+        return self._host.cache.key(*parts)
 
     def _translate(self, kernel: Kernel, full_waves: bool) -> WaveFunction:
         try:
@@ -130,16 +129,19 @@ class EmulatedModule:
         raise BackendError(f"no segment of the code object holds {address:#x}")
 
     def _refusal(
-        self, kernel: Kernel, pc: int, instruction: Instruction | None, reason: str, kind: str = "unsupported-instruction"
+        self,
+        kernel: Kernel,
+        pc: int,
+        instruction: Instruction | None,
+        reason: str,
+        kind: str = "unsupported-instruction",
     ) -> KernelFault:
         text = f"{disassemble(instruction)} at pc {pc:#x}" if instruction else f"pc {pc:#x}"
         place = self.code_object.line_of(pc)
         file, line = place if place else (None, None)
         where = f" ({file}:{line})" if place else ""
         message = f"{kernel.name}: {text}{where}: {reason}"
-        return KernelFault(
-            kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text
-        )
+        return KernelFault(kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text)
 
     def instruction_at(self, pc: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""

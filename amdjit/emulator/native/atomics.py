@@ -123,9 +123,7 @@ def _resolve(function: NativeFunction, lanes: Value, addresses: Value, size: int
     return function.call("aj_resolve", "i32", [*arguments, i32(FaultKind.GLOBAL_STORE)])
 
 
-def _refuse(
-    function: NativeFunction, kind: FaultKind, bad: Value, lanes: Value, wide: Value, size: int
-) -> Value:
+def _refuse(function: NativeFunction, kind: FaultKind, bad: Value, lanes: Value, wide: Value, size: int) -> Value:
     """Record a fault of the first bad lane, if any; return the lanes without the bad ones."""
     refuse, go_on = function.block("refuse"), function.block("go")
     function.branch_if(function.compare("eq", bad, i32(0)), go_on, refuse)
@@ -138,9 +136,7 @@ def _refuse(
     return function.and_(lanes, function.not_(bad))
 
 
-def _lds(
-    function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
-) -> tuple[Value, str]:
+def _lds(function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int) -> tuple[Value, str]:
     room = function.sub(function.context(Context.LDS_SIZE), i64(size))
     outside = function.compare("sgt", wide, function.splat(room))
     bad = function.and_(lanes, function.mask_bits(outside))
@@ -150,9 +146,7 @@ def _lds(
     return kept, function.current
 
 
-def _flat(
-    function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
-) -> tuple[Value, Value]:
+def _flat(function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int) -> tuple[Value, Value]:
     """Return the global lanes and the LDS ones, whose addresses are put in place."""
     high = function.shift("lshr", wide, 32)
     shared = function.compare("eq", high, function.splat(i64(SHARED_APERTURE_HIGH)))

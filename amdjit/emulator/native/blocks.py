@@ -88,9 +88,7 @@ def _merge_4(builder: Builder, halves: Sequence[Value]) -> list[Value]:
     order = [place + 2 * lane for lane in range(8) for place in (0, 1, 16, 17)]
     rows = []
     for part in (0, 1):
-        rows += [
-            builder.shuffle(pairs[0][part], pairs[1][part], order[start : start + ROW]) for start in (0, ROW)
-        ]
+        rows += [builder.shuffle(pairs[0][part], pairs[1][part], order[start : start + ROW]) for start in (0, ROW)]
     return rows
 
 
@@ -103,9 +101,7 @@ def load_block(builder: Builder, pointer: Value, size: int) -> list[Value]:
     if size < 4:
         narrow = builder.load(vector(f"i{size * 8}"), pointer)
         return [builder.resize(narrow, 32)]
-    rows = [
-        builder.load(ROW_TYPE, builder.offset(pointer, row * ROW * 4)) for row in range(2 * (size // 4))
-    ]
+    rows = [builder.load(ROW_TYPE, builder.offset(pointer, row * ROW * 4)) for row in range(2 * (size // 4))]
     return rows_to_dwords(builder, rows, size // 4)
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from amdjit.emulator.cache import ObjectCache
+from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.driver import driver_text
@@ -17,9 +17,6 @@ from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
-
-# Part of every cache key: raise it when generated code or the layout of shared memory changes.
-VERSION = "1"
 
 _DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
 _REFERENCE = re.compile(r"@(aj_\w+)\(")
@@ -69,7 +66,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
 class NativeLibrary:
     """Addresses of native functions by symbol. Safe to use from several threads."""
 
-    def __init__(self, compiler: HostCompiler, cache: ObjectCache) -> None:
+    def __init__(self, compiler: HostCompiler, cache: DiskCache) -> None:
         self._compiler = compiler
         self._cache = cache
         self._sources = native_sources(16 if compiler.wide_vectors else 4)
@@ -98,11 +95,11 @@ class NativeLibrary:
         self._addresses[symbol] = code.addresses[symbol]
 
     def _object(self, text: str, needed: set[str]) -> bytes:
-        key = f"native|{VERSION}|{self._compiler.identity}|{text}".encode()
-        image = self._cache.read(key)
+        key = self._cache.key("native function", self._compiler.identity, text)
+        image = self._cache.get(key)
         if image is None:
             image = self._compiler.compile(_declared(text, needed), optimise=True)
-            self._cache.write(key, image)
+            self._cache.put(key, image)
         return image
 
 

@@ -18,7 +18,7 @@ ROW = vector("float", 16)
 INTEGERS = vector("i32", 16)
 _ROW_BYTES = 64
 # LLVM unrolls the k loop otherwise, which costs twice the time: the code no longer fits the micro-op cache.
-_NO_UNROLL = "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.disable\"}"
+_NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +126,12 @@ def _fill_sparse(function: NativeFunction, panel: Value, element: Element, k_ext
         chosen = function.binary("lshr", chosen, function.splat(amount, 16))
         for pair in range(k_extent // 8):
             values = [_fragment(function, source, element, 2 * pair + part, half) for part in (0, 1)]
-            places = [
-                function.mask(function.shift("lshr", chosen, 4 * pair + 2 * part), 2) for part in (0, 1)
-            ]
+            places = [function.mask(function.shift("lshr", chosen, 4 * pair + 2 * part), 2) for part in (0, 1)]
             base = _sparse_base(element, k_extent, pair, half)
             _scatter_pair(function, panel, values, places, base)
 
 
-def _scatter_pair(
-    function: NativeFunction, panel: Value, values: list[Value], places: list[Value], base: int
-) -> None:
+def _scatter_pair(function: NativeFunction, panel: Value, values: list[Value], places: list[Value], base: int) -> None:
     zero = Value(ROW, "zeroinitializer")
     for position in range(4):
         row = zero
@@ -181,9 +177,7 @@ def _multiply(
 def _result_rows(function: NativeFunction, matrix: Matrix, pointer: Value) -> list[Value]:
     """Return C or D's place of each row: (row, address, shift) for rows 0 to 15."""
     wide = matrix.result in ("f32", "i32")
-    return [
-        function.offset(pointer, (row % 8 // (1 if wide else 2)) * 128 + (row // 8) * 64) for row in range(16)
-    ]
+    return [function.offset(pointer, (row % 8 // (1 if wide else 2)) * 128 + (row // 8) * 64) for row in range(16)]
 
 
 def _load_result(function: NativeFunction, matrix: Matrix, total: Value) -> None:

@@ -118,9 +118,7 @@ def _data(function: NativeFunction, access: Access) -> list[Value]:
     if not access.by_pointer:
         return [function.parameter("data")]
     data = function.parameter("data")
-    return [
-        function.load(V32, function.offset(data, index * VGPR_BYTES), 64) for index in range(access.size // 4)
-    ]
+    return [function.load(V32, function.offset(data, index * VGPR_BYTES), 64) for index in range(access.size // 4)]
 
 
 def _stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
@@ -309,9 +307,7 @@ def _gather_rows_2(function: NativeFunction, addresses: Value) -> list[Value]:
 def _gather_rows_4(function: NativeFunction, addresses: Value) -> list[Value]:
     rows = []
     for first in range(0, 32, 4):
-        items = [
-            function.load("<4 x i32>", _lane_pointer(function, addresses, first + slot)) for slot in range(4)
-        ]
+        items = [function.load("<4 x i32>", _lane_pointer(function, addresses, first + slot)) for slot in range(4)]
         left = function.shuffle(items[0], items[1], range(8))
         right = function.shuffle(items[2], items[3], range(8))
         rows.append(function.shuffle(left, right, range(16)))
@@ -376,10 +372,7 @@ def _flat_result(function: NativeFunction, access: Access, masks: list[Value], o
         return []
     values = []
     for dword in range(max(1, access.size // 4)):
-        parts = [
-            function.load(V32, function.offset(out, (index * 4 + dword) * VGPR_BYTES), 64)
-            for index in range(3)
-        ]
+        parts = [function.load(V32, function.offset(out, (index * 4 + dword) * VGPR_BYTES), 64) for index in range(3)]
         value = function.select(function.lane_mask(masks[0]), parts[1], parts[0])
         values.append(function.select(function.lane_mask(masks[1]), parts[2], value))
     return values

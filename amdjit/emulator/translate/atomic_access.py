@@ -10,7 +10,14 @@ from amdjit.emulator.ir import Value
 from amdjit.emulator.native.atomics import Atomic
 from amdjit.emulator.translate.frame import CONTEXT, Frame
 from amdjit.emulator.translate.lds_access import lds_address
-from amdjit.emulator.translate.memory_access import Address, Width, flat_address, global_address, register_of, write_loaded
+from amdjit.emulator.translate.memory_access import (
+    Address,
+    Width,
+    flat_address,
+    global_address,
+    register_of,
+    write_loaded,
+)
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import V32
 

@@ -24,7 +24,7 @@ from amdjit.emulator.layout import (
     FaultKind,
 )
 from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target, is_debug_trap
-from amdjit.emulator.translate.dataflow import Liveness, Ones, ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import CONTEXT, STAGING_VECTORS, STATE, Frame, Sites
@@ -297,15 +297,19 @@ class _Translation:
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
-_TERMINATORS = CONDITIONAL | ENDS | {
-    "s_branch",
-    "s_call_b64",
-    "s_setpc_b64",
-    "s_swappc_b64",
-    "s_barrier_wait",
-    "s_sleep",
-    "s_trap",
-}
+_TERMINATORS = (
+    CONDITIONAL
+    | ENDS
+    | {
+        "s_branch",
+        "s_call_b64",
+        "s_setpc_b64",
+        "s_swappc_b64",
+        "s_barrier_wait",
+        "s_sleep",
+        "s_trap",
+    }
+)
 
 
 def _label(pc: int) -> str:

@@ -10,8 +10,8 @@ from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.native.matrix import Matrix
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
-from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.operands import constant_bits
+from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import V32
 
 _NAME = re.compile(r"v_(s?)wmma(?:c)?_(\w+?)_16x16x(\d+)_(\w+)")

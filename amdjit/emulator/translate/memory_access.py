@@ -73,9 +73,7 @@ def load_vectors(frame: Frame, instruction: Instruction, address: Address, size:
     return [frame.builder.load(V32, frame.staging(index), 64) for index in range(size // 4)]
 
 
-def store_vectors(
-    frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]
-) -> None:
+def store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
     access = Access(address[0], size, True)
     arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.registers.exec_bits()]

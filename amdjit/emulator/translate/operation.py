@@ -30,9 +30,7 @@ class VectorOp:
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
-        operands = [
-            frame.source(instruction, index + 1, code) for index, code in enumerate(self.sources)
-        ]
+        operands = [frame.source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.source(instruction, 0, self.accumulates))
         return self.choose(instruction)(frame.builder, *operands)
@@ -73,9 +71,7 @@ class ScalarOp:
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
-        operands = [
-            frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(self.sources)
-        ]
+        operands = [frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.scalar_source(instruction, 0, self.accumulates))
         result = self.expression(frame.builder, *operands)
@@ -85,9 +81,7 @@ class ScalarOp:
             frame.registers.write_condition_code(frame.builder.compare("ne", result, zero))
 
 
-def scalar_op(
-    expression: Expression, sources: str, nonzero: bool = False, accumulates: str | None = None
-) -> ScalarOp:
+def scalar_op(expression: Expression, sources: str, nonzero: bool = False, accumulates: str | None = None) -> ScalarOp:
     """Describe a SALU instruction; `sources` lists type codes."""
     return ScalarOp(expression, tuple(sources.split()), nonzero, accumulates)
 

@@ -6,9 +6,9 @@ take their addresses; all others are stack slots that LLVM turns into SSA values
 
 from __future__ import annotations
 
-from amdjit.emulator.ir import LANES, Builder, Value, bits_of, constant, element_of, lanes_of, vector
-from amdjit.emulator.layout import EXEC_HI, EXEC_LO, M0, SCALAR_BYTES, SCC_SLOT, TTMP_FIRST, VCC_LO, VGPR_BYTES
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
+from amdjit.emulator.ir import Builder, Value, constant, element_of, vector
+from amdjit.emulator.layout import EXEC_HI, EXEC_LO, M0, SCALAR_BYTES, SCC_SLOT, TTMP_FIRST, VCC_LO, VGPR_BYTES
 
 V32 = vector("i32")
 FULL_MASK = Value(vector("i1"), "splat (i1 true)")
@@ -235,5 +235,3 @@ class Registers:
             shifted = self._builder.shift("lshr", whole, 16) if half else whole
             views[name] = self._builder.resize(shifted, 16)
         return self._builder.bitcast(views[name], element)
-
-

@@ -128,9 +128,7 @@ _BITS: dict[str, Emitter] = {
     "s_bfe_u64": scalar_op(_field(False), "u64 u32", nonzero=True),
     "s_bfe_i64": scalar_op(_field(True), "i64 u32", nonzero=True),
     "s_bfm_b32": scalar_op(ix.bfm, "b32 b32"),
-    "s_bfm_b64": scalar_op(
-        lambda b, x, y: ix.bfm(b, b.resize(b.mask(x, 6), 64), b.resize(y, 64)), "b32 b32"
-    ),
+    "s_bfm_b64": scalar_op(lambda b, x, y: ix.bfm(b, b.resize(b.mask(x, 6), 64), b.resize(y, 64)), "b32 b32"),
     "s_mov_b32": scalar_op(ix.mov, "b32"),
     "s_mov_b64": scalar_op(ix.mov, "b64"),
     "s_brev_b32": scalar_op(ix.intrinsic("bitreverse"), "b32"),

@@ -156,13 +156,44 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
     raise Untranslatable(instruction, "hardware registers cannot be written in the emulator")
 
 
-_NO_EFFECT = (
-    "s_nop s_clause s_delay_alu s_wait_alu s_waitcnt s_wait_idle s_wait_event s_code_end s_setprio s_wakeup "
-    "s_incperflevel s_decperflevel s_ttracedata s_ttracedata_imm s_icache_inv s_wait_loadcnt s_wait_storecnt "
-    "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt "
-    "s_wait_storecnt_dscnt s_dcache_inv s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
-    "s_buffer_prefetch_data s_prefetch_data_pc_rel global_inv global_wb global_wbinv v_nop ds_nop v_pipeflush"
-).split()
+_NO_EFFECT = [
+    "s_nop",
+    "s_clause",
+    "s_delay_alu",
+    "s_wait_alu",
+    "s_waitcnt",
+    "s_wait_idle",
+    "s_wait_event",
+    "s_code_end",
+    "s_setprio",
+    "s_wakeup",
+    "s_incperflevel",
+    "s_decperflevel",
+    "s_ttracedata",
+    "s_ttracedata_imm",
+    "s_icache_inv",
+    "s_wait_loadcnt",
+    "s_wait_storecnt",
+    "s_wait_samplecnt",
+    "s_wait_bvhcnt",
+    "s_wait_expcnt",
+    "s_wait_dscnt",
+    "s_wait_kmcnt",
+    "s_wait_loadcnt_dscnt",
+    "s_wait_storecnt_dscnt",
+    "s_dcache_inv",
+    "s_prefetch_inst",
+    "s_prefetch_inst_pc_rel",
+    "s_prefetch_data",
+    "s_buffer_prefetch_data",
+    "s_prefetch_data_pc_rel",
+    "global_inv",
+    "global_wb",
+    "global_wbinv",
+    "v_nop",
+    "ds_nop",
+    "v_pipeflush",
+]
 
 SCALAR_CONTROL: Mapping[str, Emitter] = {
     **_comparisons(),

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 
 from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
-from amdjit.emulator.translate.vector_division import VECTOR_DIVISION
-from amdjit.emulator.translate.vector_packed import VECTOR_PACKED
-from amdjit.emulator.translate.vector_special import VECTOR_SPECIAL
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
 from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
@@ -18,8 +15,11 @@ from amdjit.emulator.translate.scalar_control import SCALAR_CONTROL
 from amdjit.emulator.translate.scalar_memory import SCALAR_MEMORY
 from amdjit.emulator.translate.vector_carry import VECTOR_CARRY
 from amdjit.emulator.translate.vector_compare import VECTOR_COMPARE
+from amdjit.emulator.translate.vector_division import VECTOR_DIVISION
 from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
 from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
+from amdjit.emulator.translate.vector_packed import VECTOR_PACKED
+from amdjit.emulator.translate.vector_special import VECTOR_SPECIAL
 
 EMITTERS: Mapping[str, Emitter] = {
     **SCALAR_ALU,

@@ -86,9 +86,7 @@ def classify(b: Builder, value: Value, wanted: Value) -> Value:
     kind = b.select(_below(b, magnitude, 1 << mantissa), b.const(wanted, 7), kind)
     kind = b.select(_below(b, magnitude, 1), b.const(wanted, 6), kind)
     kind = b.select(negative, b.sub(b.const(wanted, 11), kind), kind)
-    quiet = b.select(
-        _below(b, magnitude, infinity | 1 << (mantissa - 1)), b.const(wanted, 0), b.const(wanted, 1)
-    )
+    quiet = b.select(_below(b, magnitude, infinity | 1 << (mantissa - 1)), b.const(wanted, 0), b.const(wanted, 1))
     kind = b.select(_below(b, magnitude, infinity + 1), kind, quiet)
     return b.compare("ne", b.mask(b.shift("lshr", wanted, kind), 1), b.const(wanted, 0))
 

@@ -39,9 +39,7 @@ def _basic(code: str) -> dict[str, VectorOp]:
         f"v_rcp_{code}": vector_op(form(fx.reciprocal), one),
         f"v_sqrt_{code}": vector_op(form(fx.square_root), one),
         f"v_rsq_{code}": vector_op(form(fx.reciprocal_root), one),
-        f"v_fract_{code}": vector_op(
-            form(fx.fraction({"f16": "half", "f32": "float", "f64": "double"}[code])), one
-        ),
+        f"v_fract_{code}": vector_op(form(fx.fraction({"f16": "half", "f32": "float", "f64": "double"}[code])), one),
     }
     for name, llvm_name in _ROUNDING.items():
         table[f"v_{name}_{code}"] = vector_op(form(ix.intrinsic(llvm_name)), one)
@@ -78,8 +76,6 @@ def _ldexp_half(b: Builder, x: Value, exponent: Value) -> Value:
     wide = fx.ldexp_single(b, b.convert("fpext", x, "float"), exponent)
     # ldexp_single rounds to 24 bits first; a half has 11 and its scaled value is exact there unless it underflows.
     return b.convert("fptrunc", wide, "half")
-
-
 
 
 def _normalised_integer(signed: bool, pack: bool = False) -> ix.Expression:

@@ -69,9 +69,7 @@ _BITS = {
     "v_bcnt_u32_b32": vector_op(ix.bit_count_add, "b32 u32"),
     "v_mbcnt_lo_u32_b32": vector_op(_masked_bit_count, "b32 u32"),
     "v_mbcnt_hi_u32_b32": vector_op(_upper_masked_bit_count, "b32 u32"),
-    "v_pack_b32_f16": vector_op(
-        lambda b, x, y: b.or_(b.resize(x, 32), b.shift("shl", b.resize(y, 32), 16)), "b16 b16"
-    ),
+    "v_pack_b32_f16": vector_op(lambda b, x, y: b.or_(b.resize(x, 32), b.shift("shl", b.resize(y, 32), 16)), "b16 b16"),
 }
 
 _ARITHMETIC = {

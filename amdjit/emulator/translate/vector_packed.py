@@ -237,4 +237,3 @@ VECTOR_PACKED: Mapping[str, Emitter] = {
     "v_fma_mixlo_f16": _mixed(0),
     "v_fma_mixhi_f16": _mixed(1),
 }
-

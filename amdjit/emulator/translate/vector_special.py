@@ -89,9 +89,7 @@ def _eighths_to_singles(widen: Widen) -> Emitter:
 def _singles_to_eighths(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        low, high = (
-            single_to_eighth(b, frame.source(instruction, index, "f32"), kind, None) for index in (1, 2)
-        )
+        low, high = (single_to_eighth(b, frame.source(instruction, index, "f32"), kind, None) for index in (1, 2))
         packed = b.or_(low, b.shift("shl", high, 8))
         frame.write(instruction, 0, b.resize(packed, 16))
 
@@ -185,4 +183,3 @@ VECTOR_SPECIAL: Mapping[str, Emitter] = {
     "v_movrelsd_b32": _relative(True, True, False),
     "v_movrelsd_2_b32": _relative(True, True, True),
 }
-
