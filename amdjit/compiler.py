@@ -10,6 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -18,7 +19,7 @@ import msgpack
 from amdjit.backend import annotate_assembly, emit_assembly, emit_object, find_linker, link, optimise
 from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.diagnostics import codes
-from amdjit.disk_cache import DiskCache
+from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, Limits, OutsideRead, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
@@ -31,9 +32,6 @@ from amdjit.tree.verifier import verify
 from amdjit.types import Type
 
 Argument = Type | CompileTime
-
-# Everything that a code object depends on beside its IR, options and linker; one LLVM comes with each llvmlite.
-_CACHE_VERSION = f"amdjit 0.1.0 llvmlite {llvmlite.__version__}"
 
 
 @dataclass(frozen=True)
@@ -122,9 +120,10 @@ def compile_kernel(
 def _build(llvm: str, options: CompileOptions, environment: Environment) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
     linker = find_linker(environment)
-    cache = DiskCache(environment.cache_dir, _CACHE_VERSION)
+    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
     # The other options are written in the IR.
-    key = cache.key("code object", llvm, options.target.name, f"{options.wave_size} {options.opt_level}", str(linker))
+    tools = f"llvmlite {llvmlite.__version__} {linker}"
+    key = cache.key("code object", llvm, options.target.name, f"{options.wave_size} {options.opt_level}", tools)
     built = cache.get(key)
     if built is None:
         optimized = optimise(llvm, options.target, options)

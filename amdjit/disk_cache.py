@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DiskCache"]
+__all__ = ["DiskCache", "source_version"]
 
 _LOGGER = logging.getLogger("amdjit")
 
@@ -31,6 +31,16 @@ _PRUNING_DIGITS = "0"
 # Pruning leaves some room, so that the next write need not prune again.
 _KEPT_SHARE = 0.75
 _ABANDONED_SECONDS = 3600.0
+
+
+def source_version(*folders: Path) -> str:
+    """Return what changes whenever a Python file below the folders does, for the version of a cache."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(folder.rglob("*.py")):
+            facts = file.stat()
+            digest.update(f"{file.relative_to(folder)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
