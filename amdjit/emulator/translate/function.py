@@ -35,6 +35,10 @@ from amdjit.emulator.translate.vector_special import RELATIVE
 
 WAVE_SYMBOL = "aj_wave"
 
+# How often a wave may go round a loop that may wait for another wave before that one runs.
+_PATIENCE = 128
+_SHORT_LOOP = 16
+
 
 @dataclass(frozen=True, slots=True)
 class WaveFunction:
@@ -57,6 +61,16 @@ class _Pause:
     yields: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Poll:
+    """A look at the stop flag on the way back to `target`; `goal` is the label that comes next."""
+
+    label: str
+    goal: str
+    target: int
+    site: Value
+
+
 def translate_wave(graph: Graph, full_waves: bool, attributes: str) -> WaveFunction:
     """Translate; `full_waves` promises that all 32 lanes of every wave start active.
 
@@ -76,7 +90,7 @@ class _Translation:
         self._frame = Frame(self._builder, registers, Sites([graph.entry]))
         self._pauses: list[_Pause] = []
         self._polls = 0
-        self._exits: list[tuple[str, Value]] = []
+        self._exits: list[_Poll] = []
 
     def run(self, attributes: str) -> WaveFunction:
         for pc in sorted(self._ones):
@@ -168,8 +182,14 @@ class _Translation:
         self._polls += 1
         label = f"poll{self._polls}"
         site = self._frame.sites.add(last.pc)
-        self._exits.append((f"{label}:{_label(target)}", site))
+        goal = self._patience(label, target) if may_poll(self._graph, target, last.pc) else _label(target)
+        self._exits.append(_Poll(label, goal, target, site))
         return label
+
+    def _patience(self, label: str, target: int) -> str:
+        """Give way to the group's other waves every so often: one of them may have to end this loop."""
+        self._pauses.append(_Pause(len(self._pauses) + 1, target, True))
+        return f"{label}.count{len(self._pauses)}"
 
     def _link(self, last: Instruction, following: int) -> None:
         address = self._builder.add(self._frame.context(Context.LOAD_BIAS), constant("i64", following))
@@ -216,15 +236,26 @@ class _Translation:
     def _ends(self) -> None:
         for pause in self._pauses:
             self._save_and_resume(pause)
-        for names, site in self._exits:
-            label, target = names.split(":")
-            self._builder.label(label)
-            flag = self._builder.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
-            stop = self._builder.compare("ne", flag, constant("i64", 0))
-            self._builder.branch_if(stop, f"{label}.stop", target)
-            self._builder.label(f"{label}.stop")
-            self._frame.native_void("aj_stopped", [CONTEXT, site])
-            self._builder.line(f"ret i32 {WAVE_STOPPED}")
+        for poll in self._exits:
+            self._look_at_stop_flag(poll)
+
+    def _look_at_stop_flag(self, poll: _Poll) -> None:
+        b = self._builder
+        b.label(poll.label)
+        flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
+        stop = b.compare("ne", flag, constant("i64", 0))
+        b.branch_if(stop, f"{poll.label}.stop", poll.goal)
+        b.label(f"{poll.label}.stop")
+        self._frame.native_void("aj_stopped", [CONTEXT, poll.site])
+        b.line(f"ret i32 {WAVE_STOPPED}")
+        if poll.goal == _label(poll.target):
+            return
+        b.label(poll.goal)
+        patience = Value("ptr", "%patience")
+        left = b.sub(b.load("i32", patience, 4), constant("i32", 1))
+        spent = b.compare("eq", left, constant("i32", 0))
+        b.store(b.select(spent, constant("i32", _PATIENCE), left), patience, 4)
+        b.branch_if(spent, f"save{poll.goal.rpartition('count')[2]}", _label(poll.target))
 
     def _kept(self, pause: _Pause) -> list[tuple[str, int]]:
         live = self._liveness.at_start.get(pause.after, frozenset())
@@ -278,6 +309,8 @@ class _Translation:
             elif index not in self._in_memory:
                 b.line(f"%v{index}.slot = alloca {V32}, align 64")
         b.line(f"%staging = alloca [{STAGING_VECTORS * LANES} x i32], align 64")
+        b.line("%patience = alloca i32, align 4")
+        b.line(f"store i32 {_PATIENCE}, ptr %patience, align 4")
         b.line("%launch = load ptr, ptr %context, align 8")
         cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
         b.line(f"switch i32 %resume, label %start [ {cases} ]")
@@ -314,6 +347,22 @@ _TERMINATORS = (
 
 def _label(pc: int) -> str:
     return f"at{pc:x}"
+
+
+def may_poll(graph: Graph, first: int, last: int) -> bool:
+    """Tell whether the loop [first, last] may wait for another wave: it has an atomic with a result or a load of a
+    wider scope, or it is short and loads."""
+    body = [i for block in graph.blocks.values() if first <= block.pc <= last for i in block.instructions]
+    short = len(body) <= _SHORT_LOOP
+    return any(_observes(instruction, short) for instruction in body)
+
+
+def _observes(instruction: Instruction, short: bool) -> bool:
+    name = instruction.mnemonic
+    if "_load_" in name:
+        return short or bool(instruction.immediates.get("scope"))
+    returns = instruction.opcode.operands and instruction.opcode.operands[0].role == "vdst"
+    return bool(returns and instruction.operands[0] and ("_atomic_" in name or "_rtn_" in name))
 
 
 def matrix_registers(graph: Graph) -> frozenset[int]:
