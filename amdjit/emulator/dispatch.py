@@ -142,7 +142,7 @@ class _Run:
         address: int,
     ) -> None:
         kernel = function.kernel
-        segment = build_segment(kernel, geometry, kernarg, address)
+        segment = bytes(build_segment(kernel, geometry, kernarg, address))
         dispatcher.memory.write(address, memoryview(segment))
         self._table = dispatcher.memory.table()
         self._waves = -(-geometry.items // 32)

@@ -172,5 +172,5 @@ def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
         start = segment.address - low
         image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     base = memory.allocate(high - low, writable, "code object")
-    memory.write(base, memoryview(image))
+    memory.write(base, image.data)
     return base, base - low

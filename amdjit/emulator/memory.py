@@ -110,4 +110,4 @@ class DeviceMemory:
 
 
 def _view(address: int, nbytes: int) -> NDArray[np.uint8]:
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))

@@ -82,7 +82,7 @@ def _argument_bytes(device: EmulatorDevice, value: Argument, places: list[tuple[
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _extent(value: int | Sequence[int]) -> Extent:

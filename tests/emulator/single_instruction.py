@@ -89,7 +89,9 @@ def samples32(rows: int, seed: int = 1) -> Registers:
     """Special patterns in all pairs over two rows, then random bits, and random floats of moderate size."""
     random = np.random.default_rng(seed)
     special = np.array(_SPECIAL_32, np.uint32)
-    grid = np.stack([np.tile(special, 32), np.repeat(special, 32), *(random.permutation(np.tile(special, 32)) for _ in range(rows))])
+    grid = np.stack(
+        [np.tile(special, 32), np.repeat(special, 32), *(random.permutation(np.tile(special, 32)) for _ in range(rows))]
+    )
     noise = random.integers(0, 1 << 32, (rows + 2, 512), np.uint32)
     plain = (random.standard_normal((rows + 2, 512)) * 100).astype(np.float32).view(np.uint32)
     return np.ascontiguousarray(np.concatenate([grid, noise, plain], axis=1)[:rows])

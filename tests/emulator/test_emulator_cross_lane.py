@@ -73,7 +73,9 @@ def dpp_model(
 def test_dpp_moves(control: str, bound: int, execution: int) -> None:
     inputs = samples32(2)[:, :256]
     for rows, banks, fetch in ((15, 15, 0), (15, 15, 1), (2, 13, 0), (5, 6, 1)):
-        suffix = f"{control} row_mask:{rows} bank_mask:{banks}{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
+        suffix = (
+            f"{control} row_mask:{rows} bank_mask:{banks}{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
+        )
         body = f"  v_mov_b32 v100, v2\n  s_mov_b32 exec_lo, {execution:#x}\n  v_mov_b32_dpp v100, v1 {suffix}"
         found = waves(run_registers(body, inputs, [100])[0])
         values, old = waves(inputs[0]), waves(inputs[1])
@@ -223,7 +225,10 @@ def test_permutation_through_lds_addresses(execution: int) -> None:
 )  # fmt: skip
 def test_swizzles(text: str, source: object) -> None:
     inputs = samples32(1)[:, :256]
-    body = f"  v_mov_b32 v100, -1\n  s_mov_b32 exec_lo, {PARTIAL:#x}\n  ds_swizzle_b32 v100, v1 offset:{text}\n  s_wait_dscnt 0x0"
+    body = f"""  v_mov_b32 v100, -1
+  s_mov_b32 exec_lo, {PARTIAL:#x}
+  ds_swizzle_b32 v100, v1 offset:{text}
+  s_wait_dscnt 0x0"""
     found = waves(run_registers(body, inputs, [100])[0])
     values = waves(inputs[0])
     for lane in range(32):

@@ -90,7 +90,9 @@ def test_scalar_loads_are_checked() -> None:
 
 
 def test_lds_accesses_past_the_groups_lds_are_refused() -> None:
-    source = "SHARED u32 box[16];\nKERNEL over(GLOBAL u32 *x) { box[LANE] = LANE; barrier(); x[LANE] = box[LANE ^ 1]; }\n"
+    source = (
+        "SHARED u32 box[16];\nKERNEL over(GLOBAL u32 *x) { box[LANE] = LANE; barrier(); x[LANE] = box[LANE ^ 1]; }\n"
+    )
     fault = fault_of(source, "over", 1, 32, [np.zeros(32, np.uint32)])
     assert fault.kind == "out-of-bounds"
     assert fault.thread == (16, 0, 0)
@@ -126,7 +128,9 @@ def test_waves_at_different_barriers_are_a_fault() -> None:
 
 
 def test_a_trap_is_a_fault() -> None:
-    fault = fault_of("KERNEL stop(GLOBAL u32 *x) { if (x[0] == 0) __builtin_trap(); }", "stop", 1, 32, [np.zeros(1, "I")])
+    fault = fault_of(
+        "KERNEL stop(GLOBAL u32 *x) { if (x[0] == 0) __builtin_trap(); }", "stop", 1, 32, [np.zeros(1, "I")]
+    )
     assert fault.kind == "trap"
 
 

@@ -88,7 +88,9 @@ CASES = [
             np.uint64(12345678901),
         ],
     ),
-    Case("half_precision", "half_precision", lambda r: [halves(r), halves(r), floats(r, np.float16), floats(r, "f")], 1),
+    Case(
+        "half_precision", "half_precision", lambda r: [halves(r), halves(r), floats(r, np.float16), floats(r, "f")], 1
+    ),
     Case(
         "half_precision",
         "short_integers",

@@ -23,11 +23,12 @@ pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tool
 
 HEAD = '#include "common.h"\n'
 WHERE = """
+#define ID(name) __builtin_amdgcn_##name()
 KERNEL where(GLOBAL u32 *x) {
-  u32 sx = __builtin_amdgcn_workgroup_size_x(), sy = __builtin_amdgcn_workgroup_size_y(), sz = __builtin_amdgcn_workgroup_size_z();
-  u32 lx = __builtin_amdgcn_workitem_id_x(), ly = __builtin_amdgcn_workitem_id_y(), lz = __builtin_amdgcn_workitem_id_z();
-  u32 gx = __builtin_amdgcn_workgroup_id_x(), gy = __builtin_amdgcn_workgroup_id_y(), gz = __builtin_amdgcn_workgroup_id_z();
-  u32 nx = __builtin_amdgcn_grid_size_x() / sx, ny = __builtin_amdgcn_grid_size_y() / sy;
+  u32 sx = ID(workgroup_size_x), sy = ID(workgroup_size_y), sz = ID(workgroup_size_z);
+  u32 lx = ID(workitem_id_x), ly = ID(workitem_id_y), lz = ID(workitem_id_z);
+  u32 gx = ID(workgroup_id_x), gy = ID(workgroup_id_y), gz = ID(workgroup_id_z);
+  u32 nx = ID(grid_size_x) / sx, ny = ID(grid_size_y) / sy;
   u32 group = (gz * ny + gy) * nx + gx, item = (lz * sy + ly) * sx + lx;
   x[group * sx * sy * sz + item] = item | group << 16;
 }
@@ -39,7 +40,9 @@ KERNEL where(GLOBAL u32 *x) {
     ("grid", "block"),
     [((5,), (1,)), ((3,), (31,)), ((2,), (33,)), ((4, 3), (8, 8)), ((2, 3, 4), (5, 3, 7)), ((1, 1, 7), (1, 1, 64))],
 )
-def test_every_work_item_runs_once_and_knows_its_place(grid: tuple[int, ...], block: tuple[int, ...], threads: int) -> None:
+def test_every_work_item_runs_once_and_knows_its_place(
+    grid: tuple[int, ...], block: tuple[int, ...], threads: int
+) -> None:
     groups, items = int(np.prod(grid)), int(np.prod(block))
     x = np.zeros(groups * items, np.uint32)
     emulate(compile_source(HEAD + WHERE), "where", grid, block, [x], threads=threads)
@@ -103,7 +106,9 @@ KERNEL locked(GLOBAL u32 *x) {
   if (LANE % 32 == 0) {
     if (LANE == 96) __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
     u32 expected;
-    do { expected = 0; } while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    do
+      expected = 0;
+    while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
     total += LANE;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
   }

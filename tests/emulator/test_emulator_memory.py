@@ -189,7 +189,11 @@ def test_stores_of_the_upper_half(name: str) -> None:
 
 def test_private_memory_through_scratch_and_flat_addresses() -> None:
     source = """
-__attribute__((noinline)) static u32 sum(const u32 *p, u32 n) { u32 s = 0; for (u32 k = 0; k < n; ++k) s += p[k]; return s; }
+__attribute__((noinline)) static u32 sum(const u32 *p, u32 n) {
+  u32 s = 0;
+  for (u32 k = 0; k < n; ++k) s += p[k];
+  return s;
+}
 SHARED u32 box[64];
 KERNEL flat(GLOBAL u32 *x, u32 n) {
   u32 mine[16], i = LANE;
@@ -208,7 +212,9 @@ KERNEL flat(GLOBAL u32 *x, u32 n) {
         lane = np.arange(32)
         box = np.concatenate([values, lane])
         expected = [
-            sum(int(values[i]) * k + i for k in range(9)) + int(box[i & 15 :][:3].sum()) + int(values[i & 7 :][:4].sum())
+            sum(int(values[i]) * k + i for k in range(9))
+            + int(box[i & 15 :][:3].sum())
+            + int(values[i & 7 :][:4].sum())
             for i in range(32)
         ]
         np.testing.assert_array_equal(x, np.array(expected, np.uint32))
@@ -256,7 +262,7 @@ def atomic_model(name: str, memory: NDArray[Any], places: NDArray[Any], data: ND
 @pytest.mark.parametrize("name", ATOMICS)
 def test_atomics_return_what_was_there_in_the_order_of_lanes(name: str, space: str) -> None:
     mask = 0x7FFFFFF7
-    setup = f"""
+    setup = """
   s_load_b128 s[0:3], s[0:1], 0x0
   v_lshlrev_b32 v0, 2, v0
   v_mov_b32 v20, 0

@@ -20,7 +20,9 @@ PAIRS = [
 ]
 WIDE = [
     (int(a), int(b))
-    for a, b in zip(_RANDOM.integers(0, 1 << 64, 60, np.uint64), _RANDOM.integers(0, 1 << 64, 60, np.uint64))
+    for a, b in zip(
+        _RANDOM.integers(0, 1 << 64, 60, np.uint64), _RANDOM.integers(0, 1 << 64, 60, np.uint64), strict=True
+    )
 ] + [(0, 0), (M64, M64), (1 << 63, 1), (0, 5), (M64, 0), (7, 7)]
 
 
@@ -123,7 +125,7 @@ NARROW: dict[str, Model] = {
 @pytest.mark.parametrize("name", NARROW)
 def test_two_operands(name: str) -> None:
     found = run_scalar(f"{name} s24, s20, s22", PAIRS, False)
-    for (a, b), (result, scc) in zip(PAIRS, found):
+    for (a, b), (result, scc) in zip(PAIRS, found, strict=True):
         value, condition = NARROW[name](a, b)
         assert (result, scc) == (value & M32, 1 if condition is None else int(condition)), (hex(a), hex(b))
 
@@ -149,7 +151,7 @@ _NARROW_SECOND = ("s_lshl_b64", "s_lshr_b64", "s_ashr_i64", "s_bfe_u64", "s_bfe_
 def test_two_wide_operands(name: str) -> None:
     second = "s22" if name in _NARROW_SECOND else "s[22:23]"
     found = run_scalar(f"{name} s[24:25], s[20:21], {second}", WIDE, True)
-    for (a, b), (result, scc) in zip(WIDE, found):
+    for (a, b), (result, scc) in zip(WIDE, found, strict=True):
         value, condition = DOUBLE[name](a, b)
         assert (result, scc) == (value & M64, 1 if condition is None else int(condition)), (hex(a), hex(b))
 
@@ -178,7 +180,7 @@ ONE: dict[str, tuple[Callable[[int], int], bool]] = {
 @pytest.mark.parametrize("name", ONE)
 def test_one_operand(name: str) -> None:
     model, sets = ONE[name]
-    for (a, _), (result, scc) in zip(PAIRS, run_scalar(f"{name} s24, s20", PAIRS, False)):
+    for (a, _), (result, scc) in zip(PAIRS, run_scalar(f"{name} s24, s20", PAIRS, False), strict=True):
         expected = model(a) & M32
         assert (result, scc) == (expected, int(bool(expected)) if sets else 1), hex(a)
 
@@ -200,7 +202,7 @@ WIDE_ONE: dict[str, Callable[[int], int]] = {
 
 @pytest.mark.parametrize("text", WIDE_ONE)
 def test_wide_and_constant_operands(text: str) -> None:
-    for (a, _), (result, _) in zip(WIDE, run_scalar(text, WIDE, True)):
+    for (a, _), (result, _) in zip(WIDE, run_scalar(text, WIDE, True), strict=True):
         assert result == WIDE_ONE[text](a), hex(a)
 
 
@@ -211,23 +213,27 @@ COMPARISONS = {"eq": "==", "lg": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons(name: str, kind: str) -> None:
     found = run_scalar(f"s_cmp_{name}_{kind} s20, s22", PAIRS, False)
-    for (a, b), (_, scc) in zip(PAIRS, found):
+    for (a, b), (_, scc) in zip(PAIRS, found, strict=True):
         values = (s32(a), s32(b)) if kind == "i32" else (a, b)
         assert scc == int(eval(f"{values[0]} {COMPARISONS[name]} {values[1]}")), (hex(a), hex(b))
 
 
 def test_wide_comparisons_and_bit_tests() -> None:
-    for (a, b), (_, scc) in zip(WIDE, run_scalar("s_cmp_eq_u64 s[20:21], s[22:23]", WIDE, True)):
+    for (a, b), (_, scc) in zip(WIDE, run_scalar("s_cmp_eq_u64 s[20:21], s[22:23]", WIDE, True), strict=True):
         assert scc == int(a == b)
-    for (a, b), (_, scc) in zip(PAIRS, run_scalar("s_bitcmp0_b32 s20, s22", PAIRS, False)):
+    for (a, b), (_, scc) in zip(PAIRS, run_scalar("s_bitcmp0_b32 s20, s22", PAIRS, False), strict=True):
         assert scc == 1 - (a >> (b & 31) & 1)
 
 
 def test_immediates_are_sign_extended() -> None:
-    for (a, _), (result, scc) in zip(PAIRS, run_scalar("s_mov_b32 s24, s20\n  s_addk_co_i32 s24, 0xfff0", PAIRS, False)):
+    for (a, _), (result, scc) in zip(
+        PAIRS, run_scalar("s_mov_b32 s24, s20\n  s_addk_co_i32 s24, 0xfff0", PAIRS, False), strict=True
+    ):
         assert result == a - 16 & M32
         assert scc == int(overflow(s32(a) - 16))
-    for (a, _), (result, _) in zip(PAIRS, run_scalar("s_mov_b32 s24, s20\n  s_mulk_i32 s24, 0xfffe", PAIRS, False)):
+    for (a, _), (result, _) in zip(
+        PAIRS, run_scalar("s_mov_b32 s24, s20\n  s_mulk_i32 s24, 0xfffe", PAIRS, False), strict=True
+    ):
         assert result == a * -2 & M32
 
 
@@ -251,7 +257,7 @@ def test_exec_is_saved_and_changed(name: str) -> None:
   s_{name}_saveexec_b32 s24, s20
   s_mov_b32 s25, exec_lo
   s_mov_b32 exec_lo, -1"""
-    for (a, b), (result, scc) in zip(PAIRS, run_scalar(body, PAIRS, True)):
+    for (a, b), (result, scc) in zip(PAIRS, run_scalar(body, PAIRS, True), strict=True):
         changed = SAVES[name](a, b) & M32
         assert result == b | changed << 32, (hex(a), hex(b))
         assert scc == int(bool(changed))
@@ -259,7 +265,7 @@ def test_exec_is_saved_and_changed(name: str) -> None:
 
 def test_exec_is_written_and_returned() -> None:
     body = "s_mov_b32 exec_lo, s22\n  s_and_not1_wrexec_b32 s24, s20\n  s_mov_b32 s25, exec_lo\n  s_mov_b32 exec_lo, -1"
-    for (a, b), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, True)):
+    for (a, b), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, True), strict=True):
         changed = a & ~b & M32
         assert result == changed | changed << 32
 
@@ -281,7 +287,7 @@ def test_conditional_branches() -> None:
   s_or_b32 s24, s24, 8
 .Ld:
   s_mov_b32 exec_lo, -1"""
-    for (a, b), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, False)):
+    for (a, b), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, False), strict=True):
         assert result == (1 if a else 2) | (4 if b else 8)
 
 
@@ -298,13 +304,15 @@ FLOATS: dict[str, Callable[[Any, Any], Any]] = {
 def test_scalar_floats(name: str) -> None:
     plain = np.random.default_rng(1).standard_normal((50, 2)).astype(np.float32)
     operands = [(int(a), int(b)) for a, b in plain.view(np.uint32)]
-    for (x, y), (result, _) in zip(plain, run_scalar(f"{name} s24, s20, s22", operands, False)):
+    for (x, y), (result, _) in zip(plain, run_scalar(f"{name} s24, s20, s22", operands, False), strict=True):
         assert np.uint32(result).view(np.float32) == FLOATS[name](x, y)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 16])
 def test_scalar_loads_of_every_size(count: int) -> None:
-    stores = "\n".join(f"  v_mov_b32 v2, s{16 + n}\n  global_store_b32 v1, v2, s[2:3] offset:{4 * n}" for n in range(count))
+    stores = "\n".join(
+        f"  v_mov_b32 v2, s{16 + n}\n  global_store_b32 v1, v2, s[2:3] offset:{4 * n}" for n in range(count)
+    )
     group = f"s[16:{15 + count}]" if count > 1 else "s16"
     body = f"""
   s_load_b128 s[0:3], s[0:1], 0x0
@@ -351,5 +359,5 @@ def test_calls_and_returns() -> None:
   s_setpc_b64 s[32:33]
 .Lend:"""
     body = body.replace(".Lend", ".Lover")
-    for (a, _), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, False)):
+    for (a, _), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, False), strict=True):
         assert result == 2 * a & M32

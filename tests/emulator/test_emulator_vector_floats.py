@@ -73,7 +73,7 @@ ONE: dict[str, Callable[[Floats], Floats]] = {
     "trunc": np.trunc,
     "rndne": np.rint,
     "sqrt": np.sqrt,
-    "rcp": lambda x: (x.dtype.type(1) / x),
+    "rcp": lambda x: x.dtype.type(1) / x,
 }
 
 
@@ -127,11 +127,11 @@ def test_one_operand_double(name: str) -> None:
 
 def test_fused_multiply_add_rounds_once() -> None:
     x, y, z = (row.view(F32) for row in samples32(3))
-    exact = [F32(fused(float(a), float(b), float(c), F32)) for a, b, c in zip(x, y, z)]
+    exact = [F32(fused(float(a), float(b), float(c), F32)) for a, b, c in zip(x, y, z, strict=True)]
     same(run32("v_fma_f32 v100, v1, v2, v3", x, y, z), np.array(exact, F32))
     same(run32("v_mov_b32 v100, v3\n  v_fmac_f32 v100, v1, v2", x, y, z), np.array(exact, F32))
     halves = samples16(3).view(F16)
-    exact16 = [F16(fused(float(a), float(b), float(c), F16)) for a, b, c in zip(*halves)]
+    exact16 = [F16(fused(float(a), float(b), float(c), F16)) for a, b, c in zip(*halves, strict=True)]
     inputs = np.stack([bits32(row) for row in halves])
     found = run_registers("  v_mov_b32 v100, 0\n  v_fma_f16 v100, v1, v2, v3", inputs, [100])[0]
     same(found.astype(np.uint16).view(F16), np.array(exact16, F16))
@@ -143,10 +143,13 @@ def test_fused_multiply_add_rounds_once() -> None:
 
 def test_literals_of_multiply_add() -> None:
     x, y = (row.view(F32) for row in samples32(2))
-    for text, order in (("v_fmaak_f32 v100, v1, v2, 0x40490fdb", "xyk"), ("v_fmamk_f32 v100, v1, 0x40490fdb, v2", "xky")):
+    for text, order in (
+        ("v_fmaak_f32 v100, v1, v2, 0x40490fdb", "xyk"),
+        ("v_fmamk_f32 v100, v1, 0x40490fdb, v2", "xky"),
+    ):
         k = np.full_like(x, np.uint32(0x40490FDB).view(F32))
         operands = [{"x": x, "y": y, "k": k}[name] for name in order]
-        exact = [F32(fused(*(float(v) for v in values), F32)) for values in zip(*operands)]
+        exact = [F32(fused(*(float(v) for v in values), F32)) for values in zip(*operands, strict=True)]
         same(run32(text, x, y), np.array(exact, F32))
 
 
@@ -195,7 +198,10 @@ def test_parts_of_doubles() -> None:
     powers = np.random.default_rng(1).integers(-2300, 2300, x.shape, np.int32)
     inputs = np.stack([*split64(x), bits32(powers)])
     low, high = run_registers("  v_ldexp_f64 v[100:101], v[1:2], v3", inputs, [100, 101])
-    same(join64(low, high, F64), np.array([math.ldexp(a, int(b)) if _fits(a, b) else _far(a, b) for a, b in zip(x, powers)]))
+    same(
+        join64(low, high, F64),
+        np.array([math.ldexp(a, int(b)) if _fits(a, b) else _far(a, b) for a, b in zip(x, powers, strict=True)]),
+    )
     mantissa, exponent = np.frexp(x)
     finite = np.isfinite(x)
     body = "  v_frexp_mant_f64 v[100:101], v[1:2]\n  v_frexp_exp_i32_f64 v102, v[1:2]"
@@ -240,7 +246,9 @@ def test_other_conversions() -> None:
     halves = samples16(1)[0]
     same(run32("v_cvt_f32_f16 v100, v1", halves), halves.view(F16).astype(F32))
     wide = samples64(1)[0].view(F64)
-    low = run_registers("  v_cvt_f32_f64 v100, v[1:2]\n  v_cvt_i32_f64 v101, v[1:2]", np.stack(split64(wide)), [100, 101])
+    low = run_registers(
+        "  v_cvt_f32_f64 v100, v[1:2]\n  v_cvt_i32_f64 v101, v[1:2]", np.stack(split64(wide)), [100, 101]
+    )
     same(low[0].view(F32), wide.astype(F32))
     limited = np.where(np.isnan(wide), 0, np.clip(np.trunc(wide), -(2.0**31), 2.0**31 - 1)).astype(np.int64)
     np.testing.assert_array_equal(low[1].view(np.int32), limited)
@@ -297,7 +305,9 @@ def test_transcendental_functions_are_within_a_unit_and_a_half(name: str) -> Non
     expected = APPROXIMATE[name](x.astype(F64))
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     whole = np.isfinite(expected) & (np.abs(expected) < 3e38)
-    np.testing.assert_array_equal(found[~whole & ~np.isnan(expected)], expected[~whole & ~np.isnan(expected)].astype(F32))
+    np.testing.assert_array_equal(
+        found[~whole & ~np.isnan(expected)], expected[~whole & ~np.isnan(expected)].astype(F32)
+    )
     error = np.abs(found[whole] - expected[whole])
     unit = np.spacing(np.maximum(np.abs(expected[whole]), 1e-6).astype(F32)).astype(F64)
     assert (error <= 1.5 * unit).all()
@@ -362,14 +372,14 @@ def test_mixed_precision_multiply_add() -> None:
     y = samples32(1)[0, : packed.size].view(F32)
     y = np.resize(y, packed.size)
     found = run32("v_fma_mix_f32 v100, v1, -v2, v1 op_sel:[0,0,1] op_sel_hi:[1,0,1]", packed, y)
-    exact = [F32(fused(float(a), -float(b), float(c), F32)) for a, b, c in zip(low, y, high)]
+    exact = [F32(fused(float(a), -float(b), float(c), F32)) for a, b, c in zip(low, y, high, strict=True)]
     same(found, np.array(exact, F32))
     found = run32("v_fma_mix_f32 v100, v1, 2.0, 1.0 op_sel_hi:[1,1,0]", packed)
     same(found, low * F32(2) + F32(1))
     text = "v_mov_b32 v100, v1\n  v_fma_mixhi_f16 v100, v1, v1, v2 op_sel:[0,1,0] op_sel_hi:[1,1,0]"
     found = run32(text, packed, y, kind=np.uint32)
     np.testing.assert_array_equal(found & np.uint32(0xFFFF), halves[0])
-    products = np.array([fused(float(a), float(b), float(c), F32) for a, b, c in zip(low, high, y)], F32)
+    products = np.array([fused(float(a), float(b), float(c), F32) for a, b, c in zip(low, high, y, strict=True)], F32)
     same((found >> np.uint32(16)).astype(np.uint16).view(F16), products.astype(F16))
 
 

@@ -77,7 +77,7 @@ ONE: dict[str, Model] = {
     "v_bfrev_b32": lambda a: int(f"{a:032b}"[::-1], 2),
     "v_clz_i32_u32": leading,
     "v_ctz_i32_b32": lambda a: (a & -a).bit_length() - 1 if a else MASK,
-    "v_cls_i32": lambda a: leading((a ^ (MASK if a >> 31 else 0))),
+    "v_cls_i32": lambda a: leading(a ^ (MASK if a >> 31 else 0)),
     "v_cvt_u32_u16": lambda a: a & 0xFFFF,
     "v_cvt_i32_i16": s16,
 }
@@ -106,7 +106,9 @@ TWO: dict[str, Model] = {
     "v_max_u32": max,
     "v_bcnt_u32_b32": lambda a, b: a.bit_count() + b,
     "v_bfm_b32": lambda a, b: ((1 << (a & 31)) - 1) << (b & 31),
-    "v_cvt_pk_i16_i32": lambda a, b: clip(s32(a), -32768, 32767) & 0xFFFF | (clip(s32(b), -32768, 32767) & 0xFFFF) << 16,
+    "v_cvt_pk_i16_i32": lambda a, b: (
+        clip(s32(a), -32768, 32767) & 0xFFFF | (clip(s32(b), -32768, 32767) & 0xFFFF) << 16
+    ),
     "v_cvt_pk_u16_u32": lambda a, b: min(a, 0xFFFF) | min(b, 0xFFFF) << 16,
     "v_pk_add_u16": lambda a, b: (a + b) & 0xFFFF | ((a >> 16) + (b >> 16)) << 16,
     "v_pk_sub_i16": lambda a, b: (a - b) & 0xFFFF | ((a >> 16) - (b >> 16)) << 16,
@@ -154,16 +156,20 @@ SATURATING: dict[str, Model] = {
     "v_sub_nc_u32 v100, v1, v2 clamp": lambda a, b: max(a - b, 0),
     "v_add_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(s32(a) + s32(b), -(1 << 31), (1 << 31) - 1),
     "v_sub_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(s32(a) - s32(b), -(1 << 31), (1 << 31) - 1),
-    "v_pk_add_i16 v100, v1, v2 clamp": lambda a, b: clip(s16(a) + s16(b), -32768, 32767) & 0xFFFF
-    | clip(s16(a >> 16) + s16(b >> 16), -32768, 32767) << 16,
-    "v_pk_sub_u16 v100, v1, v2 clamp": lambda a, b: max((a & 0xFFFF) - (b & 0xFFFF), 0)
-    | max((a >> 16) - (b >> 16), 0) << 16,
-    "v_pk_add_u16 v100, v1, v2 op_sel:[1,0] op_sel_hi:[0,1]": lambda a, b: ((a >> 16) + b) & 0xFFFF
-    | (a + (b >> 16)) << 16,
+    "v_pk_add_i16 v100, v1, v2 clamp": lambda a, b: (
+        clip(s16(a) + s16(b), -32768, 32767) & 0xFFFF | clip(s16(a >> 16) + s16(b >> 16), -32768, 32767) << 16
+    ),
+    "v_pk_sub_u16 v100, v1, v2 clamp": lambda a, b: (
+        max((a & 0xFFFF) - (b & 0xFFFF), 0) | max((a >> 16) - (b >> 16), 0) << 16
+    ),
+    "v_pk_add_u16 v100, v1, v2 op_sel:[1,0] op_sel_hi:[0,1]": lambda a, b: (
+        ((a >> 16) + b) & 0xFFFF | (a + (b >> 16)) << 16
+    ),
     "v_pk_add_u16 v100, v1, 7": lambda a, b: (a + 7) & 0xFFFF | (a >> 16) << 16,
     "v_pk_add_u16 v100, v1, -1": lambda a, b: (a - 1) & 0xFFFF | ((a >> 16) - 1) << 16,
-    "v_dot4_i32_iu8 v100, v1, v2, 5 neg_lo:[1,0,0]": lambda a, b: 5
-    + sum(((a >> n & 255) ^ 128) * (b >> n & 255) - 128 * (b >> n & 255) for n in range(0, 32, 8)),
+    "v_dot4_i32_iu8 v100, v1, v2, 5 neg_lo:[1,0,0]": lambda a, b: (
+        5 + sum(((a >> n & 255) ^ 128) * (b >> n & 255) - 128 * (b >> n & 255) for n in range(0, 32, 8))
+    ),
     "v_add_nc_u32 v100, 0x12345678, v1": lambda a, b: a + 0x12345678,
     "v_and_b32 v100, -16, v1": lambda a, b: a & -16,
     "v_and_b32 v100, 1.0, v1": lambda a, b: a & 0x3F800000,
@@ -211,9 +217,10 @@ def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, 
     body = f"""  v_mov_b32 v100, v3
   {name} v100.{half[selects[2]]}, v1.{half[selects[0]]}, v2.{half[selects[1]]}"""
     found = run_registers(body, inputs, [100], attributes="+real-true16")[0]
-    left, right, old = ((row >> np.uint32(16 * s)) & np.uint32(0xFFFF) for row, s in zip(inputs, (*selects[:2], 0)))
-    del old
-    new = np.array([HALVES[name](int(a), int(b)) & 0xFFFF for a, b in zip(left, right)], np.uint32)
+    left, right = (
+        (row >> np.uint32(16 * select)) & np.uint32(0xFFFF) for row, select in zip(inputs[:2], selects[:2], strict=True)
+    )
+    new = np.array([HALVES[name](int(a), int(b)) & 0xFFFF for a, b in zip(left, right, strict=True)], np.uint32)
     kept = inputs[2] & np.uint32(0xFFFF if selects[2] else 0xFFFF0000)
     np.testing.assert_array_equal(found, kept | new << np.uint32(16 * selects[2]))
 
@@ -240,7 +247,7 @@ def test_multiply_add_to_64_bits(signed: bool) -> None:
     body = f"  {name} v[100:101], s20, v1, v2, v[3:4]\n  v_mov_b32 v102, s20"
     low, high, carry = run_registers(body, inputs, [100, 101, 102])
     convert = s32 if signed else int
-    total = [convert(int(a)) * convert(int(b)) + int(c) for a, b, c in zip(*factors, wide)]
+    total = [convert(int(a)) * convert(int(b)) + int(c) for a, b, c in zip(*factors, wide, strict=True)]
     np.testing.assert_array_equal(join64(low, high, np.uint64), np.array([t & (1 << 64) - 1 for t in total], np.uint64))
     if not signed:
         over = np.array([t >> 64 for t in total]).reshape(-1, 32)
@@ -264,7 +271,7 @@ def test_carries(text: str) -> None:
     body = f"  s_mov_b32 s21, 0x5a5a00ff\n  {text}\n  v_mov_b32 v101, s20"
     result, mask = run_registers(body, inputs, [100, 101])
     carry_in = np.array([0x5A5A00FF >> (lane % 32) & 1 for lane in range(inputs.shape[1])])
-    exact = [CARRIES[text](int(a), int(b), int(c)) for a, b, c in zip(*inputs, carry_in)]
+    exact = [CARRIES[text](int(a), int(b), int(c)) for a, b, c in zip(*inputs, carry_in, strict=True)]
     np.testing.assert_array_equal(result, np.array([value & MASK for value in exact], np.uint32))
     carried = np.array([value < 0 or value > MASK for value in exact]).reshape(-1, 32)
     expected = (carried.astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum(1)
@@ -274,9 +281,7 @@ def test_carries(text: str) -> None:
 def test_lane_counts_below() -> None:
     inputs = samples32(2)
     found = run_registers("  v_mbcnt_lo_u32_b32 v100, v1, v2\n  v_mbcnt_hi_u32_b32 v101, -1, v100", inputs, [100, 101])
-    expected = [
-        ((int(a) & (1 << (lane % 32)) - 1).bit_count() + int(b)) & MASK for lane, (a, b) in enumerate(inputs.T)
-    ]
+    expected = [((int(a) & (1 << (lane % 32)) - 1).bit_count() + int(b)) & MASK for lane, (a, b) in enumerate(inputs.T)]
     np.testing.assert_array_equal(found[0], np.array(expected, np.uint32))
     np.testing.assert_array_equal(found[1], found[0])
 

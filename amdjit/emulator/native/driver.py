@@ -15,6 +15,7 @@ from amdjit.emulator.layout import (
     FaultKind,
     Launch,
 )
+from amdjit.emulator.native.faults import FAULT_DECLARATION
 
 
 def _field(base: str, name: str, index: int, type_name: str = "i64") -> str:
@@ -59,6 +60,8 @@ def driver_text(attributes: str) -> str:
     """
     waiting = 1 << 30
     return f"""
+{FAULT_DECLARATION}
+declare void @aj_stopped(ptr, i32)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define void @aj_drive(ptr %context) {attributes} {{
 entry:

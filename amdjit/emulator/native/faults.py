@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, Context, Fault, FaultKind, Launch, Stop
 
+FAULT_DECLARATION = "declare void @aj_fault(ptr, i32, i32, i64, i64, i32)"
+
 
 def _at(pointer: str, name: str, field: int) -> str:
     return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
@@ -35,7 +37,8 @@ def fault_text(attributes: str) -> str:
         values += [_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
     body = "\n".join(copies + values)
     return f"""
-define void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size) noinline cold {attributes} {{
+define void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size)
+  noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
 {_at("launch", "recordfield", Launch.FAULT)}
@@ -59,6 +62,7 @@ stop:
 def stopped_text(attributes: str) -> str:
     """Return `aj_stopped`: called when a wave sees the stop flag; a time limit becomes a fault of that site."""
     return f"""
+{FAULT_DECLARATION}
 define void @aj_stopped(ptr %context, i32 %site) noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
@@ -81,7 +85,10 @@ def resolve_text(attributes: str) -> str:
     """
     row = TABLE_ROW * FIELD_BYTES
     return f"""
-define i32 @aj_resolve(ptr %context, i32 %site, ptr %addresses, i32 %exec, i32 %size, i32 %kind) noinline {attributes} {{
+{FAULT_DECLARATION}
+declare i32 @llvm.cttz.i32(i32, i1)
+define i32 @aj_resolve(ptr %context, i32 %site, ptr %addresses, i32 %exec, i32 %size, i32 %kind)
+  noinline {attributes} {{
 entry:
 {_at("context", "tablefield", Context.TABLE)}
   %table = load ptr, ptr %tablefield
@@ -174,5 +181,4 @@ latch:
 done:
   ret i32 %valid
 }}
-declare i32 @llvm.cttz.i32(i32, i1)
 """

@@ -48,10 +48,11 @@ class NativeFunction(Builder):
         return f"{hint}{self._labels}"
 
     def text(self, attributes: str) -> str:
-        """Return the whole definition."""
+        """Return the whole definition, with declarations of what it calls in front."""
+        declarations = self.declarations.values()
         parameters = ", ".join(f"{type_name} %{key}" for type_name, key in self._parameters)
         head = f"define {self.result} @{self.symbol}({parameters}) {attributes} {{"
-        return "\n".join([head, *self.lines, "}"])
+        return "\n".join([*declarations, head, *self.lines, "}"])
 
     def allocate(self, type_name: str, alignment: int = 64) -> Value:
         """Reserve stack memory. Only in the entry block."""

@@ -20,12 +20,6 @@ from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_t
 
 _DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
 _REFERENCE = re.compile(r"@(aj_\w+)\(")
-_DECLARATIONS: Mapping[str, str] = {
-    "aj_fault": "declare void @aj_fault(ptr, i32, i32, i64, i64, i32)",
-    "aj_stopped": "declare void @aj_stopped(ptr, i32)",
-    "aj_resolve": "declare i32 @aj_resolve(ptr, i32, ptr, i32, i32, i32)",
-}
-
 Source = Callable[[str], str]
 
 
@@ -89,51 +83,15 @@ class NativeLibrary:
         text = self._sources[symbol](self._compiler.function_attributes)
         needed = set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text))
         imports = self.addresses(sorted(needed))
-        image = self._object(text, needed)
+        image = self._object(text)
         code = self._compiler.link([image], imports, [symbol])
         self._code[symbol] = code
         self._addresses[symbol] = code.addresses[symbol]
 
-    def _object(self, text: str, needed: set[str]) -> bytes:
+    def _object(self, text: str) -> bytes:
         key = self._cache.key("native function", self._compiler.identity, text)
         image = self._cache.get(key)
         if image is None:
-            image = self._compiler.compile(_declared(text, needed), optimise=True)
+            image = self._compiler.compile(text, optimise=True)
             self._cache.put(key, image)
         return image
-
-
-def _declared(text: str, needed: set[str]) -> str:
-    """Put declarations of what the text calls in front of it."""
-    lines = []
-    for name in sorted(set(re.findall(r"@((?:aj_|llvm\.)[\w.]+)\(", text))):
-        if name in needed or name.startswith("llvm."):
-            declaration = _DECLARATIONS.get(name) or _declaration_from_call(text, name)
-            if declaration not in text:
-                lines.append(declaration)
-    return "\n".join([*lines, text])
-
-
-def _declaration_from_call(text: str, name: str) -> str:
-    for line in text.splitlines():
-        if line.startswith("declare ") and f"@{name}(" in line:
-            return line
-    call = re.search(rf"call (\S+|<[^>]*>|\{{[^}}]*\}}) @{re.escape(name)}\((.*)\)", text)
-    assert call is not None, name
-    types = ", ".join(_argument_types(call[2]))
-    return f"declare {call[1]} @{name}({types})"
-
-
-def _argument_types(arguments: str) -> list[str]:
-    types = []
-    depth, current = 0, ""
-    for character in arguments + ",":
-        depth += character in "<({"
-        depth -= character in ">)}"
-        if character == "," and depth == 0:
-            item = current.strip()
-            types.append(item[: item.index(">") + 1] if item.startswith("<") else item.split(" ")[0])
-            current = ""
-        else:
-            current += character
-    return types

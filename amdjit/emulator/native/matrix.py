@@ -164,6 +164,7 @@ def _multiply(
         factor = function.splat(function.load("float", function.offset(left_row, row * 4), 4), 16)
         product = f"{ROW} {factor.text}, {ROW} {right_row.text}, {ROW} {running[row].text}"
         function.line(f"{results[row]} = call {ROW} @llvm.fma.v16f32({product})")
+    function.declarations["llvm.fma.v16f32"] = f"declare {ROW} @llvm.fma.v16f32({ROW}, {ROW}, {ROW})"
     function.line(f"{step} = add i64 {k.text}, 1")
     more = function.compare("ult", Value("i64", step), i64(k_extent))
     done = f"{loop}.done"
