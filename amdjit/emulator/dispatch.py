@@ -53,7 +53,7 @@ class Dispatcher:
         """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot start."""
         check_launch(function.kernel, geometry, self._target)
         compiled = function.module.compiled(function.kernel, geometry.items % 32 == 0)
-        address = self._memory.allocate(segment_size(function.kernel), False, "kernel arguments")
+        address = self._allocate_arguments(function.kernel)
         try:
             run = _Run(self, function, compiled, geometry, kernarg, address)
             self._run(run, time_limit)
@@ -62,6 +62,10 @@ class Dispatcher:
         if run.record[Fault.CLAIMED]:
             record = [int(value) for value in run.record]
             raise fault_from_record(record, function, compiled, geometry, self._memory)
+
+    def _allocate_arguments(self, kernel: Kernel) -> int:
+        size = segment_size(kernel)
+        return self._memory.allocate(size, "kernel arguments", ((0, size, False),))
 
     def _run(self, run: _Run, time_limit: float | None) -> None:
         futures: list[Future[None]] = [self._pool.submit(self._drive, address) for address in run.context_addresses]
@@ -108,6 +112,12 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
     name = kernel.name
     if kernel.descriptor.wavefront_size != 32:
         raise LaunchError(f"{name}: the emulator runs wave32 code only; compile it for wavefronts of 32 lanes")
+    descriptor = kernel.descriptor
+    if descriptor.float_round_mode_32 or descriptor.float_round_mode_16_64 or descriptor.float_denorm_mode_16_64 != 3:
+        raise LaunchError(
+            f"{name}: the emulator rounds to nearest even and keeps half and double denormals; the kernel asks for "
+            "another mode"
+        )
     if min(geometry.block) < 1 or min(geometry.grid) < 1:
         raise LaunchError(f"{name}: grid {geometry.grid} and block {geometry.block} must be at least 1 everywhere")
     limit = min(kernel.metadata.max_flat_workgroup_size, target.max_workgroup_size)
@@ -199,8 +209,8 @@ class _Run:
         lane_bytes = -(-private // 16) * 16
         values = {
             Context.LAUNCH: self._launch.ctypes.data,
-            Context.TABLE: self._table.ctypes.data,
-            Context.TABLE_COUNT: len(self._table),
+            Context.TABLE: self._table.rows.ctypes.data,
+            Context.TABLE_COUNT: len(self._table.rows),
             Context.SITES: self._buffer(len(compiled.site_pcs) * SITE_ROW * 8),
             Context.LDS: self._buffer(lds),
             Context.LDS_SIZE: lds,

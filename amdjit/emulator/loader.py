@@ -105,7 +105,8 @@ class EmulatedModule:
     def _translate(self, kernel: Kernel, full_waves: bool) -> WaveFunction:
         try:
             graph = build_graph(self._text(kernel), kernel.entry_address)
-            return translate_wave(graph, full_waves, self._host.compiler.function_attributes)
+            denormals = kernel.descriptor.float_denorm_mode_32
+            return translate_wave(graph, full_waves, self._host.compiler.function_attributes, denormals)
         except Untranslatable as error:
             raise self._refusal(kernel, error.instruction.pc, error.instruction, error.reason) from error
         except WildBranch as error:
@@ -163,14 +164,14 @@ class EmulatedFunction:
 
 
 def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
-    """Copy the segments to one read-only allocation; returns its address and the load bias."""
+    """Copy the segments to one allocation, of which writable segments may be written; returns address and bias."""
     low = min(segment.address for segment in code_object.segments) & ~0xFFF
     high = max(segment.end for segment in code_object.segments)
-    writable = any(segment.writable and segment.memory_size for segment in code_object.segments)
     image = np.zeros(high - low, np.uint8)
     for segment in code_object.segments:
         start = segment.address - low
         image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
-    base = memory.allocate(high - low, writable, "code object")
+    pieces = tuple((s.address - low, s.end - low, s.writable) for s in code_object.segments if s.memory_size)
+    base = memory.allocate(high - low, "code object", pieces)
     memory.write(base, image.data)
     return base, base - low

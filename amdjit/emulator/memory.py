@@ -21,15 +21,29 @@ ALIGNMENT = 256
 GAP = 4096
 
 
+Piece = tuple[int, int, bool]
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), whether kernels may write it, what it is called in faults."""
+    """An allocation: [start, end), what it is called in faults, and what kernels may write of it.
+
+    pieces: (first byte, one past the last, writable), relative to the start, in order.
+    """
 
     start: int
     end: int
-    writable: bool
     label: str
+    pieces: tuple[Piece, ...]
     storage: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All allocations at one time: `rows` are start, end, writable, sorted. `storages` keeps the memory alive."""
+
+    rows: NDArray[np.uint64]
+    storages: tuple[NDArray[np.uint8], ...]
 
 
 class DeviceMemory:
@@ -38,10 +52,13 @@ class DeviceMemory:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ranges: dict[int, Range] = {}
-        self._table: NDArray[np.uint64] | None = None
+        self._table: Table | None = None
 
-    def allocate(self, nbytes: int, writable: bool = True, label: str = "") -> int:
-        """Reserve memory, at least one byte; returns its address. BackendError when the host has none left."""
+    def allocate(self, nbytes: int, label: str = "", pieces: tuple[Piece, ...] | None = None) -> int:
+        """Reserve memory, at least one byte; returns its address. BackendError when the host has none left.
+
+        pieces: what kernels may access, all of it, writable, if not given.
+        """
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
         size = max(nbytes, 1)
@@ -51,7 +68,7 @@ class DeviceMemory:
             raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
         start = -(-storage.ctypes.data // ALIGNMENT) * ALIGNMENT
         with self._lock:
-            self._ranges[start] = Range(start, start + size, writable, label, storage)
+            self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage)
             self._table = None
         return start
 
@@ -62,12 +79,14 @@ class DeviceMemory:
                 raise BackendError(f"free: no allocation starts at {address:#x}")
             self._table = None
 
-    def table(self) -> NDArray[np.uint64]:
-        """Return all allocations, sorted, a row each: start, end, writable. The array never changes."""
+    def table(self) -> Table:
+        """Return all allocations as they are now. What is freed later stays alive while the table does."""
         with self._lock:
             if self._table is None:
-                rows = [(r.start, r.end, int(r.writable)) for _, r in sorted(self._ranges.items())]
-                self._table = np.array(rows, np.uint64).reshape(-1, TABLE_ROW)
+                ranges = [allocation for _, allocation in sorted(self._ranges.items())]
+                rows = [(r.start + first, r.start + end, int(may)) for r in ranges for first, end, may in r.pieces]
+                storages = tuple(allocation.storage for allocation in ranges)
+                self._table = Table(np.array(rows, np.uint64).reshape(-1, TABLE_ROW), storages)
             return self._table
 
     def check(self, address: int, nbytes: int) -> None:

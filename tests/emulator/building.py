@@ -89,6 +89,7 @@ _FOOTER = """
   .amdhsa_private_segment_fixed_size {private}
   .amdhsa_system_sgpr_workgroup_id_x 1
   .amdhsa_float_denorm_mode_32 {denormals}
+  .amdhsa_float_round_mode_32 {rounding}
 .end_amdhsa_kernel
 .amdgpu_metadata
 ---
@@ -113,11 +114,15 @@ amdhsa.kernels:
 
 
 @functools.cache
-def assemble(body: str, lds: int = 0, private: int = 0, denormals: int = 3, attributes: str = "") -> bytes:
+def assemble(
+    body: str, lds: int = 0, private: int = 0, denormals: int = 3, rounding: int = 0, attributes: str = ""
+) -> bytes:
     """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind."""
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
-        source.write_text(_HEADER + body + _FOOTER.format(lds=lds, private=private, denormals=denormals))
+        source.write_text(
+            _HEADER + body + _FOOTER.format(lds=lds, private=private, denormals=denormals, rounding=rounding)
+        )
         command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", f"-mattr={attributes}", "-filetype=obj"]
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
         subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)

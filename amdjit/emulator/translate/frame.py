@@ -27,6 +27,7 @@ from amdjit.emulator.translate.operands import (
     ELEMENTS,
     constant_bits,
     constant_value,
+    flush_denormals,
     modify_float_result,
     modify_input,
 )
@@ -45,6 +46,9 @@ _SPECIAL_VALUES = {
     "src_flat_scratch_base_lo": 0,
     "src_flat_scratch_base_hi": PRIVATE_APERTURE_HIGH,
 }
+
+
+KEEP_DENORMALS = 3
 
 
 @dataclass
@@ -69,6 +73,8 @@ class Frame:
     natives: set[str] = field(default_factory=set)
     write_mask: Value | None = None
     source_override: Value | None = None
+    # MODE.FP_DENORM of single precision: bit 0 keeps denormal sources, bit 1 denormal results.
+    single_denormals: int = KEEP_DENORMALS
 
     # Sources
 
@@ -86,7 +92,19 @@ class Frame:
             modifiers = instruction.modifiers
             negate, absolute = bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1)
             value = modify_input(self.builder, value, negate, absolute)
-        return self.builder.bitcast(value, element)
+        return self.flushed_source(self.builder.bitcast(value, element))
+
+    def flushed_source(self, value: Value) -> Value:
+        """Return an operand as the denormal mode lets the instruction see it."""
+        if self.single_denormals & 1 or element_of(value.type) != "float":
+            return value
+        return flush_denormals(self.builder, value)
+
+    def flushed_result(self, value: Value) -> Value:
+        """Return a result as the denormal mode lets the instruction write it."""
+        if self.single_denormals & 2 or element_of(value.type) != "float":
+            return value
+        return flush_denormals(self.builder, value)
 
     def _raw(self, instruction: Instruction, operand: Operand | None, index: int, code: str) -> Value:
         if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
@@ -130,8 +148,8 @@ class Frame:
         return self._part(splat, 0, width, element)
 
     def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` as a scalar of type `code`, with its modifiers."""
-        return self.scalar_operand(instruction.operands[index], code, instruction)
+        """Read operand `index` as a scalar of type `code`."""
+        return self.flushed_source(self.scalar_operand(instruction.operands[index], code, instruction))
 
     def scalar_operand(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
         """Read a scalar operand as type `code`."""
@@ -193,7 +211,7 @@ class Frame:
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
             value = modify_float_result(self.builder, value, modifiers.clamp, modifiers.omod)
-        self.write_register(register, value)
+        self.write_register(register, self.flushed_result(value))
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's lanes."""

@@ -27,7 +27,7 @@ from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Gra
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
-from amdjit.emulator.translate.frame import CONTEXT, STAGING_VECTORS, STATE, Frame, Sites
+from amdjit.emulator.translate.frame import CONTEXT, KEEP_DENORMALS, STAGING_VECTORS, STATE, Frame, Sites
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
@@ -71,17 +71,21 @@ class _Poll:
     site: Value
 
 
-def translate_wave(graph: Graph, full_waves: bool, attributes: str) -> WaveFunction:
+def translate_wave(
+    graph: Graph, full_waves: bool, attributes: str, single_denormals: int = KEEP_DENORMALS
+) -> WaveFunction:
     """Translate; `full_waves` promises that all 32 lanes of every wave start active.
 
+    single_denormals: the descriptor's mode, bit 0 keeps denormal sources, bit 1 results.
     Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Translation(graph, full_waves).run(attributes)
+    return _Translation(graph, full_waves, single_denormals).run(attributes)
 
 
 class _Translation:
-    def __init__(self, graph: Graph, full_waves: bool) -> None:
+    def __init__(self, graph: Graph, full_waves: bool, single_denormals: int) -> None:
         self._graph = graph
+        self._single_denormals = single_denormals
         self._ones = ones_at_entries(graph, full_waves)
         self._liveness: Liveness = vector_liveness(graph, self._ones)
         self._builder = Builder()
@@ -115,12 +119,15 @@ class _Translation:
         ones = self._ones[block.pc]
         self._builder.label(_label(block.pc))
         self._frame.registers.begin_block(EXEC_LO in ones)
+        self._frame.single_denormals = self._single_denormals
         for instruction in block.instructions:
             if instruction.mnemonic in _TERMINATORS:
                 break
             self._emit(instruction)
             ones = ones_after(instruction, ones)
             self._frame.registers.exec_is_full = EXEC_LO in ones
+        if self._frame.single_denormals != self._single_denormals:
+            raise Untranslatable(block.instructions[-1], "the denormal mode must be set back before a branch")
         self._terminate(block)
 
     def _emit(self, instruction: Instruction) -> None:

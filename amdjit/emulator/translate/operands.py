@@ -86,6 +86,15 @@ def modify_input(builder: Builder, value: Value, negate: bool, absolute: bool) -
     return builder.bitcast(bits, element)
 
 
+def flush_denormals(builder: Builder, value: Value) -> Value:
+    """Replace denormals of single precision by zeros of their sign."""
+    bits = builder.bitcast(value, "i32")
+    exponent = builder.and_(bits, builder.const(bits, 0x7F800000))
+    zero = builder.and_(bits, builder.const(bits, 0x80000000))
+    flushed = builder.select(builder.compare("eq", exponent, builder.const(bits, 0)), zero, bits)
+    return builder.bitcast(flushed, element_of(value.type))
+
+
 _OUTPUT_FACTORS = {1: 2.0, 2: 4.0, 3: 0.5}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
+from amdjit.emulator.translate.float_mode import FLOAT_MODE
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
 from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
@@ -32,6 +33,7 @@ EMITTERS: Mapping[str, Emitter] = {
     **MEMORY_ACCESS,
     **LDS_ACCESS,
     **MATRIX,
+    **FLOAT_MODE,
     **VECTOR_SPECIAL,
     **VECTOR_PACKED,
     **VECTOR_DIVISION,

@@ -111,7 +111,8 @@ def _mixed_source(frame: Frame, instruction: Instruction, number: int) -> Value:
             value = b.convert("fpext", half, "float")
         else:
             value = b.bitcast(whole, "float")
-    return modify_input(b, value, bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1))
+    value = modify_input(b, value, bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1))
+    return value if is_half else frame.flushed_source(value)
 
 
 def _mixed(half: int | None) -> Emitter:
