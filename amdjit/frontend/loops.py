@@ -75,9 +75,11 @@ def _loop_else(builder: FunctionBuilder, node: ast.While | ast.For, ends: list[E
         return []
     with builder.block() as statements:
         builder.names = ends[0].names
-        loops, builder.loops = builder.loops, builder.loops[:-1]
-        builder.run(node.orelse)
-        builder.loops = loops
+        loop = builder.loops.pop()
+        try:
+            builder.run(node.orelse)
+        finally:
+            builder.loops.append(loop)
         if builder.terminated:
             ends.clear()
         else:

@@ -176,7 +176,7 @@ class _Session:
 
 def _is_library(function: types.FunctionType) -> bool:
     """People look for their own lines in assembly and in faults, not for those of amdjit's intrinsics."""
-    return function.__module__.startswith("amdjit.intrinsics.")
+    return (function.__module__ or "").startswith("amdjit.intrinsics.")  # code that was run by exec may have none
 
 
 def type_kernel(

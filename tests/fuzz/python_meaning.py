@@ -1,0 +1,288 @@
+"""What docs/types.md says of operators, as Python objects: kernel source runs on them under Python itself.
+
+Integers are computed by Python without bounds and cut to their width; floats by NumPy in their own type.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from amdjit.frontend.promotion import common_scalar
+from amdjit.types import SCALARS, Scalar, Vector, boolean, f32, f64, i32
+
+Literal = bool | int | float
+
+
+class Number:
+    """A value of a machine type."""
+
+    def __init__(self, type: Scalar, value: Any) -> None:
+        self.type, self.value = type, value
+
+    def __bool__(self) -> bool:
+        return bool(self.value != 0)
+
+    def __index__(self) -> int:
+        return int(self.value)
+
+    def __repr__(self) -> str:
+        return f"{self.type}({self.value})"
+
+
+def of(type: Scalar, value: Any) -> Number:
+    """Return a number of a type; integers are cut to its width."""
+    if type.is_integer:
+        wrapped = int(value) & ((1 << type.bits) - 1)
+        value = wrapped - (1 << type.bits) if wrapped > type.maximum else wrapped
+    return Number(type, type.dtype.type(value))
+
+
+def convert(type: Scalar, x: Number | Literal) -> Number:
+    """Convert on request."""
+    if not isinstance(x, Number):
+        return of(type, int(x) if isinstance(x, float) and type.is_integer else x)
+    if type.is_integer and x.type.is_float:
+        if math.isnan(x.value):
+            return of(type, 0)
+        if math.isinf(x.value):
+            return of(type, type.maximum if x.value > 0 else type.minimum)
+        return of(type, min(max(int(x.value), type.minimum), type.maximum))
+    if type is boolean:
+        return Number(boolean, np.bool_(bool(x)))
+    if type.is_integer:
+        return of(type, int(x.value))
+    return Number(type, type.dtype.type(x.value))
+
+
+def _weak(literal: Literal, other: Scalar) -> Scalar:
+    if isinstance(literal, bool) or other.is_float:
+        return other
+    if isinstance(literal, int):
+        return i32 if other is boolean else other
+    return f64 if other.bits == 64 else f32
+
+
+def pair(x: Number | Literal, y: Number | Literal) -> tuple[Number, Number]:
+    """Bring two operands to their common type."""
+    if isinstance(x, Number) and isinstance(y, Number):
+        common = common_scalar(x.type, y.type)
+        assert common is not None
+    elif isinstance(x, Number):
+        common = _weak(y, x.type)  # type: ignore[arg-type]
+    else:
+        assert isinstance(y, Number)
+        common = _weak(x, y.type)
+    return convert(common, x), convert(common, y)
+
+
+def _integers(x: Number, y: Number) -> tuple[Number, Number]:
+    return (convert(i32, x), convert(i32, y)) if x.type is boolean else (x, y)
+
+
+def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
+    def apply(x: Any, y: Any) -> Number:
+        x, y = _integers(*pair(x, y))
+        if x.type.is_float:
+            return Number(x.type, compute(x.value, y.value))
+        return of(x.type, compute(int(x.value), int(y.value)))
+
+    return apply
+
+
+def _down(compute: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
+    def apply(x: Any, y: Any) -> Number:
+        x, y = _integers(*pair(x, y))
+        if x.type.is_float:
+            return Number(x.type, floats(x.value, y.value))
+        return of(x.type, compute(int(x.value), int(y.value)) if y.value else 0)
+
+    return apply
+
+
+def _divide(x: Any, y: Any) -> Number:
+    x, y = _integers(*pair(x, y))
+    target = x.type if x.type.is_float else f64 if x.type.bits == 64 else f32
+    return Number(target, np.divide(convert(target, x).value, convert(target, y).value))
+
+
+def _bits(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
+    def apply(x: Any, y: Any) -> Number:
+        x, y = pair(x, y)
+        return of(x.type, compute(int(x.value), int(y.value)))
+
+    return apply
+
+
+def _shift_left(x: Any, y: Any) -> Number:
+    x, y = _integers(*pair(x, y))
+    return of(x.type, int(x.value) << int(y.value) if 0 <= int(y.value) < x.type.bits else 0)
+
+
+def _shift_right(x: Any, y: Any) -> Number:
+    x, y = _integers(*pair(x, y))
+    count = int(y.value) if 0 <= int(y.value) < x.type.bits else x.type.bits
+    return of(x.type, int(x.value) >> count)
+
+
+def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
+    def apply(x: Any, y: Any) -> Number:
+        for literal, number in ((x, y), (y, x)):
+            known = isinstance(literal, int) and isinstance(number, Number) and number.type.is_integer
+            if known and not number.type.minimum <= literal <= number.type.maximum:
+                exact = [int(side.value) if isinstance(side, Number) else side for side in (x, y)]
+                return Number(boolean, np.bool_(compute(*exact)))
+        x, y = pair(x, y)
+        return Number(boolean, np.bool_(compute(x.value, y.value)))
+
+    return apply
+
+
+def _power(x: Number, n: int) -> Number:
+    result: Any = convert(x.type, 1)
+    started, base = False, x
+    while n:
+        if n & 1:
+            result, started = (result * base if started else base), True
+        n >>= 1
+        base = base * base if n else base
+    return result
+
+
+_BINARY: dict[str, Callable[[Any, Any], Number]] = {
+    "add": _arithmetic(operator.add),
+    "sub": _arithmetic(operator.sub),
+    "mul": _arithmetic(operator.mul),
+    "floordiv": _down(operator.floordiv, np.floor_divide),
+    "mod": _down(operator.mod, np.remainder),
+    "truediv": _divide,
+    "and": _bits(operator.and_),
+    "or": _bits(operator.or_),
+    "xor": _bits(operator.xor),
+    "lshift": _shift_left,
+    "rshift": _shift_right,
+}
+for _name, _function in _BINARY.items():
+    setattr(Number, f"__{_name}__", _function)
+    setattr(Number, f"__r{_name}__", lambda self, other, function=_function: function(other, self))
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(Number, f"__{_name}__", _compare(getattr(operator, _name)))
+Number.__hash__ = None  # type: ignore[assignment]
+Number.__pow__ = _power  # type: ignore[attr-defined]
+Number.__neg__ = lambda x: _negative(x)  # type: ignore[attr-defined]
+Number.__pos__ = lambda x: convert(i32, x) if x.type is boolean else x  # type: ignore[attr-defined]
+Number.__invert__ = lambda x: of(*_inverted(x))  # type: ignore[attr-defined]
+Number.__abs__ = lambda x: -x if not x.type.is_float and x.value < 0 else Number(x.type, abs(x.value))  # type: ignore[attr-defined]
+
+
+def _negative(x: Number) -> Number:
+    x = convert(i32, x) if x.type is boolean else x
+    return Number(x.type, -x.value) if x.type.is_float else of(x.type, -int(x.value))
+
+
+def _inverted(x: Number) -> tuple[Scalar, int]:
+    x = convert(i32, x) if x.type is boolean else x
+    return x.type, ~int(x.value)
+
+
+def _extreme(less: bool) -> Callable[..., Number]:
+    def choose(*items: Any) -> Number:
+        result = items[0]
+        for item in items[1:]:
+            x, y = pair(result, item)
+            result = _chosen(x, y, less)
+        return result
+
+    return choose
+
+
+def _chosen(x: Number, y: Number, less: bool) -> Number:
+    if x.type.is_float and (math.isnan(x.value) or math.isnan(y.value)):
+        return Number(x.type, x.type.dtype.type(math.nan))
+    if x.type.is_float and x.value == y.value:
+        return x if bool(np.signbit(x.value)) is less else y
+    return x if (x.value < y.value) is np.bool_(less) or x.value == y.value else y
+
+
+class Conversion:
+    """A type called in a kernel."""
+
+    def __init__(self, type: Scalar) -> None:
+        self.type = type
+
+    def __call__(self, x: Any) -> Number:
+        return convert(self.type, x)
+
+
+class Items:
+    """An array, or a vector in a name."""
+
+    def __init__(self, type: Scalar, values: np.ndarray[Any, Any]) -> None:
+        self.type, self.values = type, values
+
+    def __getitem__(self, index: Any) -> Number:
+        return Number(self.type, self.values[operator.index(index)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.values[operator.index(index)] = convert(self.type, value).value
+
+    @property
+    def shape(self) -> tuple[Number, ...]:
+        return tuple(of(i32, extent) for extent in self.values.shape)
+
+    def _each(self, other: Any, compute: Callable[[Any, Any], Number]) -> Items:
+        others = other if isinstance(other, Items) else [other] * len(self.values)
+        return Items(self.type, np.array([compute(a, b).value for a, b in zip(self, others, strict=True)]))
+
+    def __iter__(self) -> Iterator[Number]:
+        return (self[k] for k in range(len(self.values)))
+
+    def __add__(self, other: Any) -> Items:
+        return self._each(other, _BINARY["add"])
+
+    def __sub__(self, other: Any) -> Items:
+        return self._each(other, _BINARY["sub"])
+
+    def __mul__(self, other: Any) -> Items:
+        return self._each(other, _BINARY["mul"])
+
+
+class MakeVector:
+    """A vector type called in a kernel."""
+
+    def __init__(self, type: Vector) -> None:
+        self.type = type
+
+    def __call__(self, *values: Any) -> Items:
+        values = values if len(values) == self.type.length else values * self.type.length
+        element = self.type.element
+        return Items(element, np.array([convert(element, value).value for value in values]))
+
+
+def _bitcast(x: Number, target: Conversion) -> Number:
+    return Number(target.type, x.value.view(target.type.dtype))
+
+
+def _counted(*bounds: Any) -> Iterator[Number]:
+    return (of(i32, k) for k in range(*(int(operator.index(bound)) for bound in bounds)))
+
+
+class _Local:
+    def array(self, length: int, type: Conversion) -> Items:
+        return Items(type.type, np.zeros(length, type.type.dtype))
+
+
+NAMES: dict[str, Any] = {
+    **{str(type): Conversion(type) for type in SCALARS},
+    "min": _extreme(True),
+    "max": _extreme(False),
+    "bitcast": _bitcast,
+    "range": _counted,
+    "static_range": range,
+    "local": _Local(),
+}
+"""What the names of a kernel mean here."""
