@@ -7,7 +7,10 @@ from amdjit.emulator.native.function import NativeFunction, i32
 
 
 def scalar_address_text(attributes: str) -> str:
-    """Return `aj_scalar_address(context, site, address, size)`: the address as a pointer, or 64 zero bytes."""
+    """Return `aj_scalar_address(context, site, address, size)`: the address as a pointer, or 64 zero bytes.
+
+    Size 0 always gives the zeros: a buffer load out of bounds.
+    """
     function = NativeFunction(
         "aj_scalar_address", "ptr", [("ptr", "context"), ("i32", "site"), ("i64", "address"), ("i32", "size")]
     )
@@ -19,8 +22,13 @@ def scalar_address_text(attributes: str) -> str:
     inside = function.compare("ult", distance, span)
     room = function.sub(span, distance)
     fits = function.compare("uge", room, function.resize(function.parameter("size"), 64))
-    function.branch_if(function.and_(inside, fits), "good", "search")
+    function.branch_if(function.and_(inside, fits), "hit", "search")
+    function.label("hit")
+    empty = function.compare("eq", function.parameter("size"), i32(0))
+    function.branch_if(empty, "bad", "good")
     function.label("search")
+    function.branch_if(function.compare("eq", function.parameter("size"), i32(0)), "bad", "find")
+    function.label("find")
     function.store(address, slot, 8)
     arguments = [
         function.parameter("context"),

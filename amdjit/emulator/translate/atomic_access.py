@@ -35,15 +35,19 @@ class Operation:
 
 
 def emit_atomic(
-    frame: Frame, instruction: Instruction, operation: Operation, address: Address, data: list[Value]
+    frame: Frame,
+    instruction: Instruction,
+    operation: Operation,
+    address: Address,
+    data: list[Value],
+    result: Register | None,
 ) -> None:
-    """Emit an atomic; `data` holds the operands' dwords."""
+    """Emit an atomic; `data` holds the operands' dwords, `result` takes the old value, if there is one."""
     for index, value in enumerate(data):
         frame.builder.store(value, frame.staging(index), 64)
     atomic = Atomic(address[0], operation.name, operation.bits)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.registers.exec_bits()]
+    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     frame.native_void(atomic.symbol, [*arguments, frame.staging(0), frame.staging(_RESULT)])
-    result = _result(instruction)
     if result is None:
         return
     count = operation.bits // 32
@@ -67,7 +71,7 @@ def _in_memory(flat: bool, operation: Operation) -> Emitter:
         address = (flat_address if flat else global_address)(frame, instruction)
         count = operation.bits // 32 * operation.operands
         data = _dwords(frame, register_of(instruction, "vdata"), count)
-        emit_atomic(frame, instruction, operation, address, data)
+        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
 
     return emit
 
@@ -81,7 +85,7 @@ def _in_lds(operation: Operation) -> Emitter:
         for number in range(operation.operands):
             register = register_of(instruction, f"data{number}")
             data += _dwords(frame, register, operation.bits // 32)
-        emit_atomic(frame, instruction, operation, address, data)
+        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
 
     return emit
 
@@ -109,7 +113,8 @@ _NARROW = {
 }
 
 
-def _memory_operations() -> dict[str, Operation]:
+def memory_operations() -> dict[str, Operation]:
+    """Return the operations of global, flat and buffer atomics by the name behind `atomic_`."""
     table = {name: Operation(native, 32) for name, native in _NARROW.items()}
     for bits in (32, 64):
         table[f"swap_b{bits}"] = Operation("swap", bits)
@@ -147,7 +152,7 @@ def _lds_table() -> dict[str, Emitter]:
 
 
 ATOMIC_ACCESS: Mapping[str, Emitter] = {
-    **{f"global_atomic_{name}": _in_memory(False, operation) for name, operation in _memory_operations().items()},
-    **{f"flat_atomic_{name}": _in_memory(True, operation) for name, operation in _memory_operations().items()},
+    **{f"global_atomic_{name}": _in_memory(False, operation) for name, operation in memory_operations().items()},
+    **{f"flat_atomic_{name}": _in_memory(True, operation) for name, operation in memory_operations().items()},
     **_lds_table(),
 }

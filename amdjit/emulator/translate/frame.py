@@ -73,6 +73,7 @@ class Frame:
     natives: set[str] = field(default_factory=set)
     write_mask: Value | None = None
     source_override: Value | None = None
+    access_mask: Value | None = None
     # MODE.FP_DENORM of single precision: bit 0 keeps denormal sources, bit 1 denormal results.
     single_denormals: int = KEEP_DENORMALS
 
@@ -195,6 +196,10 @@ class Frame:
         if isinstance(operand, (InlineConstant, Literal)):
             return self.builder.lane_mask(constant("i32", constant_bits(operand, "b32")))
         raise AssertionError(f"no lane mask: {operand}")
+
+    def access_bits(self) -> Value:
+        """Return the lanes that this instruction's memory access is for, as i32."""
+        return self.access_mask or self.registers.exec_bits()
 
     # Results
 

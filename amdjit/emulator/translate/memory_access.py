@@ -66,7 +66,7 @@ def private_address(frame: Frame, instruction: Instruction) -> Address:
 def load_vectors(frame: Frame, instruction: Instruction, address: Address, size: int) -> list[Value]:
     """Load `size` bytes a lane; returns a vector for each dword (zero-extended below a dword)."""
     access = Access(address[0], size, False)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.registers.exec_bits()]
+    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:
         return [frame.native(access.symbol, V32, arguments)]
     frame.native_void(access.symbol, [*arguments, frame.staging(0)])
@@ -76,7 +76,7 @@ def load_vectors(frame: Frame, instruction: Instruction, address: Address, size:
 def store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
     access = Access(address[0], size, True)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.registers.exec_bits()]
+    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:
         frame.native_void(access.symbol, [*arguments, values[0]])
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
+from amdjit.emulator.translate.buffer_access import BUFFER_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
 from amdjit.emulator.translate.float_mode import FLOAT_MODE
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
@@ -33,6 +34,7 @@ EMITTERS: Mapping[str, Emitter] = {
     **MEMORY_ACCESS,
     **LDS_ACCESS,
     **MATRIX,
+    **BUFFER_ACCESS,
     **FLOAT_MODE,
     **VECTOR_SPECIAL,
     **VECTOR_PACKED,
