@@ -61,13 +61,6 @@ def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
 
 def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
     """`left + right` and its like."""
-    if isinstance(node.op, ast.MatMult):
-        raise builder.error(
-            codes.UNSUPPORTED_EXPRESSION,
-            node,
-            expression="`@`",
-            remedy="write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn",
-        )
     left, right = builder.evaluate_all((node.left, node.right))
     return binary(builder, type(node.op), left, right, node)
 

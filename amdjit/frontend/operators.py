@@ -58,6 +58,9 @@ _WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPL
 
 def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
     """Type `left kind right`."""
+    if kind is ast.MatMult:
+        remedy = "write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn"
+        raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`@`", remedy=remedy)
     symbol, compute = BINARY[kind]
     if isinstance(left, CompileTime) and isinstance(right, CompileTime):
         return fold(builder, node, compute, left.value, right.value)

@@ -353,7 +353,7 @@ class TestEvaluationOrder:
             out[1] = 1 if counted(counter) < 1 << 40 else 2
             out[2] = (counted(counter), 9)[1]
             out[3] = constant(counted(counter))
-            if (counted(counter), 0):
+            if (counted(counter), 0):  # noqa: F634
                 out[4] = 1
             out[5] = 1 if counted(counter) is not None else 2
 

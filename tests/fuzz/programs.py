@@ -85,10 +85,7 @@ class Writer:
 
     def operands(self, type: Scalar, depth: int, kinds: tuple[Scalar, ...] = NUMBERS) -> tuple[str, str]:
         left = self.expression(type, depth)
-        if self.chance(30):
-            right = self.weak(type)
-        else:
-            right = self.expression(self.partner(type, kinds), depth)
+        right = self.weak(type) if self.chance(30) else self.expression(self.partner(type, kinds), depth)
         return (left, right) if self.chance(60) else (right, left)
 
     def weak(self, type: Scalar) -> str:

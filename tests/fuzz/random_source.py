@@ -5,10 +5,48 @@ from __future__ import annotations
 import ast
 from random import Random
 
-NAMES = (
-    "a b c d n x y i32 f32 f16 u8 boolean f32x4 grid threadIdx shared local atomic range static_range unroll len abs min "
-    "max round enumerate zip reversed int float bool print isinstance syncthreads bitcast shuffle vector unknown lane_id"
-).split()
+NAMES = [
+    "a",
+    "b",
+    "c",
+    "d",
+    "n",
+    "x",
+    "y",
+    "i32",
+    "f32",
+    "f16",
+    "u8",
+    "boolean",
+    "f32x4",
+    "grid",
+    "threadIdx",
+    "shared",
+    "local",
+    "atomic",
+    "range",
+    "static_range",
+    "unroll",
+    "len",
+    "abs",
+    "min",
+    "max",
+    "round",
+    "enumerate",
+    "zip",
+    "reversed",
+    "int",
+    "float",
+    "bool",
+    "print",
+    "isinstance",
+    "syncthreads",
+    "bitcast",
+    "shuffle",
+    "vector",
+    "unknown",
+    "lane_id",
+]
 PLAIN = ("a", "b", "c", "x", "y", "n", "d")
 CONSTANTS = (0, 1, 2, -1, 3, 7, 0.5, 1e30, 2**31, 2**40, 2**70, True, False, None, "text", b"bytes", 1j, ..., "x")
 ATTRIBUTES = ("x", "shape", "size", "ndim", "dtype", "load", "store", "add", "array", "dynamic", "T", "unknown")
@@ -18,10 +56,11 @@ _COMPARE = (ast.Lt, ast.Eq, ast.GtE, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.N
 
 def random_function(random: Random) -> str:
     """Return the source of `random_function`, and a helper that it may call."""
-    helper = f"def helper({random.choice(('p', 'p, q=2', '*p', 'p, *, q: f32 = 1.0', 'p: f32, /', ''))}):\n"
-    helper += _indented(_block(random, 1))
-    annotation = random.choice(("", ": f32", ": f32[:]", ": Const", ": 'i32'", ": int", ": 'no type'", ""))
-    source = f"def random_function(a, b{annotation}, c, d):\n" + _indented(_block(random, 3))
+    parameters = random.choice(("p", "p, q=2", "p", "p=1", "p, *, q: f32 = 1.0", "p: f32, /", "*p"))
+    helper = f"def helper({parameters}):\n    a = c = local.array(8, i32)\n    x = y = d = n = p\n"
+    helper += _indented(_block(random, 1)) + f"    return {ast.unparse(_sensible(random, 2))}\n"
+    annotation = random.choice(("", "", "", "", "", ": i32", ": 'i32'", ": f32", ": int", ": 'no type'", ": Const"))
+    source = f"def random_function(a, b{annotation}, c, d):\n    n = 5\n    x = y = d\n" + _indented(_block(random, 3))
     return f"{helper}\n{source}"
 
 
@@ -32,12 +71,13 @@ def _indented(statements: list[ast.stmt]) -> str:
 
 
 def _block(random: Random, depth: int) -> list[ast.stmt]:
-    return [_statement(random, depth) for _ in range(random.randint(1, 4))]
+    return [_statement(random, depth) for _ in range(random.randint(1, 3))]
 
 
 def _statement(random: Random, depth: int) -> ast.stmt:
     kinds = [_assign] * 6 + [_store] * 4 + [_augment, _annotate, _call_statement, _leave]
-    kinds += [_if, _for, _while, _odd] if depth > 0 else []
+    kinds += [_if, _if, _for, _for, _while] if depth > 0 else []
+    kinds = [_odd] if depth > 0 and random.random() < 0.02 else kinds
     return random.choice(kinds)(random, depth)
 
 
@@ -47,8 +87,8 @@ def _assign(random: Random, depth: int) -> ast.stmt:
 
 
 def _target(random: Random) -> ast.expr:
-    name = ast.Name(random.choice(PLAIN), ast.Store())
-    if random.random() < 0.8:
+    name = ast.Name(random.choice("xxyyydn"), ast.Store())
+    if random.random() < 0.95:
         return name
     if random.random() < 0.5:
         return ast.Tuple([name, _target(random)], ast.Store())
@@ -56,7 +96,8 @@ def _target(random: Random) -> ast.expr:
 
 
 def _store(random: Random, depth: int) -> ast.stmt:
-    element = ast.Subscript(ast.Name(random.choice("abcd"), ast.Load()), _index(random), ast.Store())
+    index = ast.Name("n", ast.Load()) if random.random() < 0.7 else _index(random)
+    element = ast.Subscript(ast.Name(random.choice("aaac"), ast.Load()), index, ast.Store())
     return ast.Assign([element], _expression(random, 3))
 
 
@@ -125,11 +166,36 @@ def _odd(random: Random, depth: int) -> ast.stmt:
 
 
 def _expression(random: Random, depth: int) -> ast.expr:
+    if random.random() < 0.8:
+        return _sensible(random, depth)
     if depth <= 0 or random.random() < 0.25:
         return random.choice((_name, _name, _constant))(random)
     kinds = [_binary, _binary, _compare, _call, _call, _subscript, _subscript, _unary, _boolean, _conditional]
     kinds += [_attribute, _tuple, _strange]
     return random.choice(kinds)(random, depth - 1)
+
+
+_SENSIBLE_CALLS = (
+    "abs({0})", "min({0}, {1})", "max({0}, 3)", "f32({0})", "i32({0})", "f16({0})", "u8({0})", "grid(1)", "len(a)",
+    "int({0})", "float({0})", "bool({0})", "a.shape[0]", "a[i32({0})]", "c[n]", "helper({0})", "round(f32({0}))",
+    "bitcast(f32({0}), i32)", "threadIdx.x", "f32x4({0})", "f32x4({0})[1]", "lane_id()", "(x, {0})[0]", "syncthreads()",
+    "local.array(4, f32)", "shared.array((2, 3), f16)[1, 2]", "atomic.add(c, 0, 1)", "isinstance({0}, int)",
+)  # fmt: skip
+
+
+def _sensible(random: Random, depth: int) -> ast.expr:
+    """Write an expression of numbers, most of the time one that has a meaning."""
+    if depth <= 0 or random.random() < 0.3:
+        return random.choice((_constant, lambda r: ast.Name(r.choice("dnxy"), ast.Load())))(random)
+    left, right = _sensible(random, depth - 1), _sensible(random, depth - 1)
+    if random.random() < 0.4:
+        text = random.choice(_SENSIBLE_CALLS).format(ast.unparse(left), ast.unparse(right))
+        return ast.parse(text, mode="eval").body
+    if random.random() < 0.2:
+        return ast.Compare(left, [random.choice(_COMPARE[:4])()], [right])
+    if random.random() < 0.2:
+        return ast.IfExp(_sensible(random, depth - 1), left, right)
+    return ast.BinOp(left, random.choice(_BINARY[:5])(), right)
 
 
 def _name(random: Random) -> ast.expr:

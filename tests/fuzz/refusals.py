@@ -25,7 +25,7 @@ import amdjit
 from amdjit import f32, f64, i32, i64
 from amdjit.diagnostics import CompileError, LaunchError
 
-ARGUMENTS = ((f32[:], i32, i32[:], f32, f64[:, :], i64), (i32, f32, i64, f64), (f32[:], f32[:], i32[:]), (None, 3, "x"))
+ARGUMENTS = ((f32[:], i32, i32[:], f32, f64[:, :], i64), (i32, f32, i64, f64), (f32[:], i32, i32[:], f32))
 
 
 def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
