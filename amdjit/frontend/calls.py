@@ -192,7 +192,9 @@ def _number(builder: FunctionBuilder, value: Value, node: ast.Call, function: st
 _ON_BOOLEANS = {BinaryOperator.MAXIMUM: BinaryOperator.OR, BinaryOperator.MINIMUM: BinaryOperator.AND}
 
 
-def _extreme(symbol: BinaryOperator) -> Callable[[FunctionBuilder, Arguments, ast.Call], Value]:
+def _extreme(
+    symbol: BinaryOperator, on_host: Callable[..., Any]
+) -> Callable[[FunctionBuilder, Arguments, ast.Call], Value]:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         items = arguments.positional
         if len(items) == 1 and isinstance(items[0], TupleValue):
@@ -201,6 +203,9 @@ def _extreme(symbol: BinaryOperator) -> Callable[[FunctionBuilder, Arguments, as
             arguments.exactly(builder, node, symbol.value, ("a", "b"))
         result = items[0]
         for item in items[1:]:
+            if isinstance(result, CompileTime) and isinstance(item, CompileTime):
+                result = fold(builder, node, on_host, result.value, item.value)
+                continue
             left, right = pair(builder, result, item, symbol.value, node)
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
             result = tree.Binary(builder.span(node), left.type, chosen, left, right)
@@ -247,8 +252,8 @@ _BUILTINS: Mapping[Any, Callable[[FunctionBuilder, Arguments, ast.Call], Value]]
     float: lambda builder, arguments, node: convert_to(builder, f32, arguments, node),
     int: lambda builder, arguments, node: convert_to(builder, i32, arguments, node),
     len: _length,
-    max: _extreme(BinaryOperator.MAXIMUM),
-    min: _extreme(BinaryOperator.MINIMUM),
+    max: _extreme(BinaryOperator.MAXIMUM, max),
+    min: _extreme(BinaryOperator.MINIMUM, min),
     print: _printing,
     range: _range_elsewhere,
 }

@@ -145,7 +145,7 @@ def _pair_type(left: Value, right: Value) -> Type | None:
     if not isinstance(weak, CompileTime) or not isinstance(weak.value, (bool, int, float)):
         return None
     if not isinstance(typed, tree.Expression):
-        return default_type(weak.value)
+        return None
     scalar = literal_type(weak.value, typed.type)
     if isinstance(typed.type, Vector):
         return typed.type if scalar == typed.type.element else None

@@ -12,6 +12,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert, materialise, pair, truth
 from amdjit.frontend.promotion import literal_fits
+from amdjit.frontend.scope import outside_value
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
@@ -62,8 +63,10 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
         remedy = "write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn"
         raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`@`", remedy=remedy)
     symbol, compute = BINARY[kind]
-    if isinstance(left, CompileTime) and isinstance(right, CompileTime):
-        return fold(builder, node, compute, left.value, right.value)
+    known = static_value(left), static_value(right)
+    if known[0] is not None and known[1] is not None:
+        result = fold(builder, node, compute, known[0].value, known[1].value)
+        return outside_value(builder, result.value, "the result", node)
     if symbol is BinaryOperator.ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
     if symbol is BinaryOperator.POWER:

@@ -125,7 +125,7 @@ def bits_and_shifts(i, a, out):
 
 def minimum_and_maximum(i, a, out):
     out[i] = min(a[i], 3) * 100 + max(a[i], -2, i) + abs(a[i])
-    out[i] += max((2, 9, 4)) + min(a[i] > 0, a[i] > 5)
+    out[i] += max((2, 9, 4)) + min(a[i] > 0, a[i] > 5) + len(3 * (1, 2)) + max(1, 2, a[i])
 
 
 def constant_powers(i, a, out):

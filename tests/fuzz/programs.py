@@ -307,6 +307,8 @@ class Writer:
         result = self.pick(*NUMBERS, boolean)
         names = [self.fresh("x") for _ in parameters]
         outer, self.names, self.arrays = self.names, dict(zip(names, parameters, strict=True)), False
+        if self.chance(40):
+            self.line(0, "@device_function(inline=False)")
         self.line(0, f"def {name}({', '.join(names)}):")
         self.block(1, 1)
         if self.chance(70):

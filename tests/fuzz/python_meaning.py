@@ -284,5 +284,6 @@ NAMES: dict[str, Any] = {
     "range": _counted,
     "static_range": range,
     "local": _Local(),
+    "device_function": lambda inline: lambda function: function,
 }
 """What the names of a kernel mean here."""

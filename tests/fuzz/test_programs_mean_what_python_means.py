@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
 from programs import ITEMS, PARAMETERS, programs
 from python_meaning import NAMES, Items, MakeVector, of
 
@@ -63,20 +64,20 @@ def as_python(source: str) -> list[np.ndarray[Any, Any]]:
 _LAUNCHER = "def run({0}):\n    i = grid(1)\n    if i < {1}:\n        program(i, {0})\n"
 
 
-def as_kernel(source: str) -> list[np.ndarray[Any, Any]]:
+def as_kernel(source: str, level: int = 3) -> list[np.ndarray[Any, Any]]:
     parameters = ", ".join(f"{kind}_{type}" for kind in "ao" for type in PARAMETERS)
     names = {**_KERNEL_NAMES, "grid": amdjit.grid}
     run = define(source + _LAUNCHER.format(parameters, ITEMS), names)["run"]
     assert isinstance(run, FunctionType)
     outputs = [np.zeros_like(array) for array in INPUTS]
     with amdjit.use("emulator:gfx1201"):
-        amdjit.kernel(run)[1, ITEMS](*INPUTS, *outputs)
+        amdjit.kernel(opt_level=level)(run)[1, ITEMS](*INPUTS, *outputs)
     return outputs
 
 
-def check(source: str) -> None:
+def check(source: str, level: int = 3) -> None:
     note(source)
-    for type, found, expected in zip(PARAMETERS, as_kernel(source), as_python(source), strict=True):
+    for type, found, expected in zip(PARAMETERS, as_kernel(source, level), as_python(source), strict=True):
         bits = f"u{type.nbytes}"
         wrong = found.view(bits) != expected.view(bits)
         if type.is_float:
@@ -101,6 +102,6 @@ def test_random_programs(source: str) -> None:
 
 @pytest.mark.exhaustive
 @settings(_SETTINGS, max_examples=4000, derandomize=False)
-@given(programs())
-def test_thousands_of_random_programs(source: str) -> None:
-    check(source)
+@given(programs(), st.sampled_from([0, 1, 2, 3]))
+def test_thousands_of_random_programs(source: str, level: int) -> None:
+    check(source, level)
