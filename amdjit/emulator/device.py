@@ -50,7 +50,8 @@ class EmulatorDevice:
     """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has ended.
 
     threads: host threads a launch may use. time_limit: seconds a launch may take, None for no limit. Both default
-    to AMDJIT_EMULATOR_THREADS and AMDJIT_EMULATOR_TIME_LIMIT, then to all processors and no limit.
+    to AMDJIT_EMULATOR_THREADS and AMDJIT_EMULATOR_TIME_LIMIT, then to all processors and no limit. compiler: makes
+    the host code, for this CPU unless given.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class EmulatorDevice:
         threads: int | None = None,
         time_limit: float | None = None,
         environment: Environment | None = None,
+        compiler: HostCompiler | None = None,
     ) -> None:
         settings = environment or read_environment(os.environ)
         self._target = target
@@ -67,6 +69,7 @@ class EmulatorDevice:
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory()
         self._lazy = _Lazy()
+        self._compiler = compiler
 
     @property
     def name(self) -> str:
@@ -91,7 +94,7 @@ class EmulatorDevice:
     def _machine(self) -> _Machine:
         with self._lazy.lock:
             if self._lazy.machine is None:
-                compiler = HostCompiler()
+                compiler = self._compiler or HostCompiler()
                 library = NativeLibrary(compiler, self._cache)
                 drive = library.address("aj_drive")
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, drive)

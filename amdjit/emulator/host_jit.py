@@ -16,13 +16,18 @@ _WIDE_VECTORS = "avx512f"
 class HostCompiler:
     """Compiles IR for the CPU that this process runs on. LLVM objects are not shared between threads: one lock."""
 
-    def __init__(self) -> None:
+    def __init__(self, cpu: str | None = None, without: frozenset[str] = frozenset()) -> None:
+        """Compile for this CPU, or for an older one: another name, and fewer features than the host has."""
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         features = llvm.get_host_cpu_features()
-        self.cpu: str = llvm.get_host_cpu_name()
+        for name in without:
+            features[name] = False
+        self.cpu: str = cpu or llvm.get_host_cpu_name()
         self.features: str = features.flatten()
         self.wide_vectors = bool(features.get(_WIDE_VECTORS, False))
+        # Other architectures that run Python convert in hardware; only x86-64 before Ivy Bridge does not.
+        self.converts_halves = bool(features.get("f16c", True))
         self._lock = threading.Lock()
         self._machines = {level: self._target_machine(level) for level in (1, 2)}
         self._jit = llvm.create_lljit_compiler(self._target_machine(1), suppress_errors=True)

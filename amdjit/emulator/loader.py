@@ -94,7 +94,8 @@ class EmulatedModule:
             image = self._host.compiler.compile(function.text, optimise=False)
             names = [sorted(function.natives), function.site_pcs, function.resume_pcs]
             self._host.cache.put(key, json.dumps(names).encode() + b"\n" + image)
-        imports = self._host.library.addresses(sorted(function.natives))
+        library = self._host.library
+        imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         return CompiledKernel(code, code.addresses[WAVE_SYMBOL], function.site_pcs, function.resume_pcs)
 

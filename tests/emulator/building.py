@@ -130,13 +130,13 @@ def assemble(
 
 
 @functools.cache
-def compile_for_host(name: str) -> ctypes.CDLL:
-    """Compile a kernel of this folder for the host: `launch_NAME`'s arguments are grid, block, then the kernel's."""
-    source = (KERNELS / f"{name}.c").read_text().replace('"common.h"', '"host.h"')
+def compile_for_host(source: str) -> ctypes.CDLL:
+    """Compile kernels' source for the host; `host_lane` and `host_block` are variables there."""
     folder = Path(tempfile.mkdtemp())
     path, output = folder / "kernel.c", folder / "kernel.so"
-    path.write_text(source)
+    path.write_text(source.replace('"common.h"', '"host.h"'))
     flags = ["-O1", "-ffp-contract=off", "-fwrapv", "-mf16c", "-mfma", "-shared", "-fPIC", "-w"]
+    flags += ["-Xclang", "-ffloat16-excess-precision=none"]
     subprocess.run([COMPILER, *flags, f"-I{KERNELS}", str(path), "-o", str(output)], check=True)
     library = ctypes.CDLL(str(output))
     shutil.rmtree(folder)
@@ -145,7 +145,7 @@ def compile_for_host(name: str) -> ctypes.CDLL:
 
 def run_on_host(name: str, kernel: str, grid: int, block: int, args: Sequence[NDArray[Any] | np.generic]) -> None:
     """Run a kernel on the host, one work-item after the other."""
-    library = compile_for_host(name)
+    library = compile_for_host((KERNELS / f"{name}.c").read_text())
     lane = ctypes.c_uint.in_dll(library, "host_lane")
     group = ctypes.c_uint.in_dll(library, "host_block")
     function = getattr(library, kernel)

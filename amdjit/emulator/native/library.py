@@ -12,6 +12,7 @@ from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.driver import driver_text
 from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
+from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
@@ -47,6 +48,8 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_scalar_address": scalar_address_text,
         "aj_gather_lanes": gather_lanes_text,
         "aj_scatter_lanes": scatter_lanes_text,
+        WIDEN: widen_text,
+        NARROW: narrow_text,
         "aj_exp2": exp2_text,
         "aj_log2": log2_text,
         "aj_sin": sine_text,
@@ -79,10 +82,16 @@ class NativeLibrary:
         """Return the addresses of several functions."""
         return {symbol: self.address(symbol) for symbol in symbols}
 
+    def run_time(self, symbol: str = "") -> dict[str, int]:
+        """Return the functions of LLVM's run-time library that host code other than `symbol` may call."""
+        if self._compiler.converts_halves or symbol in (WIDEN, NARROW):
+            return {}
+        return self.addresses((WIDEN, NARROW))
+
     def _load(self, symbol: str) -> None:
         text = self._sources[symbol](self._compiler.function_attributes)
         needed = set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text))
-        imports = self.addresses(sorted(needed))
+        imports = {**self.addresses(sorted(needed)), **self.run_time(symbol)}
         image = self._object(text)
         code = self._compiler.link([image], imports, [symbol])
         self._code[symbol] = code

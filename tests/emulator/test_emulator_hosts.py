@@ -1,0 +1,97 @@
+"""The emulator gives the same results on hosts with fewer features: narrower vectors, no half precision, no FMA."""
+
+from __future__ import annotations
+
+import platform
+
+import numpy as np
+import pytest
+from building import compile_kernel, compile_source, missing_tools
+
+from amdjit.emulator import EmulatorDevice, run
+from amdjit.emulator.host_jit import HostCompiler
+from amdjit.options import Environment
+from amdjit.target import find_target
+
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.skipif(
+        platform.machine() not in ("x86_64", "AMD64"),
+        reason="needs an x86-64 host",
+    ),
+]
+
+WIDE = frozenset(
+    [
+        "avx512f",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512cd",
+        "avx512vbmi",
+        "avx512vbmi2",
+        "avx512ifma",
+        "avx512vnni",
+        "avx512bitalg",
+        "avx512vpopcntdq",
+        "avx512bf16",
+        "avx512fp16",
+        "avx512vp2intersect",
+    ]
+)
+HOSTS = {
+    "haswell": WIDE,
+    "ivybridge": WIDE | {"avx2", "fma", "bmi", "bmi2", "avxvnni"},
+    "x86-64-v2": WIDE | {"avx2", "fma", "bmi", "bmi2", "avx", "f16c", "avxvnni", "vaes", "vpclmulqdq", "fma4", "xop"},
+}
+
+
+@pytest.fixture(scope="module", params=HOSTS)
+def host(request: pytest.FixtureRequest) -> EmulatorDevice:
+    target = find_target("gfx1201")
+    assert target is not None
+    compiler = HostCompiler(request.param, HOSTS[request.param])
+    return EmulatorDevice(target, 1, 60.0, Environment(), compiler)
+
+
+def test_a_matrix_product(host: EmulatorDevice) -> None:
+    a, b = np.random.default_rng(1).integers(-8, 9, (2, 4, 32, 8)).astype(np.float16)
+    c = np.zeros((32, 8), np.float32)
+    run(compile_kernel("matrix"), "matrix_f16", 1, 32, [a, b, c, np.uint32(4)], device=host)
+    expected = np.zeros((16, 16))
+    for step in range(4):
+        left, right = (m[step].reshape(2, 16, 8).transpose(1, 0, 2).reshape(16, 16).astype(float) for m in (a, b))
+        expected += left @ right.T
+    np.testing.assert_array_equal(c.reshape(2, 16, 8).transpose(0, 2, 1).reshape(16, 16), expected)
+
+
+def test_half_precision(host: EmulatorDevice) -> None:
+    source = """#include "common.h"
+KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
+  u32 i = INDEX;
+  y[i] = x[i];
+  x[i] = (f16)(y[i] * 1.001f + 0.5f) + x[i];
+}
+"""
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    y = np.zeros(x.size, np.float32)
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.float32)
+        expected = (wide * np.float32(1.001) + np.float32(0.5)).astype(np.float16) + x
+    run(compile_source(source, "-O3", "-ffp-contract=off"), "halves", 256, 256, [x, y], device=host)
+    number = ~np.isnan(wide)
+    np.testing.assert_array_equal(y[number].view(np.uint32), wide[number].view(np.uint32))
+    number = ~np.isnan(expected)
+    np.testing.assert_array_equal(x[number].view(np.uint16), expected[number].view(np.uint16))
+    assert np.isnan(x[~number]).all()
+
+
+def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
+    a, b = np.random.default_rng(1).integers(-5, 6, (2, 32, 32)).astype(np.float32)
+    c = np.zeros((32, 32), np.float32)
+    run(compile_kernel("matrix_shared"), "matrix_shared", (2, 2), 256, [a, b, c, np.uint32(32)], device=host)
+    np.testing.assert_array_equal(c, a @ b)
+    x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
+    y = np.ones(1000, np.float32)
+    run(compile_kernel("saxpy"), "saxpy", 4, 256, [np.uint32(1000), np.float32(2), x, y], device=host)
+    np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
