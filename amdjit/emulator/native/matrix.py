@@ -105,10 +105,22 @@ def _fragment(function: NativeFunction, source: Value, element: Element, index: 
 
 def _fill(function: NativeFunction, panel: Value, source: Value, element: Element, k_extent: int) -> None:
     for half in (0, 1):
-        for index in range(k_extent // 2):
-            row = _fragment(function, source, element, index, half)
+        for index, row in enumerate(_rows(function, source, element, k_extent // 2, half)):
             place = place_of(element, k_extent, index, half)
             function.store(row, function.offset(panel, place * _ROW_BYTES), 64)
+
+
+def _rows(function: NativeFunction, source: Value, element: Element, count: int, half: int) -> list[Value]:
+    """Return elements 0 .. count of the 16 lanes of a half-wave as f32."""
+    if element is not ELEMENTS["f16"]:
+        return [_fragment(function, source, element, index, half) for index in range(count)]
+    rows = []
+    for dword in range(count // 2):
+        # Converting 32 neighbours and parting even from odd ones is a third faster than converting them parted.
+        pairs = function.load(vector("half"), function.offset(source, dword * 128 + half * 64), 64)
+        wide = function.convert("fpext", pairs, "float")
+        rows += [function.shuffle(wide, wide, range(part, 32, 2)) for part in (0, 1)]
+    return rows
 
 
 def _sparse_base(element: Element, k_extent: int, pair: int, half: int) -> int:
