@@ -119,7 +119,7 @@ class Kernel:
     @functools.cached_property
     def parameter_names(self) -> tuple[str, ...]:
         """The names of the parameters."""
-        return tuple(inspect.signature(self.function).parameters)
+        return tuple(inspect.signature(self.function, follow_wrapped=False).parameters)
 
     def _target(self, name: str | None) -> Target:
         return named_target(name) if name is not None else default_target(self._environment)
@@ -188,7 +188,7 @@ class Kernel:
         if not keywords and len(arguments) == len(self.parameter_names):
             return arguments
         try:
-            bound = inspect.signature(self.function).bind(*arguments, **keywords)
+            bound = inspect.signature(self.function, follow_wrapped=False).bind(*arguments, **keywords)
         except TypeError as problem:
             if not keywords:
                 self._check_count(len(arguments))

@@ -192,9 +192,10 @@ def _number(builder: FunctionBuilder, value: Value, node: ast.Call, function: st
 _ON_BOOLEANS = {BinaryOperator.MAXIMUM: BinaryOperator.OR, BinaryOperator.MINIMUM: BinaryOperator.AND}
 
 
-def _extreme(
-    symbol: BinaryOperator, on_host: Callable[..., Any]
-) -> Callable[[FunctionBuilder, Arguments, ast.Call], Value]:
+_Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
+
+
+def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         items = arguments.positional
         if len(items) == 1 and isinstance(items[0], TupleValue):
@@ -246,7 +247,7 @@ def _printing(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
     )
 
 
-_BUILTINS: Mapping[Any, Callable[[FunctionBuilder, Arguments, ast.Call], Value]] = {
+_BUILTINS: Mapping[Any, _Handler] = {
     abs: _absolute,
     bool: _to_boolean,
     float: lambda builder, arguments, node: convert_to(builder, f32, arguments, node),

@@ -38,7 +38,7 @@ def bind_arguments(
     node: ast.expr,
 ) -> dict[str, Value]:
     """Match a call's arguments to the function's parameters, defaults filled in."""
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, follow_wrapped=False)
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise builder.error(codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function.__name__}`")

@@ -187,7 +187,7 @@ class Writer:
 
     def statement(self, indent: int, depth: int) -> None:
         makers = [self.assign_new, self.assign_old, self.update]
-        makers += [self.store, self.store, self.update_element, self.vector] if self.arrays else []
+        makers += [self.store, self.store, self.update_element, self.vector, self.memory] if self.arrays else []
         if depth > 0:
             makers += [self.branch, self.for_loop, self.while_loop, self.static_loop, self.swap]
         if self.loops and self.chance(15):
@@ -246,6 +246,25 @@ class Writer:
         self.line(indent, f"{name}[{self.pick('1', f'({self.expression(i32, 1)}) & 3')}] = {self.expression(f32, 2)}")
         self.line(indent, f"o_f32[i] += {name}[{self.pick('0', '-1', f'({self.expression(i32, 1)}) & 3')}]")
         self.vectors.append(name)
+
+    def memory(self, indent: int, depth: int) -> None:
+        """Write to private or LDS memory of the work-item's own, and read it back."""
+        name, type = self.fresh("m"), self.pick(*PARAMETERS, boolean)
+        if self.chance(50):
+            self.line(indent, f"{name} = local.array(4, {type})")
+            self.line(indent, f"for {name}k in range(4):")
+            self.line(indent + 1, f"{name}[{name}k] = {self.expression(type, 2)}")
+            place, other = (f"{name}[({self.expression(i32, 1)}) & 3]" for _ in range(2))
+        else:
+            self.line(indent, f"{name} = shared.array(({ITEMS}, 2), {type})")
+            self.line(indent, f"{name}[i, 0], {name}[i, -1] = {self.expression(type, 2)}, {self.expression(type, 2)}")
+            place, other = f"{name}[i, ({self.expression(i32, 1)}) & 1]", f"{name}[i, 1]"
+        self.line(indent, f"{place} = {self.expression(type, 2)}")
+        if type is not boolean:
+            self.line(indent, f"{other} {self.pick('+', '-', '*')}= {self.expression(self.partner(type), 2)}")
+        result = self.fresh("x")
+        self.line(indent, f"{result} = {other}")
+        self.names[result] = type
 
     def branch(self, indent: int, depth: int) -> None:
         self.line(indent, f"if {self.expression(self.pick(boolean, boolean, *NUMBERS))}:")

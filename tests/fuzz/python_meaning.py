@@ -225,10 +225,10 @@ class Items:
         self.type, self.values = type, values
 
     def __getitem__(self, index: Any) -> Number:
-        return Number(self.type, self.values[operator.index(index)])
+        return Number(self.type, self.values[_plain(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.values[operator.index(index)] = convert(self.type, value).value
+        self.values[_plain(index)] = convert(self.type, value).value
 
     @property
     def shape(self) -> tuple[Number, ...]:
@@ -251,6 +251,10 @@ class Items:
         return self._each(other, _BINARY["mul"])
 
 
+def _plain(index: Any) -> int | tuple[int, ...]:
+    return tuple(map(operator.index, index)) if isinstance(index, tuple) else operator.index(index)
+
+
 class MakeVector:
     """A vector type called in a kernel."""
 
@@ -271,9 +275,9 @@ def _counted(*bounds: Any) -> Iterator[Number]:
     return (of(i32, k) for k in range(*(int(operator.index(bound)) for bound in bounds)))
 
 
-class _Local:
-    def array(self, length: int, type: Conversion) -> Items:
-        return Items(type.type, np.zeros(length, type.type.dtype))
+class _Memory:
+    def array(self, shape: int | tuple[int, ...], type: Conversion) -> Items:
+        return Items(type.type, np.zeros(shape, type.type.dtype))
 
 
 NAMES: dict[str, Any] = {
@@ -283,7 +287,8 @@ NAMES: dict[str, Any] = {
     "bitcast": _bitcast,
     "range": _counted,
     "static_range": range,
-    "local": _Local(),
+    "local": _Memory(),
+    "shared": _Memory(),
     "device_function": lambda inline: lambda function: function,
 }
 """What the names of a kernel mean here."""
