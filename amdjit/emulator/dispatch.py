@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.faults import fault_from_record
+from amdjit.emulator.interrupts import DeferredInterrupt
 from amdjit.emulator.kernarg import Geometry, build_segment, segment_size, user_sgprs
 from amdjit.emulator.layout import (
     SCALAR_BYTES,
@@ -53,12 +53,13 @@ class Dispatcher:
         """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot start."""
         check_launch(function.kernel, geometry, self._target)
         compiled = function.module.compiled(function.kernel, geometry.items % 32 == 0)
-        address = self._allocate_arguments(function.kernel)
-        try:
-            run = _Run(self, function, compiled, geometry, kernarg, address)
-            self._run(run, time_limit)
-        finally:
-            self._memory.free(address)
+        with DeferredInterrupt() as interrupt:
+            address = self._allocate_arguments(function.kernel)
+            try:
+                run = _Run(self, function, compiled, geometry, kernarg, address)
+                self._run(run, time_limit, interrupt)
+            finally:
+                self._memory.free(address)
         if run.record[Fault.CLAIMED]:
             record = [int(value) for value in run.record]
             raise fault_from_record(record, function, compiled, geometry, self._memory)
@@ -67,30 +68,17 @@ class Dispatcher:
         size = segment_size(kernel)
         return self._memory.allocate(size, "kernel arguments", ((0, size, False),))
 
-    def _run(self, run: _Run, time_limit: float | None) -> None:
-        futures: list[Future[None]] = [self._pool.submit(self._drive, address) for address in run.context_addresses]
+    def _run(self, run: _Run, time_limit: float | None, interrupt: DeferredInterrupt) -> None:
+        futures = [self._pool.submit(self._drive, address) for address in run.context_addresses]
         deadline = None if time_limit is None else time.monotonic() + time_limit
-        try:
-            self._wait(run, futures, deadline)
-        finally:
-            # Native code uses the memory of `run`: nothing may leave before the last thread has.
-            if not all(future.done() for future in futures):
+        # Native code uses the memory of `run`: nothing may leave before the last thread has.
+        while wait(futures, _pause(deadline)).not_done:
+            if interrupt.requested:
                 run.stop(Stop.INTERRUPT)
-                wait(futures)
+            elif deadline is not None and time.monotonic() >= deadline:
+                run.stop(Stop.TIME_LIMIT)
         for future in futures:
             future.result()
-
-    def _wait(self, run: _Run, futures: Sequence[Future[None]], deadline: float | None) -> None:
-        while True:
-            pause = _POLL_SECONDS
-            if deadline is not None:
-                pause = min(pause, max(deadline - time.monotonic(), 0.001))
-            if not wait(futures, pause).not_done:
-                return
-            if deadline is not None and time.monotonic() >= deadline:
-                run.stop(Stop.TIME_LIMIT)
-                wait(futures)
-                return
 
     @property
     def memory(self) -> DeviceMemory:
@@ -105,6 +93,13 @@ class Dispatcher:
     def next_dispatch(self) -> int:
         """Return a number for a launch."""
         return next(self._dispatches)
+
+
+def _pause(deadline: float | None) -> float:
+    """Return for how many seconds to wait until the next look at the clock and at Ctrl-C."""
+    if deadline is None:
+        return _POLL_SECONDS
+    return min(_POLL_SECONDS, max(deadline - time.monotonic(), 0.001))
 
 
 def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
