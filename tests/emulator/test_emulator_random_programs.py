@@ -1,0 +1,40 @@
+"""Random C programs give on the emulator what they give on the host."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+from building import compile_for_host, compile_source, emulate, missing_tools
+from random_programs import Program
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+
+ITEMS = 96
+
+
+def check(seed: int, levels: tuple[str, ...]) -> None:
+    source = Program(seed).source
+    random = np.random.default_rng(seed)
+    data = random.integers(-(1 << 63), 1 << 63, 4 * ITEMS, np.int64) >> random.integers(0, 63, 4 * ITEMS)
+    expected = np.zeros(8 * ITEMS, np.int64)
+    library = compile_for_host(source)
+    lane = ctypes.c_uint.in_dll(library, "host_lane")
+    for lane.value in range(ITEMS):
+        library.fuzz(ctypes.c_void_p(expected.ctypes.data), ctypes.c_void_p(data.ctypes.data))
+    for level in levels:
+        found = np.zeros_like(expected)
+        emulate(compile_source(source, level, "-ffp-contract=off"), "fuzz", 1, ITEMS, [found, data])
+        np.testing.assert_array_equal(found, expected, err_msg=f"{level}\n{source}")
+
+
+@pytest.mark.parametrize("seed", [1000, 1002])
+def test_random_programs(seed: int) -> None:
+    check(seed, ("-O0", "-O3"))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(2000, 2100))
+def test_many_random_programs(seed: int) -> None:
+    check(seed, ("-O0", "-O1", "-O2", "-O3"))
