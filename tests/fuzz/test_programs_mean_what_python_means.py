@@ -94,7 +94,7 @@ _SETTINGS = settings(
 )
 
 
-@settings(_SETTINGS, max_examples=120)
+@settings(_SETTINGS, max_examples=100)
 @given(programs())
 def test_random_programs(source: str) -> None:
     check(source)
