@@ -183,7 +183,7 @@ INDEX_RANGE = ErrorKind(
     TypeCheckError,
     "index {index} is out of range for {type}",
     "out of range",
-    "indices of this axis go from 0 to {last}",
+    "indices go from 0 to {last} here",
 )
 NOT_CALLABLE = ErrorKind(
     "AJ0213",

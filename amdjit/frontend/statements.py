@@ -42,6 +42,11 @@ def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value, plac
 
 
 def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr) -> None:
+    starred = [element for element in target.elts if isinstance(element, ast.Starred)]
+    if starred:
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET, starred[0], what="a name with `*`", remedy="take the items by index: `t[1:]`"
+        )
     items = _items(builder, value, place)
     if len(items) != len(target.elts):
         names, values = count(len(target.elts), "name"), count(len(items), "value")

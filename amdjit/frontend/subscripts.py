@@ -78,7 +78,13 @@ def _tuple_item(builder: FunctionBuilder, container: TupleValue, index: Value, n
         return TupleValue(container.items[index.value])
     size = len(container.items)
     if not -size <= index.value < size:
-        raise builder.error(codes.INDEX_RANGE, index_place(node), index=index.value, type="a tuple", last=size - 1)
+        raise builder.error(
+            codes.INDEX_RANGE,
+            index_place(node),
+            index=index.value,
+            type=f"a tuple of {count(size, 'item')}",
+            last=size - 1,
+        )
     return container.items[index.value]
 
 
