@@ -10,6 +10,7 @@ from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.memory_access import (
     Address,
     Width,
+    load_register,
     load_vectors,
     register_of,
     store_vectors,
@@ -31,7 +32,7 @@ def _load(width: Width) -> Emitter:
         address = lds_address(frame, instruction, instruction.immediates["offset"])
         register = register_of(instruction, "vdst")
         assert register is not None
-        write_loaded(frame, register, width, load_vectors(frame, instruction, address, width.size))
+        load_register(frame, instruction, address, width, register)
 
     return emit
 
@@ -57,11 +58,12 @@ def _load_two(size: int, stride: int) -> Emitter:
         assert register is not None
         first, second = _two_offsets(instruction, stride)
         if second == first + size:
-            values = load_vectors(frame, instruction, lds_address(frame, instruction, first), 2 * size)
-        else:
-            values = []
-            for offset in (first, second):
-                values += load_vectors(frame, instruction, lds_address(frame, instruction, offset), size)
+            address = lds_address(frame, instruction, first)
+            load_register(frame, instruction, address, Width(2 * size), register)
+            return
+        values = []
+        for offset in (first, second):
+            values += load_vectors(frame, instruction, lds_address(frame, instruction, offset), size)
         write_loaded(frame, register, Width(2 * size), values)
 
     return emit

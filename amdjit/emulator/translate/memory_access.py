@@ -73,6 +73,21 @@ def load_vectors(frame: Frame, instruction: Instruction, address: Address, size:
     return [frame.builder.load(V32, frame.staging(index), 64) for index in range(size // 4)]
 
 
+def load_register(frame: Frame, instruction: Instruction, address: Address, width: Width, register: Register) -> None:
+    """Load to consecutive registers; straight into the state memory if all of them live there."""
+    numbers = range(register.index, register.index + width.size // 4)
+    registers = frame.registers
+    direct = width.size > 4 and registers.exec_is_full and all(registers.in_memory(number) for number in numbers)
+    if not direct or frame.access_mask is not None:
+        write_loaded(frame, register, width, load_vectors(frame, instruction, address, width.size))
+        return
+    access = Access(address[0], width.size, False)
+    place = registers.slot("v", register.index)
+    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits(), place]
+    frame.native_void(access.symbol, arguments)
+    registers.forget_vectors(register.index, len(numbers))
+
+
 def store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
     access = Access(address[0], size, True)
@@ -110,10 +125,9 @@ def load(addressing: Addressing, width: Width) -> Emitter:
     """Return the emitter of a load."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        values = load_vectors(frame, instruction, addressing(frame, instruction), width.size)
         register = register_of(instruction, "vdst")
         assert register is not None
-        write_loaded(frame, register, width, values)
+        load_register(frame, instruction, addressing(frame, instruction), width, register)
 
     return emit
 

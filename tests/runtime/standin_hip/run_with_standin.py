@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).resolve().parents[3]))
 
 import standin
-from amdjit.emulator.device import EmulatorDevice
 
+from amdjit.emulator.device import EmulatorDevice
 from amdjit.target import find_target
 
 READY = "STANDIN_HIP_READY"
