@@ -34,7 +34,6 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
 }
 
 PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    {round: real.round_to_int}
-    | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
+    {round: real.round_to_int} | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
 )
 """The functions of Python's `math` that kernels may call, and `round`, with what they become."""
