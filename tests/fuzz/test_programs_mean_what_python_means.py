@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documented_meaning import NAMES, Items, MakeVector, of
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from programs import ITEMS, PARAMETERS, programs
-from python_meaning import NAMES, Items, MakeVector, of
 
 import amdjit
 from amdjit.types import i32
