@@ -16,13 +16,15 @@ from amdjit.code_object.resources import waves_by_lds
 from amdjit.compiler import Argument, CompiledKernel, compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
-from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.frontend import CompileTime, Limits, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.options import CompileOptions, default_target, named_target, read_environment
+from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
+from amdjit.reports import ReportTable
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
-from amdjit.runtime.launch import check_launch
+from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.specialisation import Annotation, argument_types, check_type, is_const
@@ -125,7 +127,10 @@ class Kernel:
         return named_target(name) if name is not None else default_target(self._environment)
 
     def _compile_options(self, target: Target, overrides: dict[str, Any] | None = None) -> CompileOptions:
-        return CompileOptions(target, **{**self._options, **checked_options(overrides or {})})
+        chosen = {**self._options, **checked_options(overrides or {})}
+        if chosen.get("bounds_check") is None:
+            chosen["bounds_check"] = self._environment.debug
+        return CompileOptions(target, **chosen)
 
     def _annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
         if self._known_annotations is None:
@@ -267,11 +272,30 @@ class PreparedLaunch:
         kernarg = loaded.packer.pack(self.values)
         self.staging.upload(self.stream)
         handle = handle_of(self.stream, self.device)
-        self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        if loaded.compiled.reports is None:
+            self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        else:
+            self._launch_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
         if self.staging.has_host_arrays:
             if handle is None:
                 self.device.synchronize()
+            elif loaded.compiled.reports is not None:
+                self.device.synchronize_stream(handle)
             self.staging.download(_written_arguments(loaded.compiled), self.stream)
+
+    def _launch_reporting(
+        self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any
+    ) -> None:
+        compiled, device = self.loaded.compiled, self.device
+        options = compiled.options
+        record = make_record(compiled.name, table, device, shape.block, options.wave_size, options.print_buffer, handle)
+        kernarg = with_record(kernarg, record)
+        try:
+            device.launch(self.loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        except KernelFault:
+            record.tell(handle)  # what was printed until then; an assertion that failed as well says more
+            raise
+        device.when_done(lambda: record.tell(handle), handle)
 
 
 def _written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
@@ -312,6 +336,7 @@ def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> An
 
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return a kernel's options as `CompileOptions` takes them; TypeError for unknown ones."""
+    options = spelled_out(options)
     known = set(CompileOptions.__dataclass_fields__) - {"target"}
     unknown = sorted(set(options) - known)
     if unknown:

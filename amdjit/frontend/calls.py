@@ -15,6 +15,7 @@ from amdjit.frontend.conversion import assign_to, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments, constant_integer
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
+from amdjit.frontend.reports import index_check, is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
@@ -26,6 +27,8 @@ from amdjit.types import VOID, Array, Scalar, Vector, boolean, f32, i32, vector
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     """Type a call."""
     callee = builder.evaluate(node.func)
+    if is_print(callee):
+        return print_call(builder, node)
     arguments = _arguments(builder, node)
     if isinstance(callee, Method):
         return _call_method(builder, callee, arguments, node)
@@ -135,7 +138,8 @@ def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments,
     if method.name == "load":
         width = constant_integer(builder, second, node, "the width of a load")
         vector = _wide(builder, array.type, width, node)
-        return tree.Load(builder.span(node), vector, array, indices, width)
+        check = index_check(builder, array, indices, node, width)
+        return tree.Load(builder.span(node), vector, array, indices, width, check=check)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
             codes.ARGUMENT_TYPE,
@@ -148,7 +152,8 @@ def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments,
         )
     vector = _wide(builder, array.type, second.type.length, node)
     value = assign_to(builder, second, vector, node)
-    builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length))
+    check = index_check(builder, array, indices, node, vector.length)
+    builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, check=check))
     return CompileTime(None)
 
 
@@ -238,15 +243,6 @@ def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.C
     raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
 
 
-def _printing(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    raise builder.error(
-        codes.UNSUPPORTED_EXPRESSION,
-        node,
-        expression="`print`",
-        remedy="write the values to an array and print them on the host",
-    )
-
-
 _BUILTINS: Mapping[Any, _Handler] = {
     abs: _absolute,
     bool: _to_boolean,
@@ -255,6 +251,5 @@ _BUILTINS: Mapping[Any, _Handler] = {
     len: _length,
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
-    print: _printing,
     range: _range_elsewhere,
 }

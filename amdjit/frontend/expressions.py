@@ -16,6 +16,7 @@ from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.scope import join_types, outside_value, read_name
 from amdjit.frontend.subscripts import slice_value, subscript
+from amdjit.frontend.texts import constant_text
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector, boolean
@@ -272,7 +273,7 @@ EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
     ast.Dict: _refuse("a dict", "use arrays or tuples"),
     ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
     ast.GeneratorExp: _refuse("a generator", _COMPREHENSION),
-    ast.JoinedStr: _refuse("an f-string", "format text on the host"),
+    ast.JoinedStr: constant_text,
     ast.Lambda: _refuse("a lambda", "write a `def` outside the kernel and call it"),
     ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
     ast.ListComp: _refuse("a list comprehension", _COMPREHENSION),

@@ -27,10 +27,12 @@ from amdjit.frontend.parameters import (
     passed,
     run_time_parts,
 )
+from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.scope import assigned_names, join_types, outside_value
 from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
 from amdjit.frontend.values import ArgumentKey, CompileTime, Value, identity, static_value
+from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Tuple, Type
 
@@ -96,6 +98,7 @@ class _Session:
         default_factory=dict
     )
     active: list[types.FunctionType] = field(default_factory=list)
+    reports: ReportSites = field(default_factory=ReportSites)
 
     def note_read(self, scope: Any, name: str, value: object) -> None:
         """Remember that the code depends on this variable."""
@@ -136,8 +139,16 @@ class _Session:
         flat = [part for value in arguments.values() for part in run_time_parts(value)]
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
-        call = tree.Call(builder.span(node), function.result, function, operands)
+        call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
         return builder.hold(call, function.name, node) if isinstance(function.result, Tuple) else call
+
+    def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
+        if not function.reports:
+            return 0
+        builder.reports = max(builder.reports, function.reports + 1)
+        source = builder.source
+        text = source.text.line(node.lineno).strip()
+        return self.reports.add_call(CallSite(source.node.name, source.text.file, node.lineno, text))
 
     def _instantiate(
         self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
@@ -154,7 +165,7 @@ class _Session:
     def _finish(
         self, builder: FunctionBuilder, function: DeviceFunction, parameters: tuple[tree.Variable, ...]
     ) -> _Instance:
-        node = builder.source.node
+        source, node = builder.source, builder.source.node
         builder.run(node.body)
         static = None if node.returns else _static_result(builder)
         if static is not None:
@@ -166,9 +177,10 @@ class _Session:
             parameters,
             result,
             freeze(builder.statements),
-            builder.source.name_span,
+            source.name_span,
             function.inline,
-            transparent=function.inline and _is_library(builder.source.function),
+            transparent=function.inline and _is_library(source.function),
+            reports=builder.reports,
         )
         self.functions.append(typed)
         return _Instance(typed)
@@ -194,12 +206,12 @@ def type_kernel(
     session.active.append(function)
     builder.run(source.node.body)
     kernel = tree.Function(
-        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, inline=False
+        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, False, reports=builder.reports
     )
     program = tree.Program(kernel, tuple(session.functions))
     _check_lds(builder, program)
     written = written_parameters(program)
-    program = tree.Program(kernel, tuple(session.functions), written)
+    program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
     return TypedKernel(program, tuple(session.reads.values()), source)
 
 

@@ -10,6 +10,7 @@ from amdjit.frontend.annotations import annotated_type
 from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
 from amdjit.frontend.conversion import assign_to, convert, truth
 from amdjit.frontend.operators import binary
+from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge
 from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Value
@@ -104,7 +105,8 @@ def _update_element(
     span = builder.span(node.target)
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
-    (old,), operand = builder.evaluate_after((tree.Load(span, kind.element, array, held),), node.value)
+    load = tree.Load(span, kind.element, array, held, check=index_check(builder, array, held, node.target))
+    (old,), operand = builder.evaluate_after((load,), node.value)
     value = binary(builder, type(node.op), old, operand, node)
     builder.emit(tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node)))
 
@@ -164,11 +166,13 @@ def skip(builder: FunctionBuilder, node: ast.Pass) -> None:
 
 STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     ast.AnnAssign: assign_annotated,
+    ast.Assert: assert_statement,
     ast.Assign: assign,
     ast.AugAssign: assign_augmented,
     ast.Expr: evaluate,
     ast.If: branch,
     ast.Pass: skip,
+    ast.Raise: raise_statement,
     ast.Return: leave_function,
 }
 

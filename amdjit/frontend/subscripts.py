@@ -10,6 +10,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
 from amdjit.frontend.operators import fold, without_wrap
+from amdjit.frontend.reports import index_check
 from amdjit.frontend.scope import bind
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
@@ -52,7 +53,8 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
     """Type an item read."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         indices = element_indices(builder, container, container.type, index, node)
-        return tree.Load(builder.span(node), container.type.element, container, indices)
+        check = index_check(builder, container, indices, node)
+        return tree.Load(builder.span(node), container.type.element, container, indices, check=check)
     if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
         position = _vector_index(builder, container.type, index, node)
         return tree.ExtractElement(builder.span(node), container.type.element, container, position)
@@ -103,7 +105,8 @@ def store_at(
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         indices = element_indices(builder, container, container.type, index, node)
         element = assign_to(builder, value, container.type.element, place)
-        builder.emit(tree.Store(span, container, indices, element))
+        check = index_check(builder, container, indices, node)
+        builder.emit(tree.Store(span, container, indices, element, check=check))
         return
     if (
         isinstance(container, tree.Expression)
@@ -142,7 +145,9 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
         if isinstance(index, CompileTime) and isinstance(index.value, slice):
             remedy = "index elements one by one: `a[i]`"
         raise builder.error(codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy)
-    expression = without_wrap(materialise(builder, index, node))
+    expression = materialise(builder, index, node)
+    if not builder.session.limits.bounds_check:
+        expression = without_wrap(expression)
     assert isinstance(expression.type, Scalar)
     fits = expression.type.maximum <= i32.maximum
     return convert(builder, expression, i32 if fits else i64, node)

@@ -8,55 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
+from amdjit.reports import ReportTable
+from amdjit.tree.operators import BinaryOperator as BinaryOperator
+from amdjit.tree.operators import Comparison as Comparison
+from amdjit.tree.operators import UnaryOperator as UnaryOperator
 from amdjit.types import Type
-
-
-class BinaryOperator(Enum):
-    """Arithmetic on two values of the expression's own type, elementwise on vectors.
-
-    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on floats;
-    SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative number, -1.
-    """
-
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-    DIVIDE = "/"
-    FLOOR_DIVIDE = "//"
-    MODULO = "%"
-    POWER = "**"
-    AND = "&"
-    OR = "|"
-    XOR = "^"
-    SHIFT_LEFT = "<<"
-    SHIFT_RIGHT = ">>"
-    MINIMUM = "min"
-    MAXIMUM = "max"
-
-
-class UnaryOperator(Enum):
-    """NEGATE on numbers, INVERT on integers, NOT on booleans, ABSOLUTE on numbers."""
-
-    NEGATE = "-"
-    INVERT = "~"
-    NOT = "not"
-    ABSOLUTE = "abs"
-
-
-class Comparison(Enum):
-    """Comparisons of two values of one type; floats: ordered, but `!=` is true for NaN."""
-
-    EQUAL = "=="
-    NOT_EQUAL = "!="
-    LESS = "<"
-    LESS_EQUAL = "<="
-    GREATER = ">"
-    GREATER_EQUAL = ">="
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -249,13 +209,14 @@ class Load(Expression):
     """An element of an array; one integer index an axis.
 
     width > 0: that many elements along the last axis, as a vector whose address is a multiple of `alignment` bytes
-    (0: of the vector's size).
+    (0: of the vector's size). check: here and below, the number of the fault of an index outside of the array, plus 1.
     """
 
     array: Expression
     indices: tuple[Expression, ...]
     width: int = 0
     alignment: int = 0
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -264,6 +225,7 @@ class AddressOf(Expression):
 
     array: Expression
     indices: tuple[Expression, ...]
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -276,10 +238,11 @@ class CallIntrinsic(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
-    """A call of another function of the program."""
+    """A call of another function of the program. site: its number in the table of reports, 0 where it has none."""
 
     function: Function
     arguments: tuple[Expression, ...]
+    site: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -304,6 +267,7 @@ class Store(Statement):
     value: Expression
     width: int = 0
     alignment: int = 0
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -371,10 +335,27 @@ class Return(Statement):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fault(Statement):
+    """End the wave and, unless number is -1, report that fault of the program's table with the values of its text."""
+
+    number: int
+    values: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Print(Statement):
+    """Report a line of the program's table with the values of its text."""
+
+    number: int
+    values: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
     """One typed function. `inline` False keeps it a function of its own in the machine code.
 
     transparent: its machine instructions carry the source line of the call instead of lines of its own.
+    reports: 0, or functions on the longest way from this one, itself counted, to one that reports to the host.
     """
 
     name: str
@@ -384,6 +365,7 @@ class Function:
     span: Span
     inline: bool = True
     transparent: bool = False
+    reports: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -396,3 +378,4 @@ class Program:
     kernel: Function
     functions: tuple[Function, ...]
     written: frozenset[str] = field(default_factory=frozenset)
+    reports: ReportTable | None = None
