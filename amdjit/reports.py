@@ -114,7 +114,7 @@ class Text:
 class FaultSite:
     """A statement that may stop the kernel. kind: "assert", "raise" or "index".
 
-    array: for an index, the array's name; the values are the indices, then the extents.
+    array: for an index, the array's name; the values are the indices, then the extents. is_library: in amdjit itself.
     """
 
     kind: str
@@ -122,6 +122,7 @@ class FaultSite:
     file: str
     line: int
     array: str = ""
+    is_library: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ class CallSite:
     file: str
     line: int
     text: str
+    is_library: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ class _Session:
         builder.reports = max(builder.reports, function.reports + 1)
         source = builder.source
         text = source.text.line(node.lineno).strip()
-        return self.reports.add_call(CallSite(source.node.name, source.text.file, node.lineno, text))
+        return self.reports.add_call(CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library))
 
     def _instantiate(
         self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
@@ -179,16 +179,11 @@ class _Session:
             freeze(builder.statements),
             source.name_span,
             function.inline,
-            transparent=function.inline and _is_library(source.function),
+            transparent=function.inline and source.is_library,
             reports=builder.reports,
         )
         self.functions.append(typed)
         return _Instance(typed)
-
-
-def _is_library(function: types.FunctionType) -> bool:
-    """People look for their own lines in assembly and in faults, not for those of amdjit's intrinsics."""
-    return (function.__module__ or "").startswith("amdjit.intrinsics.")  # code that was run by exec may have none
 
 
 def type_kernel(

@@ -137,7 +137,8 @@ def index_check(
     shown = _listed(index) if len(index) > 1 else index
     wide = f" of {width} elements" if width > 1 else ""
     text = ("index ", *shown, f"{wide} is outside of `{name}`, whose shape is ", *_listed(shape))
-    site = FaultSite("index", Text(tuple(text)), builder.source.text.file, node.lineno, name)
+    source = builder.source
+    site = FaultSite("index", Text(tuple(text)), source.text.file, node.lineno, name, source.is_library)
     return builder.session.reports.add_fault(site) + 1
 
 

@@ -8,7 +8,7 @@ from struct import unpack_from
 from typing import Any
 
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.reports import HEAD_BYTES, LINE_HEAD_WORDS, FaultSite, ReportTable, Word, fresh_head
+from amdjit.reports import HEAD_BYTES, LINE_HEAD_WORDS, CallSite, FaultSite, ReportTable, Word, fresh_head
 from amdjit.runtime.arrays import Memory
 from amdjit.runtime.device import Device, Extent
 
@@ -94,18 +94,23 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
     block, thread = (place[0], place[1], place[2]), (place[3], place[4], place[5])
     words = unpack_from(f"<{site.text.words}I", head, 4 * Word.VALUES)
     calls = record.table.calls_of(unpack_from("<Q", head, 4 * Word.CALLS)[0])
+    frames: list[FaultSite | CallSite] = [site, *calls]
+    while frames[0].is_library and len(frames) > 1:
+        del frames[0]
+    source = frames[0]
     detail = site.text.fill(words)
     item = thread[0] + record.block[0] * (thread[1] + record.block[1] * thread[2])
     index, shape = _index(site, words)
-    text = f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {site.file}:{site.line}"
-    for call in calls:
+    text = f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {source.file}:{source.line}"
+    for call in frames[1:]:
+        assert isinstance(call, CallSite)
         text += f"\n  called from {call.caller} at {call.file}:{call.line}: {call.text}"
     return KernelFault(
         site.kind,
         text,
         kernel=record.kernel,
-        source_file=site.file,
-        source_line=site.line,
+        source_file=source.file,
+        source_line=source.line,
         block=block,
         thread=thread,
         lane=item % record.wave_size,
