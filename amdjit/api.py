@@ -23,6 +23,7 @@ from amdjit.options import CompileOptions, default_target, named_target, read_en
 from amdjit.reports import ReportTable
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
@@ -65,6 +66,7 @@ class Kernel:
         self._known_annotations: tuple[Annotation, ...] | None = None
         self._lock = threading.RLock()
         self._environment = read_environment(os.environ)
+        self._host_copies = HostCopies(self.__name__)
 
     def __getitem__(self, launch: Any) -> Launcher:
         """Configure a launch: `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, dynamic_lds_bytes]`.
@@ -165,7 +167,13 @@ class Kernel:
             if compiled is None or not all(read.is_current() for read in compiled.reads):
                 compiled = compile_kernel(self.function, arguments, options, self._environment)
                 self._compiled[key] = compiled
+                if self._warns(options):
+                    for finding in compiled.slow_parts:
+                        finding.warn()
             return compiled
+
+    def _warns(self, options: CompileOptions) -> bool:
+        return options.warnings and self._environment.warnings
 
     def _load(self, device: Device, arguments: tuple[Argument, ...]) -> _Loaded:
         """Return the specialisation on the device; a change of what it read from outside compiles it again."""
@@ -210,6 +218,8 @@ class Kernel:
         staging = Staging(device, self.parameter_names, arguments, by_value)
         kinds = argument_types(self.__name__, self.parameter_names, annotations, staging.arguments)
         loaded = self._load(device, kinds)
+        if staging.has_host_arrays and self._warns(loaded.compiled.options):
+            self._host_copies.note(staging.host_places, callers=3)
         staging.check_writable(_written_arguments(loaded.compiled))
         pairs = zip(staging.arguments, kinds, strict=True)
         values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))

@@ -19,12 +19,14 @@ import msgpack
 from amdjit.backend import annotate_assembly, emit_assembly, emit_object, find_linker, link, optimise
 from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.diagnostics import codes
+from amdjit.diagnostics.performance import Finding
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, Limits, OutsideRead, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
+from amdjit.performance import slow_parts
 from amdjit.reports import ReportTable
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
@@ -77,6 +79,11 @@ class CompiledKernel:
     def reports(self) -> ReportTable | None:
         """What the kernel may report to the host; None if nothing, and it then has no argument for it."""
         return self.program.reports
+
+    @cached_property
+    def slow_parts(self) -> tuple[Finding, ...]:
+        """What in the kernel is slow by accident."""
+        return slow_parts(self.program, self.linked.kernels[self.name].metadata)
 
     @cached_property
     def typed_tree(self) -> str:

@@ -1,0 +1,13 @@
+import numpy as np
+
+import amdjit
+
+
+@amdjit.kernel
+def k(x):
+    i = amdjit.grid(1)
+    print(f"all of it: {x}")
+
+
+def run():
+    k[1, 32](np.zeros(32, np.float32))
