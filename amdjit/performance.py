@@ -7,14 +7,17 @@ from collections.abc import Iterator, Mapping
 from amdjit.code_object.metadata import KernelMetadata
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.effects import walk
+from amdjit.lane_stride import strided_accesses
 from amdjit.tree import nodes as tree
-
 from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64
 
 
 def slow_parts(program: tree.Program, metadata: KernelMetadata) -> tuple[Finding, ...]:
     """Return what to warn about, each kind at most once a line."""
     found = [*_doubles(program), *_scratch(program, metadata)]
+    block = metadata.required_workgroup_size
+    if block is None or block[0] > 1:
+        found += strided_accesses(program)
     by_line = {(finding.name, finding.span.file, finding.span.line): finding for finding in reversed(found)}
     return tuple(reversed(by_line.values()))
 

@@ -101,7 +101,9 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
     detail = site.text.fill(words)
     item = thread[0] + record.block[0] * (thread[1] + record.block[1] * thread[2])
     index, shape = _index(site, words)
-    text = f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {source.file}:{source.line}"
+    text = (
+        f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {source.file}:{source.line}"
+    )
     for call in frames[1:]:
         assert isinstance(call, CallSite)
         text += f"\n  called from {call.caller} at {call.file}:{call.line}: {call.text}"

@@ -122,3 +122,39 @@ def test_copies_of_the_same_array_in_a_loop() -> None:
     assert found.filename == __file__
     assert str(found.message).startswith("10 launches of `step` in a row copied the NumPy array `x` (65536 bytes)")
     assert not launches(x, 20)
+
+
+def rows_by_lane(a, out, n):
+    x, y = amdjit.grid(2)
+    total = amdjit.f32(0)
+    for k in range(a.shape[1]):
+        total += a[x + 1, k]
+    a[2 * amdjit.threadIdx.x, y] = total
+    out[x] = total
+
+
+def test_neighbouring_lanes_in_different_rows() -> None:
+    found = warnings_of(rows_by_lane, amdjit.f32[:, :], amdjit.f32[:], amdjit.i32)
+    first = inspect.getsourcelines(rows_by_lane)[1]
+    assert [w.lineno - first for w in found] == [4, 5]
+    assert str(found[0].message).startswith("neighbouring lanes along x go to different rows of an array")
+    assert not warnings_of(rows_by_lane, amdjit.f32[:, :], amdjit.f32[:], amdjit.i32, block=(1, 64))
+
+
+def not_provable(a, b, counts):
+    x, y = amdjit.grid(2)
+    a[y, x] = a[x, 0] + b[y, x]
+    column = y
+    if x > 3:
+        column = x
+    for k in range(counts[x]):
+        a[x, k] = a[x, column]
+    while column > 0:
+        column -= 1
+        b[x, column] = b[y, column] + b[x, x]
+
+
+def test_what_is_not_provable_is_not_reported() -> None:
+    assert not warnings_of(not_provable, amdjit.f32[:, :], amdjit.f32[:, :], amdjit.i32[:])
+    strided = amdjit.types.Array(amdjit.f32, 2, amdjit.types.Layout.STRIDED)
+    assert not warnings_of(rows_by_lane, strided, amdjit.f32[:], amdjit.i32)

@@ -5,7 +5,6 @@ import amdjit
 
 @amdjit.kernel
 def k(x):
-    i = amdjit.grid(1)
     print(f"all of it: {x}")
 
 
