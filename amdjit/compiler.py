@@ -83,7 +83,7 @@ class CompiledKernel:
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
         """What in the kernel is slow by accident."""
-        return slow_parts(self.program, self.linked.kernels[self.name].metadata)
+        return slow_parts(self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm)
 
     @cached_property
     def typed_tree(self) -> str:

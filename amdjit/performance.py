@@ -12,9 +12,9 @@ from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64
 
 
-def slow_parts(program: tree.Program, metadata: KernelMetadata) -> tuple[Finding, ...]:
+def slow_parts(program: tree.Program, metadata: KernelMetadata, optimized_llvm: str) -> tuple[Finding, ...]:
     """Return what to warn about, each kind at most once a line."""
-    found = [*_doubles(program), *_scratch(program, metadata)]
+    found = [*_doubles(program), *_scratch(program, metadata, optimized_llvm)]
     block = metadata.required_workgroup_size
     if block is None or block[0] > 1:
         found += strided_accesses(program)
@@ -74,7 +74,7 @@ def _is_implicit(conversion: tree.Convert, consumer: tree.Node) -> bool:
     return conversion.span in (consumer.span, conversion.operand.span)
 
 
-def _scratch(program: tree.Program, metadata: KernelMetadata) -> Iterator[Finding]:
+def _scratch(program: tree.Program, metadata: KernelMetadata, optimized_llvm: str) -> Iterator[Finding]:
     """Find spilled registers, and local arrays that LLVM could not keep in registers."""
     kernel = program.kernel
     spilled = metadata.vgpr_spills
@@ -86,7 +86,8 @@ def _scratch(program: tree.Program, metadata: KernelMetadata) -> Iterator[Findin
             "needs more registers than it has",
             "keep fewer values at once, unroll less, or allow more registers: a smaller block= or waves_per_eu=",
         )
-    if not metadata.private_segment_bytes:
+    # Spilled registers lie in scratch as well: then it is the optimiser's result that tells of arrays.
+    if not metadata.private_segment_bytes or (spilled and " = alloca " not in optimized_llvm):
         return
     for name, allocation in _local_arrays(program).items():
         yield Finding(
@@ -120,8 +121,9 @@ def _is_private(allocation: tree.AllocateArray) -> bool:
 
 
 def _assigned_name(allocation: tree.AllocateArray) -> str:
-    """Return the name before the `=` of the line that makes an array, else the line."""
-    text = allocation.span.source.line(allocation.span.line)
-    target, is_assigned, _ = text[: allocation.span.column].partition("=")
+    """Return the name before the `=` of the line that makes an array, else what makes it."""
+    span = allocation.span
+    text = span.source.line(span.line)
+    target, is_assigned, _ = text[: span.column].partition("=")
     name = target.partition(":")[0].strip()
-    return name if is_assigned and name.isidentifier() else text[allocation.span.column :].strip()
+    return name if is_assigned and name.isidentifier() else text[span.column : span.end_column]
