@@ -1,3 +1,5 @@
+"""What is refused: print file."""
+
 import numpy as np
 
 import amdjit

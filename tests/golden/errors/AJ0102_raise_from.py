@@ -1,3 +1,5 @@
+"""What is refused: raise from."""
+
 import numpy as np
 
 import amdjit

@@ -1,3 +1,5 @@
+"""What is refused: print array."""
+
 import numpy as np
 
 import amdjit

@@ -1,3 +1,5 @@
+"""What is refused: f string value."""
+
 import numpy as np
 
 import amdjit

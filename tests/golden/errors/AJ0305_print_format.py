@@ -1,3 +1,5 @@
+"""What is refused: print format."""
+
 import numpy as np
 
 import amdjit

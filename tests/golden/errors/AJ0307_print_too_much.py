@@ -1,3 +1,5 @@
+"""What is refused: print too much."""
+
 import numpy as np
 
 import amdjit
