@@ -20,6 +20,7 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.frontend import CompileTime, Limits, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
+from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, single_kinds, type_of_record
 from amdjit.reports import ReportTable
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
@@ -28,7 +29,7 @@ from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
-from amdjit.specialisation import Annotation, argument_types, check_type, is_const
+from amdjit.specialisation import argument_types, check_type, is_const
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
 
@@ -151,6 +152,12 @@ class Kernel:
             return CompileTime(argument)
         if argument is None and isinstance(annotation, Type):
             argument = annotation
+        if argument is None and is_record_annotation(annotation):
+            argument = annotation.value  # type: ignore[union-attr]
+        if argument is None:
+            return CompileTime(None)
+        if not isinstance(argument, Type):
+            argument = type_of_record(argument) or argument
         if not isinstance(argument, Type):
             name = self.parameter_names[position]
             raise LaunchError(
@@ -214,10 +221,11 @@ class Kernel:
         self._check_count(len(arguments))
         device = stream.device if isinstance(stream, Stream) else current_device()
         annotations = self._annotations(self._compile_options(device.target))
-        by_value = {i for i, a in enumerate(annotations) if is_const(a) or isinstance(a, Vector)}
-        staging = Staging(device, self.parameter_names, arguments, by_value)
-        kinds = argument_types(self.__name__, self.parameter_names, annotations, staging.arguments)
-        loaded = self._load(device, kinds)
+        leaves = leaves_of(self.__name__, self.parameter_names, annotations, arguments)
+        by_value = {i for i, a in enumerate(leaves.annotations) if is_const(a) or isinstance(a, Vector)}
+        staging = Staging(device, leaves.names, leaves.values, by_value)
+        kinds = argument_types(self.__name__, leaves, staging.arguments)
+        loaded = self._load(device, assembled(leaves.shapes, kinds))
         if staging.has_host_arrays and self._warns(loaded.compiled.options):
             self._host_copies.note(staging.host_places, callers=3)
         staging.check_writable(_written_arguments(loaded.compiled))
@@ -309,9 +317,9 @@ class PreparedLaunch:
 
 
 def _written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
-    """For each argument, `Const` ones included, whether the kernel may write it."""
+    """For each single value of the arguments, `Const` ones included, whether the kernel may write it."""
     written = iter(compiled.written)
-    return tuple(False if isinstance(a, CompileTime) else next(written) for a in compiled.arguments)
+    return tuple(False if isinstance(a, CompileTime) else next(written) for a in single_kinds(compiled.arguments))
 
 
 # In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.

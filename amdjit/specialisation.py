@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+import types
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from amdjit.compiler import Argument
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
-from amdjit.frontend import CompileTime, array_matches
+from amdjit.frontend import CompileTime, array_matches, element_of_dtype
+from amdjit.record_arguments import Annotation, Leaves
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.strides import byte_span
 from amdjit.types import (
     AddressSpace,
     Array,
     Const,
+    Known,
     Layout,
     Scalar,
+    Tuple,
     Type,
     Vector,
     boolean,
@@ -30,26 +37,27 @@ from amdjit.types import (
     u64,
 )
 
-Annotation = Type | CompileTime | None
-
 # Byte offsets into an array up to here fit the signed 32-bit arithmetic of indices.
 _SMALL_ARRAY_BYTES = 2**31
 
 
-def argument_types(
-    kernel: str, names: Sequence[str], annotations: Sequence[Annotation], values: Sequence[Any]
-) -> tuple[Argument, ...]:
-    """Return the specialisation of a launch: a type for each argument, or the value of a `Const` one.
+def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[Argument, ...]:
+    """Return the types of a launch's single values, or compile-time values: of `Const`, None and members of enums.
 
     values: scalars, vectors as sequences, and DeviceArrays. TypeCheckError where an annotation does not fit,
     LaunchError for what a kernel cannot take.
     """
-    parts = zip(names, annotations, values, strict=True)
-    return tuple(_argument_type(kernel, name, annotation, value) for name, annotation, value in parts)
+    parts = zip(leaves.names, leaves.annotations, values, leaves.inside, strict=True)
+    return tuple(_argument_type(kernel, *part) for part in parts)
 
 
-def _argument_type(kernel: str, name: str, annotation: Annotation, value: Any) -> Argument:
-    if is_const(annotation):
+# What is compiled in where it stands in a record.
+_COMPILED_IN = (str, type, Type, np.dtype, types.FunctionType, DeviceFunction)
+
+
+def _argument_type(kernel: str, name: str, annotation: Annotation, value: Any, inside: bool) -> Argument:
+    is_member = isinstance(value, Enum) and not isinstance(value, int)
+    if is_const(annotation) or value is None or is_member or (inside and isinstance(value, _COMPILED_IN)):
         return CompileTime(value)
     if isinstance(value, DeviceArray):
         return _array_type(kernel, name, annotation, value)
@@ -59,12 +67,18 @@ def _argument_type(kernel: str, name: str, annotation: Annotation, value: Any) -
         return annotation
     found = _scalar_type(value)
     if found is None:
+        if dataclasses.is_dataclass(value):
+            raise LaunchError(
+                f"argument {name} of {kernel} is a {type(value).__name__}, a dataclass that can change: "
+                "write @dataclass(frozen=True)"
+            )
         raise LaunchError(
             f"argument {name} of {kernel} is a {type(value).__name__}: pass numbers, NumPy scalars, NumPy arrays or "
             f"DeviceArrays, or annotate the parameter `{name}: amdjit.Const` to compile the value in"
         )
     if annotation is not None:
-        raise _mismatch(kernel, name, annotation, str(found))
+        expected = getattr(annotation.value, "__name__", "") if isinstance(annotation, CompileTime) else annotation
+        raise _mismatch(kernel, name, expected, str(found))
     return found
 
 
@@ -97,7 +111,7 @@ def _annotated_scalar(kernel: str, name: str, annotation: Scalar, value: Any) ->
 
 
 def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArray) -> Array:
-    element = from_dtype(value.dtype)
+    element = element_of_dtype(value.dtype)
     if element is None:
         raise LaunchError(
             f"argument {name} of {kernel} is an array of {value.dtype}, which the kernel language has no type for. "
@@ -120,6 +134,11 @@ def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> N
     TypeCheckError where they differ, LaunchError for a type that no argument has.
     """
     in_global_memory = isinstance(given, Array) and given.address_space is AddressSpace.GLOBAL and given.shape is None
+    if isinstance(given, Tuple) and all(isinstance(e, Known) or _check_item(kernel, name, e) for e in given.elements):
+        python = given.structure.python if given.structure is not None else None
+        if annotation is not None and not (isinstance(annotation, CompileTime) and annotation.value is python):
+            raise _mismatch(kernel, name, annotation, str(given))
+        return
     if not isinstance(given, (Scalar, Vector)) and not in_global_memory:
         raise LaunchError(f"argument {name} of {kernel} cannot be {given}: arguments are numbers, vectors and arrays")
     if isinstance(annotation, Array) and isinstance(given, Array):
@@ -130,6 +149,11 @@ def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> N
         raise _mismatch(kernel, name, annotation, str(given))
 
 
-def _mismatch(kernel: str, name: str, annotation: Annotation, found: str) -> TypeCheckError:
+def _check_item(kernel: str, name: str, given: Type) -> bool:
+    check_type(kernel, name, None, given)
+    return True
+
+
+def _mismatch(kernel: str, name: str, annotation: Annotation | str, found: str) -> TypeCheckError:
     kind = codes.ARGUMENT_MISMATCH
     return TypeCheckError(kind.at(None, parameter=name, function=kernel, expected=annotation, found=found))

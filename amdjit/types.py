@@ -193,7 +193,40 @@ class Layout(Enum):
     STRIDED = "strided"
 
 
-Element = Scalar | Vector
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    """One field of a record: where it lies, in bytes from the record's start. shape: of a field that is an array."""
+
+    name: str
+    type: Scalar | Record
+    offset: int
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Type):
+    """A NumPy structured type: fields in memory. nbytes: with padding. alignment: what its address is a multiple of.
+
+    title: of a type that is no structured type of the user, such as complex64.
+    """
+
+    fields: tuple[RecordField, ...]
+    nbytes: int
+    alignment: int
+    title: str = ""
+
+    def __str__(self) -> str:
+        if self.title:
+            return self.title
+        fields = ", ".join(f"{f.name}: {f.type}{list(f.shape) if f.shape else ''}" for f in self.fields)
+        return f"record({fields})"
+
+    def field(self, name: object) -> RecordField | None:
+        """Return the field of a name, None if there is none."""
+        return next((field for field in self.fields if field.name == name), None)
+
+
+Element = Scalar | Vector | Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +236,8 @@ class Array(Type):
     shape: the extents where they are known when compiling (LDS and private arrays), else None.
     offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32; else 64.
     alignment: of the first element, in bytes, where more than the element's own is known; else 0.
+    pitch: bytes from one element to the next where that is not the element's size, in a field of records; else 0.
+    packing: what the elements' addresses are multiples of, where records decide that; else 0.
     """
 
     element: Element
@@ -212,8 +247,12 @@ class Array(Type):
     shape: tuple[int, ...] | None = None
     offset_bits: int = 32
     alignment: int = 0
+    pitch: int = 0
+    packing: int = 0
 
     def __str__(self) -> str:
+        if self.ndim == 0:
+            return str(self.element)
         if self.shape is not None:
             return f"{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
         axes = [":"] * self.ndim
@@ -251,13 +290,38 @@ class Pointer(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Structure:
+    """What names a tuple's items. python: the class, a named tuple or frozen dataclass, whose methods they have."""
+
+    name: str
+    fields: tuple[str, ...]
+    python: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tuple(Type):
-    """Several values of any types."""
+    """Several values of any types; with a structure they have names."""
 
     elements: tuple[Type, ...]
+    structure: Structure | None = None
 
     def __str__(self) -> str:
-        return f"({', '.join(map(str, self.elements))})"
+        if self.structure is None:
+            return f"({', '.join(map(str, self.elements))})"
+        if self.structure.fields == ("real", "imag") and self.structure.python is None:
+            return self.structure.name
+        pairs = zip(self.structure.fields, self.elements, strict=True)
+        return f"{self.structure.name}({', '.join(f'{name}: {type}' for name, type in pairs)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Type):
+    """An item of a tuple that is known when compiling, such as None or an enum's member; it takes no room."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return repr(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.intrinsics import arithmetic
+from amdjit.intrinsics import arithmetic, complex_functions
 from amdjit.intrinsics import math as real
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
@@ -33,7 +33,13 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "fma": arithmetic.fma,
 }
 
+_OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
+    round: real.round_to_int,
+    complex.__truediv__: DeviceFunction(complex_functions.divide),
+    complex.__abs__: DeviceFunction(complex_functions.magnitude),
+}
+
 PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    {round: real.round_to_int} | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
+    _OTHERS | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
 )
-"""The functions of Python's `math` that kernels may call, and `round`, with what they become."""
+"""The functions of Python's `math` that kernels may call, and others of Python, with what they become."""

@@ -15,7 +15,7 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.lowering.types import I1, I8, VOID, literal, llvm_type, pointer_to
-from amdjit.types import Array, Layout, Tuple, Type, Void
+from amdjit.types import Array, Known, Layout, Tuple, Type, Void
 
 __all__ = ["ArrayValue", "components", "flatten", "kernel_argument_types", "result_type", "unflatten"]
 
@@ -36,7 +36,7 @@ def components(type: Type) -> list[Any]:
         return [pointer_to(type.address_space)] + [llvm_type(type.index_type)] * _sizes(type)
     if isinstance(type, Tuple):
         return [component for element in type.elements for component in components(element)]
-    return [] if isinstance(type, Void) else [llvm_type(type)]
+    return [] if isinstance(type, (Void, Known)) else [llvm_type(type)]
 
 
 def kernel_argument_types(type: Type) -> list[Any]:
@@ -76,7 +76,7 @@ def _take(type: Type, values: Iterator[Any]) -> Any:
         return _take_array(type, values)
     if isinstance(type, Tuple):
         return tuple(_take(element, values) for element in type.elements)
-    return None if isinstance(type, Void) else next(values)
+    return None if isinstance(type, (Void, Known)) else next(values)
 
 
 def _take_array(type: Array, values: Iterator[Any]) -> ArrayValue:

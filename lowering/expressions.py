@@ -13,12 +13,13 @@ from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
-from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of
+from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of, view
 from amdjit.lowering.reports import calls_behind, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array, Scalar, Void
+from amdjit.tree.views import View
+from amdjit.types import AddressSpace, Array, Known, Scalar, Void
 
 __all__ = ["address", "evaluate"]
 
@@ -39,12 +40,14 @@ def evaluate(state: FunctionState, node: tree.Expression) -> Any:
     return value
 
 
-def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf) -> Any:
+def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf | View) -> Any:
     """Return the address of the element that a node is about."""
     indices = node.indices
+    if not indices:
+        return array.pointer
     if node.check:
         known = [_index(state, index) for index in indices]
-        check_index(state, node.check, array, known, 1 if isinstance(node, tree.AddressOf) else node.width)
+        check_index(state, node.check, array, known, 1 if isinstance(node, (tree.AddressOf, View)) else node.width)
         return element_address(state.builder, array, known)
     if array.strides is not None:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
@@ -59,7 +62,7 @@ def _index(state: FunctionState, node: tree.Expression) -> Index:
 
 
 def _constant(state: FunctionState, node: tree.Constant) -> Any:
-    return constant(node.type, node.value)
+    return None if isinstance(node.type, Known) else constant(node.type, node.value)
 
 
 def _read(state: FunctionState, node: tree.Read) -> Any:
@@ -187,6 +190,13 @@ def _load(state: FunctionState, node: tree.Load) -> Any:
     return load(state.builder, array, address(state, array, node), node.width, node.alignment)
 
 
+def _view(state: FunctionState, node: View) -> Any:
+    if not isinstance(node.type, Array):
+        raise InternalError(f"a view of {node.type}")
+    array = evaluate(state, node.array)
+    return view(state.builder, array, address(state, array, node), node.offset, node.type)
+
+
 def _address_of(state: FunctionState, node: tree.AddressOf) -> Any:
     return address(state, evaluate(state, node.array), node)
 
@@ -238,6 +248,7 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.Stride: _stride,
         tree.AllocateArray: _allocate_array,
         tree.Load: _load,
+        View: _view,
         tree.AddressOf: _address_of,
         tree.CallIntrinsic: _call_intrinsic,
         tree.Call: _call,

@@ -12,9 +12,9 @@ from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
 from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
-from amdjit.types import AddressSpace, Array, Element, Scalar, Vector
+from amdjit.types import AddressSpace, Array, Element, Record, Scalar, Vector
 
-__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of"]
+__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of", "view"]
 
 Index = tuple[Any, Scalar]
 
@@ -45,9 +45,9 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     resized = [resize(builder, value, scalar, width) for value, scalar in indices]
     offset = _flat_offset(builder, array, resized, constant)
     signed = array.strides is not None
-    unit: Any = memory_type(kind.element)
-    if (narrow and not short_pointer) or isinstance(kind.element, Vector):
-        offset, unit = _in_bytes(builder, offset, kind.element.nbytes, signed), I8
+    unit: Any = memory_type(kind.element) if isinstance(kind.element, Scalar) else I8
+    if (narrow and not short_pointer) or kind.pitch or not isinstance(kind.element, Scalar):
+        offset, unit = _in_bytes(builder, offset, kind.pitch or kind.element.nbytes, signed), I8
     if narrow and not short_pointer:
         offset = _extend(builder, offset, signed)
     if isinstance(offset, Literal) and offset.text == "0":
@@ -84,9 +84,21 @@ def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: 
         builder.write(address, value, alignment or _power_of_two(_wide_type(element, width).nbytes))
 
 
+def view(builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array) -> ArrayValue:
+    """Return what lies `offset` bytes behind an address: a field of the array's elements, or one of them."""
+    if offset:
+        address = builder.offset(address, literal(I32, offset), I8, "inbounds nuw")
+    if type.ndim == 0 or type.shape is not None:
+        return unflatten(type, [address])  # type: ignore[no-any-return]
+    return ArrayValue(type, address, array.extents, array.strides)
+
+
 def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
     """Reserve an array of known shape: in the workgroup's LDS, or in the lane's private memory."""
-    storage = ir.ArrayType(memory_type(type.element), type.size)
+    if isinstance(type.element, Record):
+        storage = ir.ArrayType(I8, type.size * type.element.nbytes)
+    else:
+        storage = ir.ArrayType(memory_type(type.element), type.size)
     if isinstance(type.element, Vector):
         # LLVM pads vectors of 3; the kernel language packs them.
         storage = ir.ArrayType(memory_type(type.element.element), type.size * type.element.length)
@@ -191,7 +203,7 @@ def _wide_type(element: Element, width: int) -> Vector:
 
 def _element_alignment(type: Array) -> int:
     """Return what every element's address is a multiple of, in bytes; arrays start at a multiple of it."""
-    return _power_of_two(type.element.nbytes)
+    return type.packing or _power_of_two(type.element.nbytes)
 
 
 def _power_of_two(nbytes: int) -> int:

@@ -1,16 +1,23 @@
 """From Python source to the typed tree."""
 
 from amdjit.frontend.builder import Limits
+from amdjit.frontend.conversion import COMPLEX64, COMPLEX128
 from amdjit.frontend.parameters import array_matches
 from amdjit.frontend.program import OutsideRead, TypedKernel, kernel_annotations, type_kernel
+from amdjit.frontend.structures import element_of_dtype, field_types, structure_of
 from amdjit.frontend.values import CompileTime
 
 __all__ = [
+    "COMPLEX64",
+    "COMPLEX128",
     "CompileTime",
     "Limits",
     "OutsideRead",
     "TypedKernel",
     "array_matches",
+    "element_of_dtype",
+    "field_types",
     "kernel_annotations",
+    "structure_of",
     "type_kernel",
 ]

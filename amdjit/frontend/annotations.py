@@ -7,6 +7,7 @@ import typing
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.structures import field_types, record_class
 from amdjit.frontend.values import CompileTime, Value
 from amdjit.types import Const, Tuple, Type
 
@@ -20,6 +21,14 @@ def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.
     if isinstance(value, CompileTime) and typing.get_origin(value.value) is tuple:
         items = typing.get_args(value.value)
         return Tuple(tuple(annotated_type(builder, CompileTime(item), name, node) for item in items))
+    record = record_class(value)
+    if record is not None and record.python is not None:
+        known = field_types(record.python)
+        missing = [field for field in record.fields if field not in known]
+        if not missing:
+            return Tuple(tuple(known[field] for field in record.fields), record)
+        found = f"field `{missing[0]}` of {record.name} is not annotated with a kernel type"
+        raise builder.error(codes.ANNOTATION, node, name=name, found=found)
     is_python = isinstance(value, CompileTime) and value.value in (int, float, bool)
     found = _PYTHON_TYPES if is_python else describe(value)
     raise builder.error(codes.ANNOTATION, node, name=name, found=found)

@@ -17,7 +17,7 @@ from amdjit.frontend.source import FunctionSource
 from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Value
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
-from amdjit.types import Tuple, Type, Void
+from amdjit.types import Known, Tuple, Type, Void
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class FunctionBuilder:
     def settle(self, value: Value, node: ast.AST) -> Value:
         """Evaluate now what reads memory or calls a function, in a tuple item by item."""
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.settle(item, node) for item in value.items))
+            return value.with_items(self.settle(item, node) for item in value.items)
         return self.hold(value, "value", node) if depends_on_memory(value) else value
 
     def discard(self, value: Value, node: ast.AST) -> None:
@@ -221,7 +221,7 @@ class FunctionBuilder:
     def hold(self, value: Value, name: str, node: ast.AST) -> Value:
         """Evaluate now: return a value that later statements cannot change."""
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.hold(item, name, node) for item in value.items))
+            return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, Method, tree.Constant)):
             return value
         variable = self.variable(name, value.type)
@@ -234,7 +234,12 @@ class FunctionBuilder:
         """Turn a tuple that exists at run time into its items."""
         assert isinstance(value.type, Tuple)
         items = (tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements))
-        return TupleValue(tuple(self.unpack(item) if isinstance(item.type, Tuple) else item for item in items))
+        return TupleValue(tuple(map(self._unpacked_item, items)), value.type.structure)
+
+    def _unpacked_item(self, item: tree.Expression) -> Value:
+        if isinstance(item.type, Known):
+            return CompileTime(item.type.value)
+        return self.unpack(item) if isinstance(item.type, Tuple) else item
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
@@ -247,7 +252,10 @@ def describe(value: Value) -> str:
     if isinstance(value, tree.Expression):
         return "nothing" if isinstance(value.type, Void) else str(value.type)
     if isinstance(value, TupleValue):
-        return f"({', '.join(describe(item) for item in value.items)})"
+        if value.structure is not None and value.structure.fields == ("real", "imag"):
+            return value.structure.name
+        title = "" if value.structure is None else value.structure.name
+        return f"{title}({', '.join(describe(item) for item in value.items)})"
     if isinstance(value, Method):
         return f"the method `{value.name}`"
     if value.is_number or isinstance(value.value, str):

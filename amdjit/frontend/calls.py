@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+import numpy as np
+
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
+from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.constructors import convert_to, make_vector
-from amdjit.frontend.conversion import assign_to, pair, truth
+from amdjit.frontend.conversion import assign_to, complex_type, convert, is_complex, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments, constant_integer
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
+from amdjit.frontend.records import construct, replaced
 from amdjit.frontend.reports import index_check, is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import VOID, Array, Scalar, Vector, boolean, f32, i32, vector
+from amdjit.types import VOID, Array, Record, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, i32, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -45,10 +50,8 @@ _CALLABLE = "call an amdjit intrinsic, a device function, or a plain Python func
 
 
 def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
-    if isinstance(callee, Scalar):
-        return convert_to(builder, callee, arguments, node)
-    if isinstance(callee, Vector):
-        return make_vector(builder, callee, arguments, node)
+    if isinstance(callee, (type, Scalar, Vector)) and (made := _make(builder, callee, arguments, node)) is not None:
+        return made
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
@@ -63,6 +66,34 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         return call_declared(builder, DeviceFunction(callee), arguments, node)
     remedy = _remedy(builder, callee)
     raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy)
+
+
+def _make(
+    builder: FunctionBuilder, callee: type | Scalar | Vector, arguments: Arguments, node: ast.Call
+) -> Value | None:
+    """Convert, or make a value of a class; None if kernels have no values of it."""
+    target = _number_type(callee) if isinstance(callee, type) else callee
+    if isinstance(target, Scalar):
+        return convert_to(builder, target, arguments, node)
+    if isinstance(target, Vector):
+        return make_vector(builder, target, arguments, node)
+    if isinstance(target, Tuple):
+        (value,) = arguments.exactly(builder, node, str(target), ("z",))
+        return builder.hold(convert(builder, value, target, node), "complex", node)
+    return construct(builder, target, arguments, node)
+
+
+def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    real, imaginary = arguments.exactly(builder, node, "complex", ("real", "imag"), optional=1)
+    is_alone = isinstance(imaginary, CompileTime) and imaginary.value is None
+    return complexes.make(builder, real, CompileTime(0) if is_alone else imaginary, node)
+
+
+def _number_type(callee: type) -> Any:
+    """NumPy's types of numbers convert as the kernel language's types of the same numbers do."""
+    if callee in (np.complex64, np.complex128):
+        return complex_type(f32 if callee is np.complex64 else f64)
+    return (from_dtype(np.dtype(callee)) if issubclass(callee, np.generic) else None) or callee
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
@@ -122,16 +153,28 @@ def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Ar
     return outside_value(builder, result.value, callee.__name__, node)
 
 
-_ON_HOST: frozenset[Any] = frozenset({abs, min, max, round, divmod, pow, int, float, bool, isinstance, str, vector})
+_ON_HOST: frozenset[Any] = frozenset(
+    {abs, complex, min, max, round, divmod, pow, int, float, bool, isinstance, str, vector}
+)
 
 
 def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
+    if method.function is not None:
+        with_self = Arguments((method.receiver, *arguments.positional), arguments.keywords)
+        return call_declared(builder, method.function, with_self, node)
     array = method.receiver
+    if isinstance(array, TupleValue) and is_complex(array):
+        arguments.exactly(builder, node, "conjugate", ())
+        return complexes.negated(builder, array, False, node)
+    if isinstance(array, TupleValue):
+        return replaced(builder, Arguments((array,), arguments.keywords), node)
+    assert isinstance(array, tree.Expression)
     assert isinstance(array.type, Array)
-    if isinstance(array.type.element, Vector):
+    if isinstance(array.type.element, (Vector, Record)) or array.type.pitch or array.type.packing:
+        what = "are vectors already" if isinstance(array.type.element, Vector) else "are records or parts of them"
         raise builder.error(
             codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
-            remedy="its elements are vectors already: index it, `a[i]`",
+            remedy=f"its elements {what}: index it, `a[i]`",
         )  # fmt: skip
     index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
     indices = element_indices(builder, array, array.type, index, node)
@@ -172,20 +215,24 @@ def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) ->
 
 def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     (value,) = arguments.exactly(builder, node, "abs", ("x",))
+    if is_complex(value):
+        return complexes.magnitude(builder, value, node)
     expression = _number(builder, value, node, "abs")
     if isinstance(expression.type, Scalar) and not (expression.type.is_float or expression.type.is_signed):
         return expression
     return tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
 
 
-def _number(builder: FunctionBuilder, value: Value, node: ast.Call, function: str) -> tree.Expression:
+def _number(
+    builder: FunctionBuilder, value: Value, node: ast.Call, function: str, or_boolean: bool = False
+) -> tree.Expression:
     type = value.type if isinstance(value, tree.Expression) else None
     scalar = type.element if isinstance(type, Vector) else type
     if (
         not isinstance(value, tree.Expression)
         or not isinstance(scalar, Scalar)
         or scalar.storage_only
-        or scalar is boolean
+        or (scalar is boolean and not or_boolean)
     ):
         raise builder.error(
             codes.ARGUMENT_TYPE, node, parameter="x", function=function, expected="a number",
@@ -213,6 +260,7 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
                 result = fold(builder, node, on_host, result.value, item.value)
                 continue
             left, right = pair(builder, result, item, symbol.value, node)
+            _number(builder, left, node, symbol.value, or_boolean=True)
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
             result = tree.Binary(builder.span(node), left.type, chosen, left, right)
         return result
@@ -227,7 +275,7 @@ def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> V
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         builder.discard(value, node)
         return CompileTime(value.type.length)
-    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array) and value.type.ndim > 0:
         if value.type.shape is not None:
             return CompileTime(value.type.shape[0])
         return tree.Extent(builder.span(node), value.type.index_type, value, 0)
@@ -245,7 +293,9 @@ def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.C
 
 _BUILTINS: Mapping[Any, _Handler] = {
     abs: _absolute,
+    dataclasses.replace: replaced,
     bool: _to_boolean,
+    complex: _complex,
     float: lambda builder, arguments, node: convert_to(builder, f32, arguments, node),
     int: lambda builder, arguments, node: convert_to(builder, i32, arguments, node),
     len: _length,

@@ -11,7 +11,7 @@ from amdjit.frontend.forms import Arguments
 from amdjit.frontend.promotion import assignable
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Type, Vector, boolean
+from amdjit.types import Array, Scalar, Vector, boolean
 
 
 def convert_to(builder: FunctionBuilder, target: Scalar, arguments: Arguments, node: ast.Call) -> Value:
@@ -29,7 +29,6 @@ def convert_to(builder: FunctionBuilder, target: Scalar, arguments: Arguments, n
         raise builder.error(
             codes.NOT_CONVERTIBLE, node, source=describe(value), target=target, remedy=_remedy(value, target)
         )
-    _refuse_storage(builder, value.type, target, node)
     return convert(builder, value, target, node)
 
 
@@ -39,19 +38,6 @@ def _remedy(value: Value, target: Scalar) -> str:
     if isinstance(value, tree.Expression) and isinstance(value.type, Array):
         return f"convert one element: `{target}(a[i])`"
     return "convert a number"
-
-
-def _refuse_storage(builder: FunctionBuilder, source: Type, target: Type, node: ast.AST) -> None:
-    for type in (source, target):
-        scalar = type.element if isinstance(type, Vector) else type
-        if isinstance(scalar, Scalar) and scalar.storage_only and source != target:
-            raise builder.error(
-                codes.NOT_CONVERTIBLE,
-                node,
-                source=source,
-                target=target,
-                remedy="fp8 and bf8 values are moved and multiplied as they are; convert arrays on the host",
-            )
 
 
 def make_vector(builder: FunctionBuilder, target: Vector, arguments: Arguments, node: ast.Call) -> Value:
@@ -79,7 +65,6 @@ def _one_value(builder: FunctionBuilder, target: Vector, value: Value, node: ast
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         if value.type.length != target.length:
             raise _wrong_length(builder, target, value.type.length, node)
-        _refuse_storage(builder, value.type, target, node)
         return convert(builder, value, target, node)
     if isinstance(value, CompileTime):
         return literal(builder, value.value, target, node)
@@ -91,5 +76,4 @@ def _element(builder: FunctionBuilder, target: Scalar, value: Value, node: ast.C
         return literal(builder, value.value, target, node)
     if not isinstance(value, tree.Expression) or not assignable(value.type, target):
         raise no_conversion(builder, value, target, node)
-    _refuse_storage(builder, value.type, target, node)
     return convert(builder, value, target, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import reprlib
+from collections.abc import Hashable
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.builder import FunctionBuilder, describe
@@ -17,7 +18,7 @@ from amdjit.frontend.promotion import (
 )
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Tuple, Type, Vector, boolean
+from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector, boolean, f32, f64
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
@@ -67,8 +68,10 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
     if isinstance(value, tree.Expression):
         return value
     if isinstance(value, TupleValue):
-        items = tuple(materialise(builder, item, node) for item in value.items)
-        return tree.MakeTuple(builder.span(node), Tuple(tuple(item.type for item in items)), items)
+        items = tuple(_materialised_item(builder, item, node) for item in value.items)
+        return tree.MakeTuple(builder.span(node), Tuple(tuple(item.type for item in items), value.structure), items)
+    if isinstance(value, CompileTime) and isinstance(value.value, complex):
+        return _to_complex(builder, value, COMPLEX64, node)
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         scalar = default_type(value.value)
         if scalar is None:
@@ -85,12 +88,25 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
     )
 
 
+def _materialised_item(builder: FunctionBuilder, item: Value, node: ast.AST) -> tree.Expression:
+    """Objects that exist when compiling only stay known: they are part of the tuple's type."""
+    if isinstance(item, CompileTime) and not item.is_number and isinstance(item.value, Hashable):
+        return tree.Constant(builder.span(node), Known(item.value), 0)
+    return materialise(builder, item, node)
+
+
 def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert without a check of loss: the caller has decided that it is wanted."""
+    if isinstance(value, CompileTime) and isinstance(target, Known) and value == CompileTime(target.value):
+        return tree.Constant(builder.span(node), target, 0)
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
-    if isinstance(value, tree.Expression) and isinstance(target, Tuple) and value.type != target:
+    if isinstance(value, tree.Expression) and value.type == target:
+        return value
+    if isinstance(value, tree.Expression) and isinstance(value.type, Tuple):
         value = builder.unpack(value)
+    if isinstance(target, Tuple) and target in (COMPLEX64, COMPLEX128):
+        return _to_complex(builder, value, target, node)
     if isinstance(value, TupleValue) and isinstance(target, Tuple):
         pairs = zip(value.items, target.elements, strict=True)
         items = tuple(convert(builder, item, element, node) for item, element in pairs)
@@ -162,12 +178,58 @@ def _remedy(left: Value, right: Value) -> str:
     return "operators work on numbers and vectors; for an array, index it: `a[i]`"
 
 
+COMPLEX64 = Tuple((f32, f32), Structure("complex64", ("real", "imag")))
+COMPLEX128 = Tuple((f64, f64), Structure("complex128", ("real", "imag")))
+
+
+def complex_type(scalar: Scalar) -> Tuple:
+    """Return the complex type whose parts are f32 or f64."""
+    return COMPLEX128 if scalar == f64 else COMPLEX64
+
+
+def is_complex(value: Value) -> bool:
+    """Whether a value is complex, or a complex literal."""
+    if isinstance(value, CompileTime):
+        return isinstance(value.value, complex)
+    return isinstance(value, TupleValue) and value.structure in (COMPLEX64.structure, COMPLEX128.structure)
+
+
+def scalar_of_complex(value: Value) -> Scalar:
+    """Return the type of a complex value's parts; a literal's are f32."""
+    return f64 if isinstance(value, TupleValue) and value.structure == COMPLEX128.structure else f32
+
+
+def _to_complex(builder: FunctionBuilder, value: Value, target: Tuple, node: ast.AST) -> tree.Expression:
+    """A real number gets the imaginary part 0."""
+    if isinstance(value, CompileTime) and isinstance(value.value, complex):
+        parts: tuple[Value, ...] = (CompileTime(value.value.real), CompileTime(value.value.imag))
+    elif isinstance(value, TupleValue) and is_complex(value):
+        parts = value.items
+    elif isinstance(value, (CompileTime, tree.Expression)) and _is_real(value):
+        parts = (value, CompileTime(0))
+    else:
+        raise no_conversion(builder, value, target, node)
+    items = tuple(convert(builder, part, target.elements[0], node) for part in parts)
+    return tree.MakeTuple(builder.span(node), target, items)
+
+
+def _is_real(value: CompileTime | tree.Expression) -> bool:
+    if isinstance(value, CompileTime):
+        return value.is_number
+    return isinstance(value.type, Scalar)
+
+
 def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
     """Return the truth of a value as Python sees it: a boolean expression or a compile-time bool."""
     if isinstance(value, CompileTime):
         return CompileTime(bool(value.value))
+    if isinstance(value, TupleValue) and is_complex(value):
+        real, imaginary = (truth(builder, part, node) for part in value.items)
+        assert isinstance(real, tree.Expression)
+        assert isinstance(imaginary, tree.Expression)
+        return tree.Binary(builder.span(node), boolean, tree.BinaryOperator.OR, real, imaginary)
     if isinstance(value, TupleValue):
         return CompileTime(len(value.items) > 0)
-    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar) or value.type.storage_only:
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         raise builder.error(codes.CONDITION_TYPE, node, type=describe(value))
     return value if value.type is boolean else tree.Convert(builder.span(node), boolean, value)

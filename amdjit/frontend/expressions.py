@@ -12,8 +12,10 @@ from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls import call, call_declared
 from amdjit.frontend.conversion import convert, truth
 from amdjit.frontend.effects import has_effects
+from amdjit.frontend.fields import field, is_element
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
+from amdjit.frontend.records import Getter, record_attribute
 from amdjit.frontend.scope import join_types, outside_value, read_name
 from amdjit.frontend.subscripts import slice_value, subscript
 from amdjit.frontend.texts import constant_text
@@ -24,12 +26,12 @@ from amdjit.types import Array, Tuple, Type, Vector, boolean
 
 def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
     """A literal."""
-    if isinstance(node.value, (bytes, complex)):
+    if isinstance(node.value, bytes):
         raise builder.error(
             codes.UNSUPPORTED_EXPRESSION,
             node,
-            expression=f"a {type(node.value).__name__} literal",
-            remedy="use numbers; a complex number can be two floats",
+            expression="a bytes literal",
+            remedy="use numbers",
         )
     return CompileTime(node.value)
 
@@ -106,25 +108,43 @@ def _both(builder: FunctionBuilder, left: Value, right: Callable[[], Value], nod
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return right() if decided.value else left
-    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
-    return choose(builder, truth(builder, left, node), right, lambda: _opposite(left, False), node)
+    if _is_boolean(left):
+        return _with_boolean(builder, left, right, False, node)
+    left = builder.hold(left, "left", node)
+    return choose(builder, truth(builder, left, node), right, lambda: left, node)
 
 
 def _either(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return left if decided.value else right()
-    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
-    return choose(builder, truth(builder, left, node), lambda: _opposite(left, True), right, node)
+    if _is_boolean(left):
+        return _with_boolean(builder, left, right, True, node)
+    left = builder.hold(left, "left", node)
+    return choose(builder, truth(builder, left, node), lambda: left, right, node)
 
 
 def _is_boolean(value: Value) -> bool:
     return isinstance(value, tree.Expression) and value.type is boolean
 
 
-def _opposite(left: Value, decided: bool) -> Value:
-    """What `and`/`or` give if the left operand decides: for a boolean that is a constant."""
-    return CompileTime(decided) if _is_boolean(left) else left
+def _with_boolean(
+    builder: FunctionBuilder, left: Value, right: Callable[[], Value], deciding: bool, node: ast.expr
+) -> Value:
+    """A boolean on the left decides as a constant; so does a right side that is the deciding constant itself."""
+    with builder.collect() as added:
+        value = right()
+    if isinstance(value, CompileTime) and value.value is deciding and not added:
+        builder.discard(left, node)
+        return value
+
+    def evaluated() -> Value:
+        builder.statements.extend(added)
+        return value
+
+    if deciding:
+        return choose(builder, left, lambda: CompileTime(True), evaluated, node)
+    return choose(builder, left, evaluated, lambda: CompileTime(False), node)
 
 
 def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
@@ -191,8 +211,15 @@ def _through_variable(
 def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
     """`array.shape`, `threadIdx.x`, `module.name`."""
     owner = builder.evaluate(node.value)
+    if is_element(owner) and isinstance(owner, tree.Expression):
+        return field(builder, owner, node.attr, node)
     if isinstance(owner, tree.Expression) and isinstance(owner.type, Array):
         return _array_attribute(builder, owner, owner.type, node)
+    if isinstance(owner, TupleValue) and owner.structure is not None:
+        found = record_attribute(builder, owner, owner.structure, node)
+        if isinstance(found, Getter):
+            return call_declared(builder, found.function, Arguments((owner,), {}), node)
+        return found
     if isinstance(owner, CompileTime):
         return _object_attribute(builder, owner.value, node)
     remedy = "its items can be read by index" if isinstance(owner, TupleValue) else "index it, or convert it"

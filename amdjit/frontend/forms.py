@@ -6,14 +6,28 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.reports import index_check
+from amdjit.frontend.structures import element_of_dtype
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array, Element, Layout, Pointer, Scalar, Vector, boolean, vector
+from amdjit.types import (
+    AddressSpace,
+    Array,
+    Element,
+    Layout,
+    Pointer,
+    Record,
+    Scalar,
+    Vector,
+    boolean,
+    vector,
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +111,13 @@ def _dynamic(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
 
 
 def _element_type(builder: FunctionBuilder, value: Value, node: ast.AST) -> Element:
-    if isinstance(value, CompileTime) and isinstance(value.value, (Scalar, Vector)):
-        return value.value
+    known = value.value if isinstance(value, CompileTime) else None
+    if isinstance(known, type) and issubclass(known, np.generic):
+        known = np.dtype(known)
+    if isinstance(known, np.dtype):
+        known = element_of_dtype(known)
+    if isinstance(known, (Scalar, Vector, Record)):
+        return known
     raise builder.error(codes.ANNOTATION, node, name="dtype", found=describe(value))
 
 
@@ -120,6 +139,12 @@ def _address_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
     if not isinstance(array, tree.Expression) or not isinstance(array.type, Array):
         raise builder.error(codes.NOT_INDEXABLE, node, type=describe(array))
     indices = element_indices(builder, array, array.type, index, node)
+    natural = array.type.element.nbytes if isinstance(array.type.element, Scalar) else 1
+    if isinstance(array.type.element, Record) or 0 < array.type.packing < natural:
+        raise builder.error(
+            codes.NOT_CONVERTIBLE, node, source=array.type, target="an address",
+            remedy="take the address of a field that is aligned: `np.dtype(..., align=True)`",
+        )  # fmt: skip
     type = Pointer(array.type.element, array.type.address_space)
     check = index_check(builder, array, indices, node)
     return tree.AddressOf(builder.span(node), type, array, indices, check)

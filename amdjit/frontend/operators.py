@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from amdjit.diagnostics import codes
+from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, materialise, pair, truth
+from amdjit.frontend.conversion import convert, is_complex, materialise, pair, truth
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
@@ -67,6 +68,8 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
         return outside_value(builder, result.value, "the result", node)
+    if is_complex(left) or is_complex(right):
+        return complexes.binary(builder, symbol, left, right, node)
     if symbol is BinaryOperator.ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
     if symbol is BinaryOperator.POWER:
@@ -154,6 +157,8 @@ def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, nod
     symbol, compute = _UNARY[kind]
     if isinstance(operand, CompileTime):
         return fold(builder, node, compute, operand.value)
+    if is_complex(operand) and isinstance(operand, TupleValue) and kind is not ast.Invert:
+        return operand if kind is ast.UAdd else complexes.negated(builder, operand, True, node)
     value = materialise(builder, operand, node)
     if value.type is boolean:
         value = convert(builder, value, i32, node)
@@ -184,6 +189,10 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is not None and right_constant is not None:
         return fold(builder, node, compute, left_constant.value, right_constant.value)
+    if is_complex(left) or is_complex(right):
+        return complexes.compare(builder, symbol, left, right, node)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and kind in (ast.Eq, ast.NotEq):
+        return _compare_items(builder, kind, left, right, node)
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
@@ -202,6 +211,31 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     if first.type is boolean:
         first, second = convert(builder, first, i32, node), convert(builder, second, i32, node)
     return tree.Compare(builder.span(node), boolean, symbol, first, second)
+
+
+def _comparable(value: TupleValue) -> object:
+    """Named tuples are compared as tuples, dataclasses with those of their own class only."""
+    python = None if value.structure is None else value.structure.python
+    return tuple if python is None or issubclass(python, tuple) else python
+
+
+def _compare_items(
+    builder: FunctionBuilder, kind: type[ast.cmpop], left: TupleValue, right: TupleValue, node: ast.AST
+) -> Value:
+    """Tuples are equal where all items are; dataclasses of two classes never are."""
+    same_kind = _comparable(left) == _comparable(right) and len(left.items) == len(right.items)
+    result: Value = CompileTime(same_kind)
+    for pair_ in zip(left.items, right.items, strict=False) if same_kind else ():
+        equal = compare(builder, ast.Eq, *pair_, node)
+        if isinstance(result, CompileTime) or isinstance(equal, CompileTime):
+            known, other = (result, equal) if isinstance(result, CompileTime) else (equal, result)
+            assert isinstance(known, CompileTime)
+            result = other if known.value else CompileTime(False)
+        else:
+            assert isinstance(result, tree.Expression)
+            assert isinstance(equal, tree.Expression)
+            result = tree.Binary(builder.span(node), boolean, BinaryOperator.AND, result, equal)
+    return result if kind is ast.Eq else negated(builder, result, node)
 
 
 def _identity(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:

@@ -11,9 +11,10 @@ from amdjit.frontend.annotations import annotated_type, annotation_value, is_con
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert, widen
 from amdjit.frontend.scope import outside_value
+from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Array, Layout, Type
+from amdjit.types import VOID, Array, Layout, Structure, Type
 
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
@@ -80,7 +81,9 @@ def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> Argu
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
         return ArgumentKey(value.type)
     if isinstance(value, TupleValue):
-        return ArgumentKey(None, "tuple", tuple(argument_key(builder, item, node) for item in value.items))
+        return ArgumentKey(
+            None, ("tuple", value.structure), tuple(argument_key(builder, item, node) for item in value.items)
+        )
     if isinstance(value, Method):
         raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
     return ArgumentKey(None, value)
@@ -117,10 +120,25 @@ def _parameter_binding(
         if not isinstance(value, (CompileTime, TupleValue)):
             raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")
         return value
-    if target is not None and not isinstance(value, (TupleValue, Method)):
+    record = record_class(target)
+    if record is not None:
+        _check_record(builder, name, value, record, argument)
+        target = None
+    is_none = isinstance(value, CompileTime) and value.value is None
+    if target is not None and not is_none and not isinstance(value, (TupleValue, Method)):
         type = annotated_type(builder, target, name, argument)
         return _typed_parameter(builder, name, value, type, argument, made)
     return _untyped_parameter(builder, name, value, argument, made)
+
+
+def _check_record(builder: FunctionBuilder, name: str, value: Value, record: Structure, argument: ast.arg) -> None:
+    found = value.structure.python if isinstance(value, TupleValue) and value.structure is not None else None
+    is_none = isinstance(value, CompileTime) and value.value is None
+    if not is_none and (found is None or record.python is None or not issubclass(found, record.python)):
+        raise builder.error(
+            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
+            expected=record.name, found=describe(value),
+        )  # fmt: skip
 
 
 def _typed_parameter(
@@ -162,7 +180,7 @@ def _untyped_parameter(
             is_variable = isinstance(binding, tree.Variable)
             read = tree.Read(builder.span(argument), binding.type, binding) if is_variable else binding  # type: ignore[union-attr,arg-type]
             items.append(read)  # type: ignore[arg-type]
-        return TupleValue(tuple(items))
+        return value.with_items(items)
     if not isinstance(value, tree.Expression):
         return value
     variable = builder.variable(name, value.type)

@@ -31,10 +31,20 @@ from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.scope import assigned_names, join_types, outside_value
 from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
-from amdjit.frontend.values import ArgumentKey, CompileTime, Value, identity, static_value
+from amdjit.frontend.structures import record_class
+from amdjit.frontend.values import (
+    ArgumentKey,
+    Binding,
+    CompileTime,
+    TupleValue,
+    Undefined,
+    Value,
+    identity,
+    static_value,
+)
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Array, Tuple, Type
+from amdjit.types import VOID, Array, Known, Tuple, Type
 
 _STATEMENTS = {**STATEMENTS, **LOOPS}
 
@@ -223,7 +233,7 @@ def kernel_annotations(
             result.append(None)
             continue
         value = annotation_value(builder, argument.annotation)
-        if is_const(value):
+        if is_const(value) or record_class(value) is not None:
             assert isinstance(value, CompileTime)
             result.append(value)
         else:
@@ -240,16 +250,33 @@ def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> F
 def _kernel_parameters(
     builder: FunctionBuilder, names: list[str], arguments: tuple[Type | CompileTime, ...]
 ) -> tuple[tree.Variable, ...]:
-    parameters = []
+    parameters: list[tree.Variable] = []
     for name, argument in zip(names, arguments, strict=True):
         if isinstance(argument, CompileTime):
             node = builder.source.node
             builder.names[name] = outside_value(builder, argument.value, name, node)
             continue
-        variable = builder.variable(name, argument)
-        builder.names[name] = variable
-        parameters.append(variable)
+        builder.names[name] = _parameter(builder, name, argument, parameters)
     return tuple(parameters)
+
+
+def _parameter(builder: FunctionBuilder, name: str, type: Type, parameters: list[tree.Variable]) -> Binding:
+    """Make a kernel's parameter; each single value of a tuple or record is a parameter of its own."""
+    if isinstance(type, Known):
+        return CompileTime(type.value)
+    if not isinstance(type, Tuple):
+        variable = builder.variable(name, type)
+        parameters.append(variable)
+        return variable
+    fields = type.structure.fields if type.structure is not None else map(str, range(len(type.elements)))
+    items: list[Value] = []
+    for part, element in zip(fields, type.elements, strict=True):
+        item = _parameter(builder, f"{name}.{part}", element, parameters)
+        assert not isinstance(item, Undefined)
+        if isinstance(item, tree.Variable):
+            item = tree.Read(builder.source.name_span, element, item)
+        items.append(item)
+    return TupleValue(tuple(items), type.structure)
 
 
 def _static_result(builder: FunctionBuilder) -> Value | None:
@@ -275,7 +302,7 @@ def _finish_returns(builder: FunctionBuilder) -> Type:
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
     """Return the annotated result type, or the one that all returned values have in common."""
     node = builder.source.node
-    if node.returns is not None:
+    if node.returns is not None and record_class(annotation_value(builder, node.returns)) is None:
         name = f"{node.name}(...)"
         return annotated_type(builder, annotation_value(builder, node.returns), name, node.returns)
     values = [site.value for site in valued if site.value is not None]

@@ -11,11 +11,12 @@ import numpy as np
 
 from amdjit.diagnostics import ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, materialise
+from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
+from amdjit.frontend.structures import structure_of
 from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Tuple, Type, Vector, from_dtype
+from amdjit.types import Array, Scalar, Tuple, Type, Vector, f64, from_dtype
 
 # Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
 MOST_ITEMS = 4096
@@ -68,14 +69,22 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
     if isinstance(value, range) and len(value) > MOST_ITEMS:
         raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=len(value), limit=MOST_ITEMS)
     if isinstance(value, (tuple, range)):
-        return TupleValue(tuple(outside_value(builder, item, name, node) for item in value))
+        items = (outside_value(builder, item, name, node) for item in value)
+        return TupleValue(tuple(items), structure_of(type(value)))
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
         kind = "NumPy array" if isinstance(value, np.ndarray) else type(value).__name__
         raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a {kind}")
+    structure = structure_of(type(value))
+    if structure is not None:
+        items = (outside_value(builder, getattr(value, part), f"{name}.{part}", node) for part in structure.fields)
+        return TupleValue(tuple(items), structure)
     return CompileTime(value)
 
 
 def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:
+    if isinstance(value, np.complexfloating):
+        target = COMPLEX64 if isinstance(value, np.complex64) else COMPLEX128
+        return builder.unpack(convert(builder, CompileTime(complex(value)), target, node))
     scalar = from_dtype(value.dtype)
     if scalar is None:
         raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a NumPy {value.dtype}")
@@ -138,7 +147,8 @@ def _same(left: Binding, right: Binding | None) -> bool:
         return left == right
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         pairs = zip(left.items, right.items, strict=False)
-        return len(left.items) == len(right.items) and all(_same(a, b) for a, b in pairs)
+        is_alike = left.structure == right.structure and len(left.items) == len(right.items)
+        return is_alike and all(_same(a, b) for a, b in pairs)
     if isinstance(left, tree.Read) and isinstance(right, tree.Read):
         return left.variable is right.variable
     return False
@@ -190,17 +200,31 @@ def join_types(
     return result
 
 
+_COMPLEX = (COMPLEX64, COMPLEX128)
+
+
 def _join(left: Type, right: Type) -> Type | None:
     if left == right:
         return left
-    if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.elements) == len(right.elements):
+    if left in _COMPLEX or right in _COMPLEX:
+        others = [type for type in (left, right) if type not in _COMPLEX]
+        if not all(isinstance(type, Scalar) and not type.storage_only for type in others):
+            return None
+        return COMPLEX128 if COMPLEX128 in (left, right) or f64 in others else COMPLEX64
+    if isinstance(left, Tuple) and isinstance(right, Tuple):
+        if left.structure != right.structure or len(left.elements) != len(right.elements):
+            return None
         items = [_join(a, b) for a, b in zip(left.elements, right.elements, strict=True)]
-        return None if None in items else Tuple(tuple(item for item in items if item is not None))
+        return None if None in items else Tuple(tuple(item for item in items if item is not None), left.structure)
     return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
 
 
 def _join_literal(result: Type, value: CompileTime) -> Type | None:
+    if isinstance(value.value, complex):
+        return _join(result, COMPLEX64)
     assert isinstance(value.value, (bool, int, float))
+    if result in _COMPLEX:
+        return result
     scalar = literal_type(value.value, result)
     if isinstance(result, Scalar):
         return scalar

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type
 from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
-from amdjit.frontend.conversion import assign_to, convert, truth
+from amdjit.frontend.conversion import assign_to, convert, no_conversion, truth
+from amdjit.frontend.fields import field, is_element, is_records, store_field
 from amdjit.frontend.operators import binary
 from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge
@@ -33,13 +34,31 @@ def assign_target(builder: FunctionBuilder, target: ast.expr, value: Value, plac
         bind(builder, target.id, value, target)
     elif isinstance(target, ast.Subscript):
         store_item(builder, target, value, place)
+    elif isinstance(target, ast.Attribute):
+        _assign_field(builder, target, value, place)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _assign_items(builder, target, value, place)
     else:
-        what = "an attribute" if isinstance(target, ast.Attribute) else f"`{ast.unparse(target)}`"
+        raise _no_target(builder, target, f"`{ast.unparse(target)}`")
+
+
+def _no_target(builder: FunctionBuilder, target: ast.expr, what: str) -> CompileError:
+    remedy = "assign to a name or to an element, `a[i] = ...`"
+    return builder.error(codes.UNSUPPORTED_TARGET, target, what=what, remedy=remedy)
+
+
+def _assign_field(builder: FunctionBuilder, target: ast.Attribute, value: Value, place: ast.expr) -> None:
+    """`a[i].x = value`."""
+    (value,), owner = builder.evaluate_after((value,), target.value)
+    if isinstance(owner, tree.Expression) and is_element(owner):
+        store_field(builder, owner, target.attr, value, target, place)
+        return
+    if isinstance(owner, TupleValue) and owner.structure is not None:
         raise builder.error(
-            codes.UNSUPPORTED_TARGET, target, what=what, remedy="assign to a name or to an element, `a[i] = ...`"
-        )
+            codes.UNSUPPORTED_TARGET, target, what=f"a field of {owner.structure.name}",
+            remedy=f"records do not change: make another, `dataclasses.replace(record, {target.attr}=...)`",
+        )  # fmt: skip
+    raise _no_target(builder, target, "an attribute")
 
 
 def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr) -> None:
@@ -86,11 +105,18 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
         value = binary(builder, type(node.op), old, operand, node)
         bind(builder, node.target.id, value, node.target)
         return
+    if isinstance(node.target, ast.Attribute):
+        owner = builder.hold(builder.evaluate(node.target.value), "owner", node.target)
+        if isinstance(owner, tree.Expression) and is_element(owner):
+            (old,), operand = builder.evaluate_after((field(builder, owner, node.target.attr, node),), node.value)
+            value = binary(builder, type(node.op), old, operand, node)
+            store_field(builder, owner, node.target.attr, value, node.target, node)
+            return
     if not isinstance(node.target, ast.Subscript):
         assign_target(builder, node.target, CompileTime(None), node.value)
         return
     (container,), index = index_after(builder, (builder.evaluate(node.target.value),), node.target)
-    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array) and not is_records(container):
         _update_element(builder, container, container.type, index, node)
         return
     index = builder.hold(index, "index", node.target)
@@ -180,7 +206,9 @@ STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
 def return_value(builder: FunctionBuilder, value: Value, node: ast.AST, type: Type) -> tree.Expression:
     """Convert a returned value to the function's result type, tuples item by item."""
     if isinstance(type, Tuple) and isinstance(value, TupleValue):
-        pairs = zip(value.items, type.elements, strict=True)
+        pairs = zip(value.items, type.elements, strict=False)
+        if value.structure != type.structure or len(value.items) != len(type.elements):
+            raise no_conversion(builder, value, type, node)
         items = tuple(return_value(builder, item, node, element) for item, element in pairs)
         return tree.MakeTuple(builder.span(node), type, items)
     if builder.source.node.returns is not None:

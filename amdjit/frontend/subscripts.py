@@ -9,13 +9,14 @@ from dataclasses import replace
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
+from amdjit.frontend.fields import complex_item, element_view, field, is_element, is_records, store_element, store_field
 from amdjit.frontend.operators import fold, without_wrap
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.scope import bind
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
-from amdjit.types import Array, Scalar, Vector, i32, i64
+from amdjit.types import Array, Record, Scalar, Vector, i32, i64
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
@@ -52,7 +53,13 @@ def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
     """Type an item read."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        if is_records(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
+            return field(builder, container, index.value, node)
         indices = element_indices(builder, container, container.type, index, node)
+        if is_records(container):
+            view = element_view(builder, container, indices, node)
+            assert isinstance(container.type.element, Record)
+            return complex_item(builder, view, node) if container.type.element.title else view
         check = index_check(builder, container, indices, node)
         return tree.Load(builder.span(node), container.type.element, container, indices, check=check)
     if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
@@ -103,7 +110,13 @@ def store_at(
     """Type the store of a value. A vector in a variable gets a new value with that element replaced."""
     span = builder.span(node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        if is_element(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
+            store_field(builder, container, index.value, value, node, place)
+            return
         indices = element_indices(builder, container, container.type, index, node)
+        if is_records(container):
+            store_element(builder, container, indices, value, node, place)
+            return
         element = assign_to(builder, value, container.type.element, place)
         check = index_check(builder, container, indices, node)
         builder.emit(tree.Store(span, container, indices, element, check=check))

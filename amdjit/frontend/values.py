@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 
+from amdjit.declarations import DeviceFunction
 from amdjit.tree import nodes as tree
-from amdjit.types import Type
+from amdjit.types import Structure, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +29,8 @@ class CompileTime:
 
     @property
     def is_number(self) -> bool:
-        """Whether this is a weak number: Python's own int, float or bool."""
-        return isinstance(self.value, (bool, int, float))
+        """Whether this is a weak number: Python's own int, float, bool or complex."""
+        return isinstance(self.value, (bool, int, float, complex))
 
 
 def identity(value: object) -> Hashable:
@@ -38,8 +39,12 @@ def identity(value: object) -> Hashable:
         return type(value), value.tobytes()
     if isinstance(value, float):
         return type(value), value.hex()
+    if isinstance(value, complex):
+        return type(value), value.real.hex(), value.imag.hex()
     if isinstance(value, tuple):
         return type(value), tuple(identity(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value), tuple(identity(getattr(value, part.name)) for part in fields(value))
     try:
         hash(value)
     except TypeError:
@@ -49,17 +54,23 @@ def identity(value: object) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class TupleValue:
-    """Several values, each known now or computed later."""
+    """Several values, each known now or computed later. structure: their names, for records."""
 
     items: tuple[Value, ...]
+    structure: Structure | None = None
+
+    def with_items(self, items: Iterable[Value]) -> TupleValue:
+        """Return a tuple of the same structure."""
+        return TupleValue(tuple(items), self.structure)
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`array.load` and its like, before the call."""
+    """`array.load` and its like, before the call. function: the record's method, None for arrays' own."""
 
-    receiver: tree.Expression
+    receiver: Value
     name: str
+    function: DeviceFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,22 @@ def static_value(value: Value) -> CompileTime | None:
     if isinstance(value, TupleValue):
         items = [static_value(item) for item in value.items]
         if all(item is not None for item in items):
-            return CompileTime(tuple(item.value for item in items if item is not None))
+            known = tuple(item.value for item in items if item is not None)
+            return CompileTime(known if value.structure is None else _instance(value.structure, known))
     return None
+
+
+def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
+    """Make the Python object that a record of compile-time values is."""
+    python = structure.python
+    if python is None:
+        return fields
+    if issubclass(python, tuple):
+        return tuple.__new__(python, fields)
+    made = object.__new__(python)
+    for name, field in zip(structure.fields, fields, strict=True):
+        object.__setattr__(made, name, field)
+    return made
 
 
 Value = CompileTime | TupleValue | Method | tree.Expression

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.tree import nodes as tree
+from amdjit.tree.views import View
 
 __all__ = ["print_expression", "print_function", "print_program"]
 
@@ -190,6 +191,7 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.Compare: _compare,
         tree.Logical: _logical,
         tree.Conditional: _conditional,
+        View: lambda node: _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}",
         tree.Convert: lambda node: f"{node.type}({print_expression(node.operand)})",
         tree.Bitcast: lambda node: f"bitcast({print_expression(node.operand)}, {node.type})",
         tree.MakeVector: lambda node: f"{node.type}({_list(node.elements)})",

@@ -13,10 +13,12 @@ from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
 from amdjit.tree.operators import BinaryOperator
 from amdjit.tree.printer import print_expression
+from amdjit.tree.views import View, fits
 from amdjit.types import (
     VOID,
     AddressSpace,
     Array,
+    Known,
     Layout,
     Pointer,
     Scalar,
@@ -170,6 +172,8 @@ class _Checker:
 
     def _constant(self, node: tree.Constant) -> None:
         scalar = _numeric(node.type)
+        if isinstance(node.type, Known):
+            return
         if scalar is None:
             _fail(node, f"a constant of {node.type}")
         if scalar.is_integer:
@@ -229,10 +233,10 @@ class _Checker:
         _check(lengths[0] == lengths[1], node, f"{source} and {node.type} differ in length")
 
     def _bitcast(self, node: tree.Bitcast) -> None:
-        source = self.expression(node.operand)
-        for type in (source, node.type):
+        for type in (source := self.expression(node.operand), node.type):
             _check(isinstance(type, (Scalar, Vector)), node, f"a bitcast of {type}")
-        _check(_bits(source) == _bits(node.type), node, f"{source} and {node.type} differ in size")
+        bits = {type.bits for type in (source, node.type) if isinstance(type, (Scalar, Vector))}
+        _check(len(bits) == 1, node, f"{source} and {node.type} differ in size")
 
     def _make_vector(self, node: tree.MakeVector) -> None:
         if not isinstance(node.type, Vector):
@@ -267,7 +271,8 @@ class _Checker:
         return type.element
 
     def _make_tuple(self, node: tree.MakeTuple) -> None:
-        _same(node, Tuple(tuple(self.expression(element) for element in node.elements)), node.type)
+        structure = getattr(node.type, "structure", None)
+        _same(node, Tuple(tuple(map(self.expression, node.elements)), structure), node.type)
 
     def _tuple_item(self, node: tree.TupleItem) -> None:
         whole = self.expression(node.tuple)
@@ -360,6 +365,7 @@ class _Checker:
             tree.Stride: _axis,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
+            View: lambda self, node: _check(fits(node, self.expression), node, "not a part of the array"),
             tree.AddressOf: _address_of,
             tree.CallIntrinsic: _call_intrinsic,
             tree.Call: _call,
@@ -380,10 +386,6 @@ class _Checker:
             tree.Print: _report,
         }
     )
-
-
-def _bits(type: Type) -> int:
-    return type.bits if isinstance(type, (Scalar, Vector)) else 0
 
 
 def _has_break(statements: Sequence[tree.Statement]) -> bool:

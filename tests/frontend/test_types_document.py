@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from typing_of_expressions import type_of
 
-from amdjit import bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from amdjit import bf8, bf16, boolean, f16, f32, f64, fp8, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.promotion import assignable, common_scalar
 from amdjit.types import Scalar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
-TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64)
+TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8)
 
 
 def common_table() -> str:
@@ -56,6 +56,8 @@ def test_operators_have_the_types_of_the_table(left: Scalar) -> None:
     for right in TYPES:
         common = common_scalar(left, right)
         for operator in (*ARITHMETIC, "/", "&", "<<", "<", "and", "min"):
+            if operator == "and" and left is boolean and right.storage_only:
+                continue  # `a and b` is `b if a else False`, and the literal False takes the type of b.
             assert type_of(operator, left, right) == expected_type(operator, common), f"{left} {operator} {right}"
 
 
@@ -63,6 +65,8 @@ def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
     """State the rules of docs/types.md once more, apart from the compiler."""
     if common is None:
         return None
+    if common.storage_only:
+        return common if operator == "and" else None
     if operator in ("<",):
         return boolean
     if operator in ("and", "min"):
@@ -82,7 +86,7 @@ def test_types_are_numpys_but_for_what_the_document_names() -> None:
     for left in TYPES:
         for right in TYPES:
             common = common_scalar(left, right)
-            if bf16 in (left, right) or left.is_float != right.is_float:
+            if {bf16, fp8, bf8} & {left, right} or left.is_float != right.is_float:
                 continue
             numpys = np.promote_types(left.dtype, right.dtype)
             if common is None:
@@ -94,6 +98,9 @@ def test_types_are_numpys_but_for_what_the_document_names() -> None:
 
 @pytest.mark.parametrize("scalar", TYPES, ids=str)
 def test_literals_take_the_other_sides_type(scalar: Scalar) -> None:
+    if scalar.storage_only:
+        assert type_of("literal 1", scalar) is None
+        return
     number = i32 if scalar is boolean else scalar
     with_float = number if number.is_float else f64 if number.bits == 64 else f32
     assert type_of("literal 1", scalar) == number
