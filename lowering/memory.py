@@ -103,8 +103,8 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
     return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
 
 
-def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any) -> ArrayValue:
-    """Return the launch's dynamic LDS, which begins behind all static LDS, as an array of `launch_bytes` bytes.
+def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any, offset: Any) -> ArrayValue:
+    """Return an array `offset` bytes into the launch's dynamic LDS of `launch_bytes`, which lies behind all static LDS.
 
     LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module LDS").
     """
@@ -112,11 +112,15 @@ def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any) -> ArrayV
     if variable is None:
         variable = ir.GlobalVariable(builder.module, ir.ArrayType(I8, 0), _DYNAMIC_LDS, AddressSpace.LDS.value)
         variable.align = _MAX_ALIGNMENT
+    start = _address(variable)
+    if not (isinstance(offset, Literal) and offset.text == "0"):
+        start = builder.offset(start, offset, I8)
+        launch_bytes = builder.intrinsic("llvm.usub.sat", launch_bytes, offset)
     if type.shape is not None:
-        return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
+        return unflatten(type, [start])  # type: ignore[no-any-return]
     extent = builder.udiv(launch_bytes, literal(I32, type.element.nbytes))
     extent = resize(builder, extent, type.index_type, llvm_type(type.index_type))
-    return unflatten(type, [_address(variable), extent])  # type: ignore[no-any-return]
+    return unflatten(type, [start, extent])  # type: ignore[no-any-return]
 
 
 def _address(variable: Any) -> Any:
