@@ -20,7 +20,6 @@ from measurement import save, table
 from amdjit import compiler, f32
 from amdjit.examples import vector_add
 
-os.environ["AMDJIT_CACHE_DIR"] = ""
 LENGTHS = (50, 150, 500, 1500, 5000)
 FRONT_END = ("type_kernel", "verify")
 STAGES = (*FRONT_END, "lower", "optimise", "emit_object", "link")
@@ -87,10 +86,18 @@ def main(*lengths: int) -> None:
         front = sum(row[name] for name in FRONT_END)
         own = front + row["lower"]
         cells = [round(row[name] * 1e6 / lines) for name in (*STAGES, "total")]
-        rows.append((lines, round(row["total"], 3), *cells, round(100 * front / row["total"]), round(own * 1e6 / lines)))
-    print(table(("lines", "seconds", *(f"{n} us/line" for n in STAGES), "total us/line", "front end %", "ours us/line"), rows))
+        rows.append(
+            (lines, round(row["total"], 3), *cells, round(100 * front / row["total"]), round(own * 1e6 / lines))
+        )
+    print(
+        table(
+            ("lines", "seconds", *(f"{n} us/line" for n in STAGES), "total us/line", "front end %", "ours us/line"),
+            rows,
+        )
+    )
     save("compile_scaling", {"seconds": {str(lines): row for lines, row in times.items()}})
 
 
 if __name__ == "__main__":
+    os.environ["AMDJIT_CACHE_DIR"] = ""
     main(*map(int, sys.argv[1:]))

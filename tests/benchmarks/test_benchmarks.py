@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import code_quality
 import compile_latency
+import compile_scaling
 import emulator_speed
 import measurement
 
@@ -59,6 +60,16 @@ def widest(accesses: dict[str, int]) -> dict[str, int]:
         kind, _, bits = name.rpartition(".")
         result[kind] = max(result.get(kind, 0), int(bits))
     return result
+
+
+def test_compile_scaling_measures_every_stage_of_every_length(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMDJIT_CACHE_DIR", "")
+    compile_scaling.main(50, 100)
+    saved = json.loads((results / "compile_scaling.json").read_text())["seconds"]
+    assert set(saved) == {"50", "100"}
+    for row in saved.values():
+        stages = [row[name] for name in compile_scaling.STAGES]
+        assert 0.5 * row["total"] < sum(stages) <= row["total"]
 
 
 @pytest.mark.exhaustive
