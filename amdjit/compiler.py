@@ -5,6 +5,7 @@ Python function -> typed tree -> LLVM IR -> optimised IR -> object -> linked cod
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import types
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
 from amdjit.tree.verifier import verify
-from amdjit.types import Type
+from amdjit.types import Array, Type
 
 Argument = Type | CompileTime
 
@@ -121,15 +122,25 @@ def compile_kernel(
         options.target, options.wave_size, options.required_workgroup_size, options.asserts, bool(options.bounds_check)
     )
     try:
-        typed = type_kernel(function, arguments, limits, PYTHON_FUNCTIONS)
+        typed = type_kernel(function, tuple(map(_typed, arguments)), limits, PYTHON_FUNCTIONS)
         verify(typed.program)
-        llvm = lower(typed.program, options)
+        llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, None, function=function.__qualname__) from None
     optimized, code_object = _build(llvm, options, environment)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads
     )
+
+
+def _typed(argument: Argument) -> Argument:
+    """Return what the front end types: distinctness says nothing of an expression's type."""
+    return argument.without_promises() if isinstance(argument, Array) else argument
+
+
+def _arrays(function: types.FunctionType, arguments: tuple[Argument, ...]) -> dict[str, Array]:
+    named = zip(inspect.signature(function).parameters, arguments, strict=True)
+    return {name: argument for name, argument in named if isinstance(argument, Array)}
 
 
 def _build(llvm: str, options: CompileOptions, environment: Environment) -> tuple[str, bytes]:

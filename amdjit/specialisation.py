@@ -47,8 +47,36 @@ def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[
     values: scalars, vectors as sequences, and DeviceArrays. TypeCheckError where an annotation does not fit,
     LaunchError for what a kernel cannot take.
     """
+    shared = _sharing(values)
+    types = []
     parts = zip(leaves.names, leaves.annotations, values, leaves.inside, strict=True)
-    return tuple(_argument_type(kernel, *part) for part in parts)
+    for name, annotation, value, inside in parts:
+        type = _argument_type(kernel, name, annotation, value, inside)
+        if isinstance(type, Array):
+            type = replace(type, distinct=id(value) not in shared)
+            if isinstance(annotation, Array) and annotation.distinct and not type.distinct:
+                raise _mismatch(kernel, name, annotation, str(type))
+        types.append(type)
+    return tuple(types)
+
+
+def _sharing(values: Sequence[Any]) -> set[int]:
+    """Return the ids of the arrays that share memory with another argument, a second mention of the same included."""
+    spans = []
+    for value in values:
+        if isinstance(value, DeviceArray):
+            low, high = byte_span(value.shape, value.strides, value.itemsize)
+            if low < high:
+                spans.append((value.address + low, value.address + high, id(value)))
+    spans.sort()
+    sharing: set[int] = set()
+    farthest, owner = 0, 0
+    for low, high, array in spans:
+        if low < farthest:
+            sharing.update((array, owner))
+        if high > farthest:
+            farthest, owner = high, array
+    return sharing
 
 
 # What is compiled in where it stands in a record.

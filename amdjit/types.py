@@ -238,6 +238,7 @@ class Array(Type):
     alignment: of the first element, in bytes, where more than the element's own is known; else 0.
     pitch: bytes from one element to the next where that is not the element's size, in a field of records; else 0.
     packing: what the elements' addresses are multiples of, where records decide that; else 0.
+    distinct: whether no other argument of the launch shares memory with the array; None where nothing is said.
     """
 
     element: Element
@@ -249,6 +250,7 @@ class Array(Type):
     alignment: int = 0
     pitch: int = 0
     packing: int = 0
+    distinct: bool | None = None
 
     def __str__(self) -> str:
         if self.ndim == 0:
@@ -259,7 +261,8 @@ class Array(Type):
         if self.layout is Layout.CONTIGUOUS:
             axes[-1] = "::1"
         text = f"{self.element}[{', '.join(axes)}]"
-        return text + (" over 2 GiB" if self.offset_bits == 64 else "")
+        large = " over 2 GiB" if self.offset_bits == 64 else ""
+        return text + large + (" overlapping" if self.distinct is False else "")
 
     @property
     def index_type(self) -> Scalar:
@@ -273,9 +276,27 @@ class Array(Type):
             raise ValueError(f"the size of {self} is known only when it runs")
         return math.prod(self.shape)
 
+    def with_facts(
+        self, *, contiguous: bool | None = None, over_2gib: bool | None = None, distinct: bool | None = None
+    ) -> Array:
+        """Return this type of a kernel's argument with facts as a launch reads them; None leaves one as it is.
+
+        contiguous: in C order. over_2gib: spans 2 GiB or more. distinct: shares no memory with another argument.
+        """
+        layout = {None: self.layout, True: Layout.CONTIGUOUS, False: Layout.STRIDED}[contiguous]
+        offset_bits = {None: self.offset_bits, True: 64, False: 32}[over_2gib]
+        distinct = self.distinct if distinct is None else distinct
+        return replace(self, layout=layout, offset_bits=offset_bits, distinct=distinct)
+
     def resolved(self) -> Array:
-        """Return this type with layout ANY taken as C-contiguous, the common case of a compilation without data."""
-        return replace(self, layout=Layout.CONTIGUOUS) if self.layout is Layout.ANY else self
+        """Return this type with the common facts where none are said: C-contiguous, distinct."""
+        layout = Layout.CONTIGUOUS if self.layout is Layout.ANY else self.layout
+        distinct = True if self.distinct is None else self.distinct
+        return replace(self, layout=layout, distinct=distinct)
+
+    def without_promises(self) -> Array:
+        """Return this type without its distinctness, which changes the code but no expression's type."""
+        return replace(self, distinct=None)
 
 
 @dataclass(frozen=True, slots=True)

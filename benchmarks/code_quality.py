@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import kernels
 from measurement import HERE, save, table
 
-from amdjit import f16, f32, i8, i32
+from amdjit import f16, f32, i8, i32, u8
 from amdjit.backend import find_linker, link
 from amdjit.code_object import CodeObject, read_resources
 from amdjit.emulator.decoder import decode_all
@@ -38,7 +39,7 @@ from amdjit.options import Environment, named_target
 from amdjit.types import Type
 
 TARGET = "gfx1201"
-X, H, B, W = f32[:], f16[:], i8[:], i32[:]
+X, H, B, W, M = f32[:], f16[:], i8[:], i32[:], f32[:, :]
 KERNELS: dict[str, tuple[Any, tuple[Type | bool, ...]]] = {
     "vector_add": (vector_add.vector_add, (X, X, X)),
     "saxpy": (saxpy.saxpy, (f32, X, X, X)),
@@ -51,6 +52,15 @@ KERNELS: dict[str, tuple[Any, tuple[Type | bool, ...]]] = {
     "transpose_shuffle": (transpose_shuffle.transpose_shuffle, (H, H)),
     "transpose_wmma": (transpose_wmma.transpose_wmma, (H, H)),
     "wmma_gemm": (wmma_gemm.wmma_gemm, (f16[:, :], f16[:, :], f32[:, :])),
+    "saxpy_256": (kernels.saxpy_256, (f32, X, X, X)),
+    "saxpy_4": (kernels.saxpy_4, (f32, X, X, X)),
+    "tree_reduction": (kernels.tree_reduction, (X, X)),
+    "wave_reduction": (kernels.wave_reduction, (X, X)),
+    "row_softmax": (kernels.row_softmax, (M, M)),
+    "stencil": (kernels.stencil, (M, M)),
+    "histogram": (kernels.histogram, (u8[:], W)),
+    "naive_gemm": (kernels.naive_gemm, (f16[:, :], f16[:, :], M)),
+    "tiled_matmul": (kernels.tiled_matmul, (M, M, M)),
 }
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
 CLANG = ("-x", "c", "-std=c11", "--target=amdgcn-amd-amdhsa", f"-mcpu={TARGET}", "-O3", "-nogpulib", "-ffreestanding")

@@ -29,7 +29,8 @@ shared = Shared(
     ),
     dynamic=SpecialForm(
         Form.SHARED_DYNAMIC,
-        "`shared.dynamic(dtype)`: the LDS that a launch adds (`kernel[grid, block, stream, bytes]`), as an array.",
+        "`shared.dynamic(dtype, offset=0, shape=None)`: the LDS that a launch adds (`kernel[grid, block, stream, "
+        "bytes]`), as an array from a multiple of 16 bytes on: of a compiled-in shape, or of one axis to the end.",
     ),
 )
 local = Local(

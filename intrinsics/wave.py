@@ -7,14 +7,14 @@ The reference models take whole waves: an array with one row a lane.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
-from amdjit.types import Scalar, Vector, boolean, i16, i32, u8, u32, u64
+from amdjit.types import Immediate, Scalar, Vector, boolean, i16, i32, u8, u32, u64
 
 __all__ = [
     "all",
@@ -25,14 +25,20 @@ __all__ = [
     "permute",
     "readfirstlane",
     "readlane",
+    "reduce_add",
+    "reduce_max",
+    "reduce_min",
     "shuffle",
     "shuffle_down",
     "shuffle_up",
     "shuffle_xor",
+    "swap_in_rows",
+    "swap_rows",
     "wave_id",
     "wavefront_size",
 ]
 
+_ROW_XMASK = 0x160
 _NARROW_INTEGERS: dict[int, Scalar] = {1: boolean, 8: u8, 16: i16}
 
 
@@ -83,6 +89,45 @@ def _emit_readlane(context: EmitContext, value: Any, lane: Any) -> Any:
 def _emit_readfirstlane(context: EmitContext, value: Any) -> Any:
     word = context.llvm_type(i32)
     return _by_words(context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part]))
+
+
+def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
+    word, zero = context.llvm_type(i32), context.constant(i32, 0)
+    # ROW_XMASK of all rows and banks, 0 for lanes that are inactive: RDNA4 ISA, "DPP16".
+    every, yes = context.constant(i32, 0xF), context.constant(boolean, True)
+    control = context.constant(i32, _ROW_XMASK + mask)
+
+    def swap(part: Any) -> Any:
+        return context.call("llvm.amdgcn.update.dpp.i32", word, [zero, part, control, every, every, yes])
+
+    return _by_words(context, value, swap)
+
+
+def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
+    word = context.llvm_type(i32)
+    no, yes = context.constant(boolean, False), context.constant(boolean, True)
+    # Lane i of a row takes lane i of its neighbour row: one selector of four bits a lane.
+    lanes = [context.constant(i32, 0x76543210), context.constant(i32, 0xFEDCBA98 - 2**32)]
+
+    def swap(part: Any) -> Any:
+        return context.call("llvm.amdgcn.permlanex16.i32", word, [part, part, *lanes, no, yes])
+
+    return _by_words(context, value, swap)
+
+
+@intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask")
+def swap_in_rows(value: LANE_VALUE, mask: Annotated[int, Immediate(1, 15)]) -> LANE_VALUE:
+    """Return the value of the lane whose number differs in the constant bits `mask`, 1 to 15, without LDS hardware.
+
+    `shuffle_xor` in one cycle, often as part of the instruction that uses it (`llvm.amdgcn.update.dpp`, ROW_XMASK).
+    """
+    return np.asarray(value)[np.arange(np.shape(value)[0]) ^ mask]
+
+
+@intrinsic(Emit(_emit_swap_rows), isa="v_permlanex16_b32")
+def swap_rows(value: LANE_VALUE) -> LANE_VALUE:
+    """Return the value of the lane whose number differs by 16 (`llvm.amdgcn.permlanex16`)."""
+    return np.asarray(value)[np.arange(np.shape(value)[0]) ^ 16]
 
 
 @intrinsic(Emit(_emit_shuffle), isa="ds_bpermute_b32")
@@ -151,3 +196,42 @@ def shuffle_down(value, delta):
     lane = lane_id()
     source = lane + delta
     return shuffle(value, source if source < wavefront_size else lane)
+
+
+@device_function
+def reduce_add(value):
+    """Return the sum over all lanes of the wave, in all lanes; all must be active. The order of sums is a tree's."""
+    value += swap_in_rows(value, 1)
+    value += swap_in_rows(value, 2)
+    value += swap_in_rows(value, 4)
+    value += swap_in_rows(value, 8)
+    value += swap_rows(value)
+    if wavefront_size == 64:
+        value += shuffle_xor(value, 32)
+    return value
+
+
+@device_function
+def reduce_max(value):
+    """Return the largest value of all lanes of the wave, in all lanes; all must be active."""
+    value = max(value, swap_in_rows(value, 1))
+    value = max(value, swap_in_rows(value, 2))
+    value = max(value, swap_in_rows(value, 4))
+    value = max(value, swap_in_rows(value, 8))
+    value = max(value, swap_rows(value))
+    if wavefront_size == 64:
+        value = max(value, shuffle_xor(value, 32))
+    return value
+
+
+@device_function
+def reduce_min(value):
+    """Return the smallest value of all lanes of the wave, in all lanes; all must be active."""
+    value = min(value, swap_in_rows(value, 1))
+    value = min(value, swap_in_rows(value, 2))
+    value = min(value, swap_in_rows(value, 4))
+    value = min(value, swap_in_rows(value, 8))
+    value = min(value, swap_rows(value))
+    if wavefront_size == 64:
+        value = min(value, shuffle_xor(value, 32))
+    return value

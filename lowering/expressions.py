@@ -177,7 +177,8 @@ def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
         raise InternalError(f"an allocation of {node.type}")
     if node.dynamic:
         nbytes = implicit_argument(state.builder, state.module.options, _HIDDEN_DYNAMIC_LDS_SIZE, 32)
-        return allocate_dynamic(state.builder, node.type, nbytes)
+        offset = evaluate(state, node.offset) if node.offset is not None else literal(I32, 0)
+        return allocate_dynamic(state.builder, node.type, nbytes, offset)
     made = state.module.lds if node.type.address_space is AddressSpace.LDS else state.private
     if id(node) not in made:
         array = allocate(state.builder, f"{state.function.name}.{node.name}", node.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -30,7 +30,9 @@ class _KernelFunction(ir.Function):  # type: ignore[misc]
         return " ".join(f"!{kind} {node.get_reference()}" for kind, node in self.metadata.items())
 
 
-def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset[str]) -> Any:
+def declare_kernel(
+    state: ModuleState, kernel: tree.Function, written: frozenset[str], promises: Mapping[str, Array]
+) -> Any:
     """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as attributes."""
     options = state.options
     in_order = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
@@ -46,7 +48,7 @@ def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset
         for name, llvm in zip(_argument_names(parameter), components(parameter.type), strict=True):
             argument = next(arguments)
             argument.name = name
-            argument.attributes = TextAttributes(_argument_attributes(parameter, llvm, written))
+            argument.attributes = TextAttributes(_argument_attributes(parameter, llvm, written, promises))
     if kernel.reports:
         function.args[-1].name = "amdjit.record"
         function.args[-1].attributes = TextAttributes(["noundef", "noalias", "align 16"])
@@ -174,11 +176,16 @@ def _argument_names(parameter: tree.Variable) -> list[str]:
     return [parameter.name] + [f"{parameter.name}.{kinds[n]}{n % ndim}" for n in range(count - 1)]
 
 
-def _argument_attributes(parameter: tree.Variable, llvm: Any, written: frozenset[str]) -> list[str]:
+def _argument_attributes(
+    parameter: tree.Variable, llvm: Any, written: frozenset[str], promises: Mapping[str, Array]
+) -> list[str]:
     attributes = ["noundef"]
     if isinstance(parameter.type, Array) and isinstance(llvm, ir.PointerType):
+        promised = promises.get(parameter.name, parameter.type)
         if parameter.type.alignment:
             attributes.append(f"align {parameter.type.alignment}")
+        if promised.distinct:
+            attributes.append("noalias")
         if parameter.name not in written:
             attributes.append("readonly")
     return attributes

@@ -12,34 +12,58 @@ _MAX_TERMS = 2
 
 
 def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
-    """Split an index such as `(a + constant) + b` into `a + b` and the constant, 0 where none can be split off.
+    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 where none can be split off.
 
-    Neighbouring accesses then differ in the last addition only. Nothing wraps in the new order either, as the constant
-    is positive: the index is in 0..maximum, so a + b, which is the index less the constant, is in the type's range.
+    Neighbouring accesses then differ in the last addition only. The index is in 0..maximum and the constant positive,
+    so that the rest, which is the index less the constant, is in the type's range. A sum of two terms does not wrap on
+    the way there either; a product that a constant left might, which does no harm but may not be promised.
     """
-    if not isinstance(index.type, Scalar) or not index.type.is_signed or not _is_sum(index):
+    if not isinstance(index.type, Scalar) or not index.type.is_signed or not _is(index, tree.BinaryOperator.ADD):
         return index, 0
-    constants: list[int] = []
-    terms: list[tree.Expression] = []
-    _collect(index, terms, constants)
-    total = sum(constants)
-    if not 0 < len(terms) <= _MAX_TERMS or not 0 < total <= index.type.maximum:
+    parts = _Parts()
+    parts.collect(index)
+    total = sum(parts.constants)
+    if not 0 < len(parts.terms) <= _MAX_TERMS or not 0 < total <= index.type.maximum:
         return index, 0
-    if len(terms) == 1:
-        return terms[0], total
-    rest = tree.Binary(index.span, index.type, tree.BinaryOperator.ADD, terms[0], terms[1], no_wrap=True)
+    if len(parts.terms) == 1:
+        return parts.terms[0], total
+    left, right = parts.terms
+    rest = tree.Binary(index.span, index.type, tree.BinaryOperator.ADD, left, right, no_wrap=not parts.has_reduced)
     return rest, total
 
 
-def _is_sum(node: tree.Expression) -> bool:
-    return isinstance(node, tree.Binary) and node.operator is tree.BinaryOperator.ADD and node.no_wrap
+class _Parts:
+    """The terms and constants that a sum consists of. has_reduced: whether a constant left a product."""
+
+    def __init__(self) -> None:
+        self.terms: list[tree.Expression] = []
+        self.constants: list[int] = []
+        self.has_reduced = False
+
+    def collect(self, node: tree.Expression) -> None:
+        """Add what a sum consists of."""
+        if isinstance(node, tree.Constant):
+            self.constants.append(int(node.value))
+        elif isinstance(node, tree.Binary) and _is(node, tree.BinaryOperator.ADD):
+            self.collect(node.left)
+            self.collect(node.right)
+        elif isinstance(node, tree.Binary) and _is(node, tree.BinaryOperator.MULTIPLY):
+            self._collect_product(node)
+        else:
+            self.terms.append(node)
+
+    def _collect_product(self, node: tree.Binary) -> None:
+        factor, other = (node.left, node.right) if isinstance(node.left, tree.Constant) else (node.right, node.left)
+        inner = _Parts()
+        if isinstance(factor, tree.Constant) and _is(other, tree.BinaryOperator.ADD):
+            inner.collect(other)
+        if not isinstance(factor, tree.Constant) or not inner.constants or len(inner.terms) != 1:
+            self.terms.append(node)
+            return
+        self.has_reduced = True
+        self.constants.append(int(factor.value) * sum(inner.constants))
+        self.terms.append(tree.Binary(node.span, node.type, node.operator, inner.terms[0], factor))
 
 
-def _collect(node: tree.Expression, terms: list[tree.Expression], constants: list[int]) -> None:
-    if isinstance(node, tree.Constant):
-        constants.append(int(node.value))
-    elif isinstance(node, tree.Binary) and _is_sum(node):
-        _collect(node.left, terms, constants)
-        _collect(node.right, terms, constants)
-    else:
-        terms.append(node)
+def _is(node: tree.Expression, operator: tree.BinaryOperator) -> bool:
+    return isinstance(node, tree.Binary) and node.operator is operator and node.no_wrap

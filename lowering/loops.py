@@ -12,7 +12,7 @@ from typing import Any
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.builder import Builder, LoopMetadata
 from amdjit.lowering.state import FunctionState, Loop
-from amdjit.lowering.types import I32, constant_value, literal
+from amdjit.lowering.types import I16, I32, VOID, constant_value, literal
 from amdjit.tree.nodes import Variable
 from amdjit.types import Scalar
 
@@ -21,9 +21,17 @@ __all__ = ["range_loop", "while_loop"]
 Part = Callable[[], None]
 
 
-def while_loop(state: FunctionState, condition: Callable[[], Any], body: Part, otherwise: Part, unroll: int) -> None:
-    """Lower a while loop."""
+def while_loop(
+    state: FunctionState,
+    condition: Callable[[], Any],
+    body: Part,
+    otherwise: Part,
+    unroll: int,
+    is_endless: bool = False,
+) -> None:
+    """Lower a while loop. is_endless: nothing leaves it."""
     builder = state.builder
+    line = builder.debug_metadata
     header, inside, following, done, after = (
         builder.append_basic_block(name) for name in ("while", "round", "next", "done", "after")
     )
@@ -32,6 +40,11 @@ def while_loop(state: FunctionState, condition: Callable[[], Any], body: Part, o
     builder.cbranch(condition(), inside, done)
     _body(state, inside, Loop(following, after), body)
     builder.position_at_end(following)
+    # The way back is the loop's, whatever the body ended with: a loop without end has no other code.
+    builder.debug_metadata = line
+    if is_endless:
+        # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes): an instruction gives it one.
+        builder.invoke_name("llvm.amdgcn.s.nop", VOID, [literal(I16, 0)])
     _mark(builder, builder.branch(header), unroll)
     _leave(state, done, after, otherwise)
 
@@ -48,7 +61,7 @@ def range_loop(
     scalar, builder = variable.type, state.builder
     if not isinstance(scalar, Scalar) or not scalar.is_integer:
         raise InternalError(f"a range of {scalar}")
-    start = limits[0]
+    start, line = limits[0], builder.debug_metadata
     bounds = _Bounds(builder, scalar, *limits)
     inside, following, done, after = (builder.append_basic_block(name) for name in ("round", "next", "done", "after"))
     before = builder.block
@@ -59,6 +72,7 @@ def range_loop(
     state.assign(variable, value)
     _body(state, inside, Loop(following, after), body)
     builder.position_at_end(following)
+    builder.debug_metadata = line
     increased = bounds.increase(value)
     again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
     _mark(builder, again, unroll)

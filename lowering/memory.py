@@ -12,7 +12,7 @@ from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
 from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
-from amdjit.types import AddressSpace, Array, Element, Record, Scalar, Vector
+from amdjit.types import AddressSpace, Array, Element, Record, Scalar, Vector, i32
 
 __all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of", "view"]
 
@@ -43,11 +43,13 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     width = I32 if narrow else I64
     # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
     resized = [resize(builder, value, scalar, width) for value, scalar in indices]
-    offset = _flat_offset(builder, array, resized, constant)
     signed = array.strides is not None
     unit: Any = memory_type(kind.element) if isinstance(kind.element, Scalar) else I8
     if (narrow and not short_pointer) or kind.pitch or not isinstance(kind.element, Scalar):
-        offset, unit = _in_bytes(builder, offset, kind.pitch or kind.element.nbytes, signed), I8
+        offset, unit = _byte_offset(builder, array, resized, constant), I8
+    else:
+        offset = _flat_offset(builder, array, resized, constant != 0)
+        offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
     if narrow and not short_pointer:
         offset = _extend(builder, offset, signed)
     if isinstance(offset, Literal) and offset.text == "0":
@@ -113,8 +115,8 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
     return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
 
 
-def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any) -> ArrayValue:
-    """Return the launch's dynamic LDS, which begins behind all static LDS, as an array of `launch_bytes` bytes.
+def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any, offset: Any) -> ArrayValue:
+    """Return an array `offset` bytes into the launch's dynamic LDS of `launch_bytes`, which lies behind all static LDS.
 
     LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module LDS").
     """
@@ -122,29 +124,34 @@ def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any) -> ArrayV
     if variable is None:
         variable = ir.GlobalVariable(builder.module, ir.ArrayType(I8, 0), _DYNAMIC_LDS, AddressSpace.LDS.value)
         variable.align = _MAX_ALIGNMENT
+    start = _address(variable)
+    if not (isinstance(offset, Literal) and offset.text == "0"):
+        start = builder.offset(start, offset, I8)
+        launch_bytes = builder.intrinsic("llvm.usub.sat", launch_bytes, offset)
     if type.shape is not None:
-        return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
+        return unflatten(type, [start])  # type: ignore[no-any-return]
     extent = builder.udiv(launch_bytes, literal(I32, type.element.nbytes))
     extent = resize(builder, extent, type.index_type, llvm_type(type.index_type))
-    return unflatten(type, [_address(variable), extent])  # type: ignore[no-any-return]
+    return unflatten(type, [start, extent])  # type: ignore[no-any-return]
 
 
 def _address(variable: Any) -> Any:
     return Literal(pointer_to(AddressSpace.LDS), variable.get_reference())
 
 
-def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], constant: int) -> Any:
-    """Return sum(index * stride) + constant; every partial sum is an offset inside the array, so nothing wraps.
+def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], last_is_signed: bool) -> Any:
+    """Return sum(index * stride); every partial sum is an offset inside the array, so nothing wraps.
 
-    The last index alone may be negative if there is a constant to come: then only the signed sums do not wrap.
+    last_is_signed: there is a constant to come, so that the last index may be negative: then only the signed sums do
+    not wrap.
     """
     if array.strides is None:
         offset = indices[0]
         for axis, index in enumerate(indices[1:], 1):
             row = _combine(builder, "mul", offset, _fit(builder, array.extents[axis], index))
-            signed = constant != 0 and axis == len(indices) - 1
+            signed = last_is_signed and axis == len(indices) - 1
             offset = _combine(builder, "add", row, index, _SIGNED if signed else _UNSIGNED)
-        return _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
+        return offset
     terms = [
         builder.operation("mul", index, _fit(builder, stride, index), _SIGNED)
         for index, stride in zip(indices, array.strides, strict=True)
@@ -153,6 +160,17 @@ def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], consta
     for term in terms[1:]:
         offset = builder.operation("add", offset, term, _SIGNED)
     return offset
+
+
+def _byte_offset(builder: Builder, array: ArrayValue, indices: list[Any], constant: int) -> Any:
+    """Return the offset in bytes. The constant comes last, where LLVM finds it however many accesses use the rest."""
+    nbytes = array.type.pitch or array.type.element.nbytes
+    offset = _flat_offset(builder, array, indices, constant != 0)
+    if constant * nbytes > i32.maximum:
+        offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
+        constant = 0
+    offset = _in_bytes(builder, offset, nbytes, array.strides is not None or constant != 0)
+    return _combine(builder, "add", offset, literal(offset.type, constant * nbytes), _SIGNED)
 
 
 def _in_bytes(builder: Builder, offset: Any, nbytes: int, signed: bool) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from llvmlite import ir
 
 from amdjit.lowering.debug_info import DebugInfo
@@ -9,6 +12,7 @@ from amdjit.lowering.function import declare_device_function, declare_kernel, lo
 from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import Program
+from amdjit.types import Array
 
 __all__ = ["lower"]
 
@@ -24,10 +28,14 @@ _DATA_LAYOUT = (
 # The code object version that clang 22 writes by default, times 100 (LLVM AMDGPU guide, "Code Object").
 _CODE_OBJECT_VERSION = 600
 _ERROR = 1
+_NOTHING: Mapping[str, Array] = MappingProxyType({})
 
 
-def lower(program: Program, options: CompileOptions) -> str:
-    """Return the LLVM IR of a verified program for the target and options; InternalError for what has no lowering."""
+def lower(program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING) -> str:
+    """Return the LLVM IR of a verified program for the target and options; InternalError for what has no lowering.
+
+    promises: array parameters' types with what every launch promises of them.
+    """
     module = ir.Module(program.kernel.name, context=ir.Context())
     module.triple = _TRIPLE
     module.data_layout = _DATA_LAYOUT
@@ -36,7 +44,7 @@ def lower(program: Program, options: CompileOptions) -> str:
     module.add_named_metadata("llvm.module.flags", flag)
     debug_info = DebugInfo(module, program.kernel.span.file) if options.debug_info else None
     state = ModuleState(module, options, debug_info, program.reports)
-    kernel = declare_kernel(state, program.kernel, program.written)
+    kernel = declare_kernel(state, program.kernel, program.written, promises)
     for function in program.functions:
         state.functions[function] = declare_device_function(state, function)
     for function, declared in state.functions.items():

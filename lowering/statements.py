@@ -76,7 +76,28 @@ def _while(state: FunctionState, node: tree.While) -> None:
         body=lambda: lower_block(state, node.body),
         otherwise=lambda: lower_block(state, node.otherwise),
         unroll=node.unroll or state.module.options.unroll or 0,
+        is_endless=_is_true(node.condition) and not _leaves(node.body),
     )
+
+
+def _is_true(condition: tree.Expression) -> bool:
+    return isinstance(condition, tree.Constant) and bool(condition.value)
+
+
+def _leaves(statements: Sequence[tree.Statement], is_inner: bool = False) -> bool:
+    """Tell whether statements of a loop's body may leave the loop. is_inner: they stand in a loop inside of it."""
+    for statement in statements:
+        if isinstance(statement, tree.Return) or (isinstance(statement, tree.Break) and not is_inner):
+            return True
+        if isinstance(statement, tree.If) and (
+            _leaves(statement.then, is_inner) or _leaves(statement.otherwise, is_inner)
+        ):
+            return True
+        if isinstance(statement, (tree.While, tree.ForRange)) and (
+            _leaves(statement.body, True) or _leaves(statement.otherwise, is_inner)
+        ):
+            return True
+    return False
 
 
 def _for_range(state: FunctionState, node: tree.ForRange) -> None:

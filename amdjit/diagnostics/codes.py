@@ -326,6 +326,13 @@ NO_OPERATION = ErrorKind(
     "has no value at run time",
     "{remedy}",
 )
+LDS_OFFSET = ErrorKind(
+    "AJ0316",
+    CompileError,
+    "an array begins at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
+    "not such an offset",
+    "give the bytes in front of the array as an integer, rounded up to a multiple of 16",
+)
 
 TARGET_LACKS = ErrorKind(
     "AJ0401",

@@ -11,6 +11,7 @@ import numpy as np
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.conversion import convert
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.structures import element_of_dtype
 from amdjit.frontend.subscripts import element_indices
@@ -26,6 +27,7 @@ from amdjit.types import (
     Scalar,
     Vector,
     boolean,
+    i32,
     vector,
 )
 
@@ -104,10 +106,34 @@ def _allocate(space: AddressSpace, name: str) -> Handler:
 
 
 def _dynamic(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    (dtype,) = arguments.exactly(builder, node, "shared.dynamic", ("dtype",))
+    names = ("dtype", "offset", "shape")
+    dtype, offset, shape = arguments.exactly(builder, node, "shared.dynamic", names, optional=2)
     element = _element_type(builder, dtype, node)
     type = Array(element, 1, Layout.CONTIGUOUS, AddressSpace.LDS)
-    return builder.hold(tree.AllocateArray(builder.span(node), type, "dynamic", dynamic=True), "dynamic", node)
+    if not _is_none(shape):
+        extents = _shape(builder, shape, arguments.place(2, "shape", node))
+        type = Array(element, len(extents), Layout.CONTIGUOUS, AddressSpace.LDS, extents)
+    start = None if _is_none(offset) else _lds_offset(builder, offset, arguments.place(1, "offset", node))
+    return builder.hold(tree.AllocateArray(builder.span(node), type, "dynamic", True, start), "dynamic", node)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, CompileTime) and value.value is None
+
+
+# Wide loads and stores need it: no array begins at less.
+_LDS_ALIGNMENT = 16
+
+
+def _lds_offset(builder: FunctionBuilder, value: Value, place: ast.AST) -> tree.Expression:
+    if isinstance(value, CompileTime):
+        known = value.value
+        places = range(0, builder.session.limits.target.lds_per_workgroup, _LDS_ALIGNMENT)
+        if not isinstance(known, int) or isinstance(known, bool) or known not in places:
+            raise builder.error(codes.LDS_OFFSET, place, found=repr(known))
+    elif not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar) or not value.type.is_integer:
+        raise builder.error(codes.LDS_OFFSET, place, found=describe(value))
+    return convert(builder, value, i32, place)
 
 
 def _element_type(builder: FunctionBuilder, value: Value, node: ast.AST) -> Element:

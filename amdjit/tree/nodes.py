@@ -197,11 +197,13 @@ class Stride(Expression):
 class AllocateArray(Expression):
     """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a shape.
 
-    dynamic: the array starts behind all static LDS, and its extent comes from the launch.
+    dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) behind all static LDS. Where its type
+    has no shape it reaches to the end of what the launch adds.
     """
 
     name: str
     dynamic: bool = False
+    offset: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

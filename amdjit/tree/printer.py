@@ -146,7 +146,8 @@ def _conditional(node: tree.Conditional) -> str:
 
 
 def _allocate(node: tree.AllocateArray) -> str:
-    return f"{'dynamic' if node.dynamic else 'new'} {node.name}: {node.type}"
+    start = f" at {print_expression(node.offset)}" if node.offset is not None else ""
+    return f"{'dynamic' if node.dynamic else 'new'} {node.name}: {node.type}{start}"
 
 
 def _axis_of(node: tree.Extent | tree.Stride) -> str:

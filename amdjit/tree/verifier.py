@@ -292,7 +292,9 @@ class _Checker:
         _check(node.type.address_space in spaces, node, f"no allocation in {node.type.address_space.name}")
         _check(node.type.layout is Layout.CONTIGUOUS, node, "an allocation is contiguous")
         if node.dynamic:
-            _check(node.type.ndim == 1, node, "a dynamic array has one axis")
+            _check(node.type.ndim == 1 or node.type.shape is not None, node, "a dynamic array has one axis, or a shape")
+            if node.offset is not None:
+                _same(node, i32, self.expression(node.offset))
         else:
             shape = node.type.shape
             _check(shape is not None and len(shape) == node.type.ndim, node, "an allocation of unknown shape")

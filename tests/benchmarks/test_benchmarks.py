@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import code_quality
 import compile_latency
+import compile_scaling
 import emulator_speed
 import measurement
 
@@ -42,8 +43,33 @@ def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
     assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(kernels)
     for name, row in kernels.items():
         assert row["amdjit"]["wmma"] == row["clang"]["wmma"], name
-        assert row["amdjit"]["accesses"] == row["clang"]["accesses"], f"{name} is no longer the same algorithm"
+        ours, theirs = row["amdjit"]["accesses"], row["clang"]["accesses"]
+        assert widest(ours).keys() == widest(theirs).keys(), f"{name} is no longer the same algorithm"
+        assert all(widest(ours)[kind] >= bits for kind, bits in widest(theirs).items()), name
+        assert sum(ours.values()) <= 1.1 * sum(theirs.values()), name
+        assert row["amdjit"]["instructions"] <= 1.10 * row["clang"]["instructions"], name
+        assert row["amdjit"]["vgprs"] <= 1.25 * row["clang"]["vgprs"], name
         assert row["amdjit"]["spills"] == 0
+    assert kernels["saxpy_256"]["amdjit"]["instructions"] <= 17
+
+
+def widest(accesses: dict[str, int]) -> dict[str, int]:
+    """Return the widest access in bits, by memory and direction."""
+    result: dict[str, int] = {}
+    for name in accesses:
+        kind, _, bits = name.rpartition(".")
+        result[kind] = max(result.get(kind, 0), int(bits))
+    return result
+
+
+def test_compile_scaling_measures_every_stage_of_every_length(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMDJIT_CACHE_DIR", "")
+    compile_scaling.main(50, 100)
+    saved = json.loads((results / "compile_scaling.json").read_text())["seconds"]
+    assert set(saved) == {"50", "100"}
+    for row in saved.values():
+        stages = [row[name] for name in compile_scaling.STAGES]
+        assert 0.5 * row["total"] < sum(stages) <= row["total"]
 
 
 @pytest.mark.exhaustive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -21,7 +22,6 @@ from trees import (
     op,
     program,
     read,
-    shared,
     store,
     thread,
     variable,
@@ -115,7 +115,8 @@ WRONG_EXPRESSIONS: list[tuple[Any, str]] = [
     (tree.Stride(HERE, i32, read(X), 0), "f32 is no array"),
     (tree.AllocateArray(HERE, array(f32), "t"), "no allocation in GLOBAL"),
     (tree.AllocateArray(HERE, DYNAMIC, "t"), "an allocation of unknown shape"),
-    (tree.AllocateArray(HERE, shared(f32, 2, 2), "t", True), "a dynamic array has one axis"),
+    (tree.AllocateArray(HERE, replace(DYNAMIC, ndim=2), "t", True), "a dynamic array has one axis"),
+    (tree.AllocateArray(HERE, DYNAMIC, "t", True, number(1.0, f32)), "i32 expected, f32 found"),
     (load(read(A), read(X)), "an index of type f32"),
     (load(read(A), number(0), number(0)), "2 indices for 1 axes"),
     (

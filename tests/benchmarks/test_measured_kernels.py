@@ -1,0 +1,131 @@
+"""The kernels that code quality is measured on compute what they say, and with the instructions that they should."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import kernels
+
+import amdjit
+from amdjit import f16, f32, i32, u8
+from amdjit.intrinsics import wave
+
+R = np.random.default_rng(0)
+M = f32[:, :]
+
+
+@pytest.fixture(autouse=True)
+def emulator() -> Iterator[None]:
+    with amdjit.use("emulator:gfx1201"):
+        yield
+
+
+def numbers(*shape: int, dtype: type = np.float32) -> np.ndarray:
+    return R.random(shape).astype(dtype)
+
+
+def test_saxpy() -> None:
+    x, y, out = numbers(1000), numbers(1000), np.zeros(1000, np.float32)
+    kernels.saxpy_256[4, 256](np.float32(2), x, y, out)
+    np.testing.assert_allclose(out, 2 * x + y, rtol=1e-6)
+    out[:] = 0
+    kernels.saxpy_4[1, 256](np.float32(2), x, y, out)
+    np.testing.assert_allclose(out, 2 * x + y, rtol=1e-6)
+
+
+def test_reductions() -> None:
+    x, out = numbers(512), np.zeros(2, np.float32)
+    kernels.tree_reduction[2, 256](x, out)
+    np.testing.assert_allclose(out, x.reshape(2, 256).sum(axis=1), rtol=1e-5)
+    kernels.wave_reduction[2, 256](x[:500], out)
+    np.testing.assert_allclose(out, [x[:256].sum(), x[256:500].sum()], rtol=1e-5)
+
+
+def test_row_softmax() -> None:
+    x = numbers(5, 77)
+    out = np.zeros_like(x)
+    kernels.row_softmax[5, 32](x, out)
+    powers = np.exp(x)
+    np.testing.assert_allclose(out, powers / powers.sum(axis=1, keepdims=True), rtol=1e-4)
+
+
+def test_stencil() -> None:
+    x = numbers(9, 77)
+    out, expected = np.zeros_like(x), np.zeros_like(x)
+    expected[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) - x[1:-1, 1:-1]
+    kernels.stencil[(3, 2), (32, 8)](x, out)
+    np.testing.assert_allclose(out, expected, atol=1e-6)
+
+
+def test_histogram() -> None:
+    x, counts = R.integers(0, 256, 1000).astype(np.uint8), np.zeros(256, np.int32)
+    kernels.histogram[4, 256](x, counts)
+    assert (counts == np.bincount(x, minlength=256)).all()
+
+
+def test_matrix_products() -> None:
+    a, b, c = numbers(20, 33, dtype=np.float16), numbers(33, 18, dtype=np.float16), np.zeros((20, 18), np.float32)
+    kernels.naive_gemm[(2, 2), (16, 16)](a, b, c)
+    np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4)
+    left, right, product = numbers(32, 48), numbers(48, 32), np.zeros((32, 32), np.float32)
+    kernels.tiled_matmul[(2, 2), (16, 16)](left, right, product)
+    np.testing.assert_allclose(product, left @ right, rtol=1e-4)
+
+
+COMPILED = {
+    "tree_reduction": (f32[:], f32[:]),
+    "wave_reduction": (f32[:], f32[:]),
+    "histogram": (u8[:], i32[:]),
+    "tiled_matmul": (M, M, M),
+    "naive_gemm": (f16[:, :], f16[:, :], M),
+    "row_softmax": (M, M),
+    "stencil": (M, M),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_nothing_spills_and_barriers_for_lds_leave_the_caches_alone(name: str) -> None:
+    code = getattr(kernels, name).compile(*COMPILED[name], target="gfx1201")
+    resources = code.resources
+    assert (resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes) == (0, 0, 0)
+    assert "global_inv" not in code.asm
+    assert code.asm.count("s_barrier_wait") == {"tree_reduction": 9, "tiled_matmul": 2}.get(
+        name, code.asm.count("s_barrier_signal")
+    )
+
+
+def test_the_sum_of_a_workgroup_takes_64_instructions_and_one_barrier() -> None:
+    code = kernels.wave_reduction.compile(f32[:], f32[:], target="gfx1201")
+    assert code.resources.instructions <= 64
+    assert code.asm.count("s_barrier_wait") == 1
+    assert "ds_bpermute" not in code.asm
+
+
+@amdjit.kernel
+def reduce_waves(x, out):
+    i = amdjit.grid(1)
+    out[0, i] = wave.reduce_add(x[i])
+    out[1, i] = wave.reduce_min(x[i])
+    out[2, i] = wave.reduce_max(x[i])
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.uint32, np.int64, np.float16, np.float32, np.float64])
+def test_wave_reductions_of_every_type(dtype: type) -> None:
+    x = R.integers(0, 30, 64).astype(dtype)
+    out = np.zeros((3, 64), dtype)
+    reduce_waves[1, 64](x, out)
+    for row, function in enumerate((np.sum, np.min, np.max)):
+        assert (out[row] == np.repeat(function(x.reshape(2, 32), axis=1), 32)).all()
+
+
+def test_wave_reductions_of_64_lanes_add_one_step() -> None:
+    """The emulator runs waves of 32 only."""
+    code = reduce_waves.compile(f32[:], M, target="gfx1201", wave_size=64)
+    assert code.asm.count("ds_bpermute_b32") == 3
