@@ -13,6 +13,9 @@ from typing import Any, ClassVar
 import ml_dtypes
 import numpy as np
 
+from amdjit.memories import AddressSpace as AddressSpace
+from amdjit.memories import Layout as Layout
+
 
 class Type:
     """Base of all types of the kernel language."""
@@ -173,24 +176,6 @@ def vector(element: Scalar, length: int) -> Vector:
     if element is boolean or not 2 <= length <= MAX_VECTOR_LENGTH:
         raise TypeError(f"a vector has 2 to {MAX_VECTOR_LENGTH} numbers; {element} x {length} is not one")
     return Vector(element, length)
-
-
-class AddressSpace(Enum):
-    """Memories of the device, with the number that the LLVM AMDGPU guide gives them ("Address Spaces")."""
-
-    GENERIC = 0
-    GLOBAL = 1
-    LDS = 3
-    CONSTANT = 4
-    PRIVATE = 5
-
-
-class Layout(Enum):
-    """How an array lies in memory."""
-
-    ANY = "as the argument is"
-    CONTIGUOUS = "C-contiguous"
-    STRIDED = "strided"
 
 
 @dataclass(frozen=True, slots=True)

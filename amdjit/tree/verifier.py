@@ -1,7 +1,6 @@
 """Check a program before it is lowered: every node's types, and that every way through a function returns.
 
-A broken rule is the front end's mistake, never the user's, so it is an InternalError that says where.
-"""
+A broken rule is the front end's mistake, so it is an InternalError that says where."""
 
 from __future__ import annotations
 
@@ -132,8 +131,7 @@ class _Checker:
 
     def _if(self, node: tree.If) -> bool:
         _same(node, boolean, self.expression(node.condition))
-        then, otherwise = self._block(node.then), self._block(node.otherwise)
-        return then or otherwise
+        return self._block(node.then) | self._block(node.otherwise)
 
     def _while(self, node: tree.While) -> bool:
         _same(node, boolean, self.expression(node.condition))
