@@ -215,7 +215,8 @@ class Array(Type):
 
     def __str__(self) -> str:
         if self.shape is not None:
-            return f"{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
+            strided = "strided " if self.layout is Layout.STRIDED else ""
+            return f"{strided}{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
         axes = [":"] * self.ndim
         if self.layout is Layout.CONTIGUOUS:
             axes[-1] = "::1"

@@ -13,7 +13,7 @@ from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
-from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of
+from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of, view
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
@@ -162,6 +162,17 @@ def _stride(state: FunctionState, node: tree.Stride) -> Any:
     return stride_of(state.builder, evaluate(state, node.array), node.axis)
 
 
+def _view(state: FunctionState, node: tree.View) -> Any:
+    return view(
+        state.builder,
+        evaluate(state, node.array),
+        node.type,  # type: ignore[arg-type]
+        [_index(state, start) for start in node.starts],
+        [None if extent is None else evaluate(state, extent) for extent in node.extents],
+        node.steps,
+    )
+
+
 def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
     """Reserve the array once, however often the expression is evaluated."""
     if not isinstance(node.type, Array):
@@ -227,6 +238,7 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.TupleItem: _tuple_item,
         tree.Extent: _extent,
         tree.Stride: _stride,
+        tree.View: _view,
         tree.AllocateArray: _allocate_array,
         tree.Load: _load,
         tree.AddressOf: _address_of,

@@ -12,9 +12,9 @@ from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
 from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
-from amdjit.types import AddressSpace, Array, Element, Scalar, Vector
+from amdjit.types import AddressSpace, Array, Element, Layout, Scalar, Vector
 
-__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of"]
+__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of", "view"]
 
 Index = tuple[Any, Scalar]
 
@@ -63,6 +63,30 @@ def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:
     for extent in reversed(array.extents[axis + 1 :]):
         stride = _combine(builder, "mul", stride, extent)
     return stride
+
+
+def view(
+    builder: Builder,
+    array: ArrayValue,
+    type: Array,
+    starts: Sequence[Index],
+    extents: Sequence[Any | None],
+    steps: Sequence[int],
+) -> ArrayValue:
+    """Return a part of an array; axes without an extent are dropped.
+
+    A stride may wrap where the extent is 1 or 0: only the multiple 0 of it is used then.
+    """
+    pointer = element_address(builder, array, starts)
+    kept = tuple(extent for extent in extents if extent is not None)
+    if type.layout is not Layout.STRIDED:
+        return ArrayValue(type, pointer, kept, None)
+    strides = []
+    for axis, (extent, step) in enumerate(zip(extents, steps, strict=True)):
+        if extent is not None:
+            stride = stride_of(builder, array, axis)
+            strides.append(_combine(builder, "mul", stride, literal(stride.type, step), ()))
+    return ArrayValue(type, pointer, kept, tuple(strides))
 
 
 def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alignment: int = 0) -> Any:

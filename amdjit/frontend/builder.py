@@ -13,7 +13,7 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
 from amdjit.frontend.effects import depends_on_memory, has_effects
 from amdjit.frontend.source import FunctionSource
-from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values import Binding, CompileTime, Method, SliceValue, TupleValue, Value
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.types import Tuple, Type, Void
@@ -214,7 +214,7 @@ class FunctionBuilder:
         """Evaluate now: return a value that later statements cannot change."""
         if isinstance(value, TupleValue):
             return TupleValue(tuple(self.hold(item, name, node) for item in value.items))
-        if isinstance(value, (CompileTime, Method, tree.Constant)):
+        if isinstance(value, (CompileTime, Method, SliceValue, tree.Constant)):
             return value
         variable = self.variable(name, value.type)
         span = self.span(node)
@@ -242,6 +242,8 @@ def describe(value: Value) -> str:
         return f"({', '.join(describe(item) for item in value.items)})"
     if isinstance(value, Method):
         return f"the method `{value.name}`"
+    if isinstance(value, SliceValue):
+        return "a slice"
     if value.is_number or isinstance(value.value, str):
         return f"the constant {reprlib.repr(value.value)}"
     if value.value is None:

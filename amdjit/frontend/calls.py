@@ -9,15 +9,15 @@ from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.constructors import convert_to, make_vector
-from amdjit.frontend.conversion import assign_to, pair, truth
-from amdjit.frontend.forms import FORMS, Arguments, constant_integer
+from amdjit.frontend.conversion import pair, truth
+from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
 from amdjit.frontend.scope import outside_value
-from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
+from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 from amdjit.types import VOID, Array, Scalar, Vector, boolean, f32, i32, vector
@@ -28,7 +28,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     callee = builder.evaluate(node.func)
     arguments = _arguments(builder, node)
     if isinstance(callee, Method):
-        return _call_method(builder, callee, arguments, node)
+        return call_method(builder, callee, arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
     result = _call_object(builder, callee.value, arguments, node)
@@ -120,49 +120,6 @@ def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Ar
 
 
 _ON_HOST: frozenset[Any] = frozenset({abs, min, max, round, divmod, pow, int, float, bool, isinstance, str, vector})
-
-
-def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
-    array = method.receiver
-    assert isinstance(array.type, Array)
-    if isinstance(array.type.element, Vector):
-        raise builder.error(
-            codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
-            remedy="its elements are vectors already: index it, `a[i]`",
-        )  # fmt: skip
-    index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
-    indices = element_indices(builder, array, array.type, index, node)
-    if method.name == "load":
-        width = constant_integer(builder, second, node, "the width of a load")
-        vector = _wide(builder, array.type, width, node)
-        return tree.Load(builder.span(node), vector, array, indices, width)
-    if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
-        raise builder.error(
-            codes.ARGUMENT_TYPE,
-            node,
-            parameter="vector",
-            function="array.store",
-            expected="a vector",
-            found=describe(second),
-            remedy="store a vector, or assign one element: `a[i] = x`",
-        )
-    vector = _wide(builder, array.type, second.type.length, node)
-    value = assign_to(builder, second, vector, node)
-    builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length))
-    return CompileTime(None)
-
-
-def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) -> Vector:
-    assert isinstance(array.element, Scalar)
-    bits = array.element.bits * width
-    if array.element is boolean or width < 2 or bits not in (16, 32, 64, 96, 128, 256, 512, 1024):
-        raise builder.error(
-            codes.WIDE_ACCESS,
-            node,
-            width=count(width, "element"),
-            type=array,
-        )
-    return Vector(array.element, width)
 
 
 def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array
+from amdjit.types import AddressSpace, Array, Scalar, Vector
 
 Roots = dict[tree.Variable, frozenset[int]]
 
@@ -79,6 +79,8 @@ def _written_by(function: tree.Function, callees: dict[tree.Function, frozenset[
 
 def _roots(expression: tree.Expression, roots: Roots) -> frozenset[int]:
     """Return the parameters whose memory the value may be: a superset is sound."""
+    if isinstance(expression.type, (Scalar, Vector)):
+        return frozenset()
     if isinstance(expression, tree.Read):
         return roots.get(expression.variable, frozenset())
     found: frozenset[int] = frozenset()

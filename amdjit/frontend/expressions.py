@@ -15,8 +15,9 @@ from amdjit.frontend.effects import has_effects
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.scope import join_types, outside_value, read_name
-from amdjit.frontend.subscripts import slice_value, subscript
+from amdjit.frontend.subscripts import subscript
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.views import slice_value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector, boolean
 

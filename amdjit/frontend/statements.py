@@ -11,7 +11,7 @@ from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, Statement
 from amdjit.frontend.conversion import assign_to, convert, truth
 from amdjit.frontend.operators import binary
 from amdjit.frontend.scope import bind, merge
-from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
+from amdjit.frontend.subscripts import check_element, element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector
@@ -102,6 +102,7 @@ def _update_element(
     builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
 ) -> None:
     span = builder.span(node.target)
+    check_element(builder, kind, index, node.target)
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
     (old,), operand = builder.evaluate_after((tree.Load(span, kind.element, array, held),), node.value)

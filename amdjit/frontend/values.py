@@ -63,6 +63,15 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceValue:
+    """A slice with bounds known at run time, held in variables; a part that is not given is `CompileTime(None)`."""
+
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Undefined:
     """A name that has no single value here. `reason` completes the sentence "`x` ..."."""
 
@@ -80,7 +89,7 @@ def static_value(value: Value) -> CompileTime | None:
     return None
 
 
-Value = CompileTime | TupleValue | Method | tree.Expression
+Value = CompileTime | TupleValue | Method | SliceValue | tree.Expression
 Binding = Value | tree.Variable | Undefined
 
 

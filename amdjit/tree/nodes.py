@@ -8,55 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
+from amdjit.tree.operators import BinaryOperator as BinaryOperator
+from amdjit.tree.operators import Comparison as Comparison
+from amdjit.tree.operators import UnaryOperator as UnaryOperator
 from amdjit.types import Type
-
-
-class BinaryOperator(Enum):
-    """Arithmetic on two values of the expression's own type, elementwise on vectors.
-
-    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on floats;
-    SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative number, -1.
-    """
-
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-    DIVIDE = "/"
-    FLOOR_DIVIDE = "//"
-    MODULO = "%"
-    POWER = "**"
-    AND = "&"
-    OR = "|"
-    XOR = "^"
-    SHIFT_LEFT = "<<"
-    SHIFT_RIGHT = ">>"
-    MINIMUM = "min"
-    MAXIMUM = "max"
-
-
-class UnaryOperator(Enum):
-    """NEGATE on numbers, INVERT on integers, NOT on booleans, ABSOLUTE on numbers."""
-
-    NEGATE = "-"
-    INVERT = "~"
-    NOT = "not"
-    ABSOLUTE = "abs"
-
-
-class Comparison(Enum):
-    """Comparisons of two values of one type; floats: ordered, but `!=` is true for NaN."""
-
-    EQUAL = "=="
-    NOT_EQUAL = "!="
-    LESS = "<"
-    LESS_EQUAL = "<="
-    GREATER = ">"
-    GREATER_EQUAL = ">="
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,6 +190,20 @@ class Stride(Expression):
 
     array: Expression
     axis: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View(Expression):
+    """A part of an array, in the same memory: for each axis of `array` where it starts, its extent, and its step.
+
+    Axes whose extent is None are dropped: `starts` has their index. Starts, extents and steps are integers of the
+    array's index_type; steps may be negative. No extent is negative; of an empty part no element is ever accessed.
+    """
+
+    array: Expression
+    starts: tuple[Expression, ...]
+    extents: tuple[Expression | None, ...]
+    steps: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

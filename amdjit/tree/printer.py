@@ -145,6 +145,14 @@ def _axis_of(node: tree.Extent | tree.Stride) -> str:
     return f"{print_expression(node.array)}.{name}[{node.axis}]"
 
 
+def _view(node: tree.View) -> str:
+    parts = []
+    for start, extent, step in zip(node.starts, node.extents, node.steps, strict=True):
+        text = print_expression(start)
+        parts.append(text if extent is None else f"{text} + {step} * [0:{print_expression(extent)}]")
+    return f"{print_expression(node.array)}.view[{', '.join(parts)}]"
+
+
 def _insert(node: tree.InsertElement) -> str:
     return f"insert({_list((node.vector, node.index, node.value))})"
 
@@ -191,6 +199,7 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.TupleItem: lambda node: f"{print_expression(node.tuple)}[{node.index}]",
         tree.Extent: _axis_of,
         tree.Stride: _axis_of,
+        tree.View: _view,
         tree.AllocateArray: _allocate,
         tree.Load: lambda node: _element(node.array, node.indices, node.width, node.alignment),
         tree.AddressOf: lambda node: f"address_of({print_expression(node.array)}, {_list(node.indices)})",

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
-from amdjit.tree.printer import print_expression
+from amdjit.tree.checking import check as _check
+from amdjit.tree.checking import check_view
+from amdjit.tree.checking import fail as _fail
+from amdjit.tree.checking import same as _same
 from amdjit.types import (
     VOID,
     AddressSpace,
@@ -51,21 +54,6 @@ def verify(program: tree.Program) -> None:
 
 def _holds_array(type: Type) -> bool:
     return isinstance(type, Array) or (isinstance(type, Tuple) and any(map(_holds_array, type.elements)))
-
-
-def _fail(node: Any, message: str) -> NoReturn:
-    what = print_expression(node) if isinstance(node, tree.Expression) else type(node).__name__
-    raise InternalError(f"{node.span}: {message} (in {what})")
-
-
-def _check(holds: bool, node: Any, message: str) -> None:
-    if not holds:
-        _fail(node, message)
-
-
-def _same(node: Any, expected: Type, found: Type) -> None:
-    if expected != found:
-        _fail(node, f"{expected} expected, {found} found")
 
 
 def _is_integer(type: Type) -> bool:
@@ -277,6 +265,12 @@ class _Checker:
         _check(0 <= node.axis < array.ndim, node, f"no axis {node.axis} of {array}")
         _same(node, array.index_type, node.type)
 
+    def _view(self, node: tree.View) -> None:
+        check_view(node, self._indexed(node, node.array, node.starts))
+        for extent in node.extents:
+            if extent is not None:
+                self.expression(extent)
+
     def _allocate(self, node: tree.AllocateArray) -> None:
         if not isinstance(node.type, Array):
             _fail(node, f"{node.type} is no array")
@@ -355,6 +349,7 @@ class _Checker:
             tree.TupleItem: _tuple_item,
             tree.Extent: _axis,
             tree.Stride: _axis,
+            tree.View: _view,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
             tree.AddressOf: _address_of,
