@@ -69,8 +69,8 @@ LOOP_OVER = ErrorKind(
     "AJ0109",
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
-    "not a range",
-    "loop over `range(...)`, `static_range(...)`, or a tuple of compile-time length",
+    "cannot be gone over",
+    "loop over an array, `range(...)`, `static_range(...)`, or a tuple; `zip`, `enumerate` and `reversed` take several",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
 from amdjit.frontend.conversion import convert, literal, materialise, truth
-from amdjit.frontend.iterables import Range, has_rounds, iterable_of
+from amdjit.frontend.iterables import has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import assigned_names, bind, join_types, merge
+from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.values import Binding, CompileTime, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Type, boolean, i32
+from amdjit.types import Scalar, Type, boolean
 
 
 class _WidenError(Exception):
@@ -97,20 +98,22 @@ def _leave_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: as
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
     iterable, unroll = iterable_of(builder, node)
-    if isinstance(iterable, Range):
-        _range_loop(builder, node, iterable, unroll)
-    else:
+    if isinstance(iterable, tuple):
         _static_loop(builder, node, iterable)
+    elif isinstance(iterable, Sequence):
+        _sequence_loop(builder, node, iterable, unroll)
+    elif iterable.needs_counting(iterable.type(builder, node.iter)):
+        _sequence_loop(builder, node, range_sequence(builder, iterable, node.iter), unroll)
+    else:
+        _range_loop(builder, node, iterable, unroll)
 
 
-def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Range, unroll: int) -> None:
+def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll: int) -> None:
     if not isinstance(node.target, ast.Name):
         raise builder.error(
             codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
         )
-    values = [bounds.start, bounds.stop, bounds.step]
-    type = join_types(builder, "range", [CompileTime(0), *values], node.iter, codes.RANGE_TYPES)
-    type = i32 if not isinstance(type, Scalar) or type.bits < i32.bits else type
+    values, type = bounds.values, bounds.type(builder, node.iter)
     start, stop, step = (
         _in_range(builder, builder.hold(convert(builder, value, type, node.iter), "bound", node.iter))
         for value in values
@@ -136,7 +139,37 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Range, unroll: 
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
         _leave_loop(builder, loop, ends, node)
 
-    _with_stable_types(builder, node.body, node, one_pass, skip=name)
+    _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
+
+
+def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
+    """Count the items; the round begins with the target's assignment."""
+    span, type = builder.span(node.target), items.length.type
+    counter = builder.variable("number", type)
+    start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
+    targets = assigned_names([node.target])
+    if isinstance(node.target, ast.Name):
+        with builder.block():
+            first = items.item(tree.Read(span, type, counter))
+        if isinstance(first, tree.Expression) and isinstance(first.type, Scalar):
+            _give_type(builder, node.target.id, first.type, node)
+
+    def one_pass() -> None:
+        loop = builder.loops[-1]
+        after = dict(builder.names)
+        with builder.block() as body:
+            assign_target(builder, node.target, items.item(tree.Read(span, type, counter)), node.iter)
+            for name in targets:
+                if after.get(name) is not builder.names[name]:
+                    after[name] = Undefined("has no value after a loop that may have had no round")
+            builder.run(node.body)
+            _close_round(builder, loop, node)
+        ends = [Exit(after, [], node)]
+        otherwise = _loop_else(builder, node, ends)
+        builder.emit(tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll))
+        _leave_loop(builder, loop, ends, node)
+
+    _with_stable_types(builder, node.body, node, one_pass, skip=targets)
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
@@ -153,11 +186,11 @@ def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
 
 
 def _with_stable_types(
-    builder: FunctionBuilder, nodes: Sequence[ast.AST], node: ast.stmt,
-    one_pass: Callable[[], None], skip: str | None = None,
+    builder: FunctionBuilder, nodes: Iterable[ast.AST], node: ast.stmt,
+    one_pass: Callable[[], None], skip: frozenset[str] = frozenset(),
 ) -> None:  # fmt: skip
     """Type a loop, and again with a wider type for each name that the body widens, until all types stay."""
-    names = sorted(name for name in assigned_names(nodes) if name in builder.names and name != skip)
+    names = sorted(name for name in assigned_names(nodes) if name in builder.names and name not in skip)
     wider: dict[str, Type] = {}
     before = dict(builder.names), len(builder.statements), dict(builder.numbers), len(builder.returns)
     while True:
