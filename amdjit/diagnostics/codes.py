@@ -51,13 +51,6 @@ UNSUPPORTED_TARGET = ErrorKind(
     "cannot be assigned to",
     "{remedy}",
 )
-STATIC_LOOP_EXIT = ErrorKind(
-    "AJ0107",
-    UnsupportedSyntaxError,
-    "`{statement}` under a run-time condition cannot leave a loop that is unrolled when compiling",
-    "depends on run-time values",
-    "use `range(...)` for this loop, or make the condition a compile-time one",
-)
 RECURSION = ErrorKind(
     "AJ0108",
     UnsupportedSyntaxError,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
-from amdjit.frontend.effects import depends_on_memory, has_effects
+from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.source import FunctionSource
 from amdjit.frontend.values import Binding, CompileTime, Method, SliceValue, TupleValue, Value
 from amdjit.target import Target
@@ -56,10 +56,14 @@ StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 @dataclass
 class Loop:
-    """An enclosing loop: names that go round with it, and the states of names at its exits."""
+    """An enclosing loop: names that go round with it, and the states of names at its exits.
+
+    leaving: of a round of an unrolled loop, the variable that tells whether a `break` has left it.
+    """
 
     carried: dict[str, tree.Variable]
     is_static: bool = False
+    leaving: tree.Variable | None = None
     breaks: list[Exit] = field(default_factory=list)
     continues: list[Exit] = field(default_factory=list)
 
@@ -163,15 +167,16 @@ class FunctionBuilder:
         """
         with self.collect() as added:
             value = self.evaluate(node)
-        settled = [self.settle(other, node) for other in earlier] if added else list(earlier)
+        changed = {statement.variable for statement in added if isinstance(statement, tree.Assign)}
+        settled = [self.settle(other, node, changed) for other in earlier] if added else list(earlier)
         self.statements.extend(added)
         return settled, value
 
-    def settle(self, value: Value, node: ast.AST) -> Value:
-        """Evaluate now what reads memory or calls a function, in a tuple item by item."""
+    def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
+        """Evaluate now what reads memory or changed variables or calls a function, in a tuple item by item."""
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.settle(item, node) for item in value.items))
-        return self.hold(value, "value", node) if depends_on_memory(value) else value
+            return TupleValue(tuple(self.settle(item, node, changed) for item in value.items))
+        return self.hold(value, "value", node) if depends_on_memory(value) or reads(value, changed) else value
 
     def discard(self, value: Value, node: ast.AST) -> None:
         """Keep the effects of a value that nothing uses."""

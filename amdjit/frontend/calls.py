@@ -10,6 +10,7 @@ from typing import Any
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
@@ -214,4 +215,5 @@ _BUILTINS: Mapping[Any, _Handler] = {
     min: _extreme(BinaryOperator.MINIMUM, min),
     print: _printing,
     range: _range_elsewhere,
+    **TUPLE_FUNCTIONS,
 }

@@ -12,9 +12,10 @@ from amdjit.frontend.conversion import convert, literal, materialise, truth
 from amdjit.frontend.iterables import has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
-from amdjit.frontend.scope import assigned_names, bind, join_types, merge
+from amdjit.frontend.scope import assigned_names, bind, join_types
 from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
+from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
 from amdjit.frontend.values import Binding, CompileTime, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean
@@ -44,7 +45,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
     with builder.block() as body:
         condition = truth(builder, builder.evaluate(node.test), node.test)
         ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
-        otherwise = _loop_else(builder, node, ends)
+        otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
         if not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
@@ -54,7 +55,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
     else:
         builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
-    _leave_loop(builder, loop, ends, node)
+    leave_behind(builder, loop, ends, node)
 
 
 def _break_unless(
@@ -70,36 +71,11 @@ def _break_unless(
     builder.emit(tree.If(builder.span(node.test), opposite, otherwise, []))
 
 
-def _loop_else(builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Exit]) -> list[tree.Statement]:
-    """Type the loop's `else`; it becomes the way by which the loop ends without a break."""
-    if not ends:
-        return []
-    with builder.block() as statements:
-        builder.names = ends[0].names
-        loop = builder.loops.pop()
-        try:
-            builder.run(node.orelse)
-        finally:
-            builder.loops.append(loop)
-        if builder.terminated:
-            ends.clear()
-        else:
-            ends[0] = Exit(builder.names, statements, node)
-    return statements
-
-
-def _leave_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
-    ways = [*ends, *loop.breaks]
-    if ways:
-        builder.names = merge(builder, ways, node)
-    builder.terminated = not ways
-
-
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
     iterable, unroll = iterable_of(builder, node)
     if isinstance(iterable, tuple):
-        _static_loop(builder, node, iterable)
+        static_loop(builder, node, iterable)
     elif isinstance(iterable, Sequence):
         _sequence_loop(builder, node, iterable, unroll)
     elif iterable.needs_counting(iterable.type(builder, node.iter)):
@@ -134,10 +110,10 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         is_known = keep or has_rounds(values)
         after[name] = variable if is_known else Undefined("has no value after a loop that may have had no round")
         ends = [Exit(after, [], node)]
-        otherwise = _loop_else(builder, node, ends)
+        otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
-        _leave_loop(builder, loop, ends, node)
+        leave_behind(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
 
@@ -165,9 +141,9 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
             builder.run(node.body)
             _close_round(builder, loop, node)
         ends = [Exit(after, [], node)]
-        otherwise = _loop_else(builder, node, ends)
+        otherwise = loop_else(builder, node, ends)
         builder.emit(tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll))
-        _leave_loop(builder, loop, ends, node)
+        leave_behind(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=targets)
 
@@ -265,57 +241,6 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
     with builder.collect() as added:
         builder.emit(tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node)))
     way.add(added)
-
-
-def _static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
-    """Unroll: type the body once an item. break and continue need compile-time conditions."""
-    loop = Loop({}, is_static=True)
-    builder.loops.append(loop)
-    broken = False
-    for item in items:
-        assign_target(builder, node.target, item, node.iter)
-        depth = len(builder.statements)
-        try:
-            builder.run(node.body)
-        except _StaticExitError as leaving:
-            if leaving.statements is not builder.statements or len(builder.statements) < depth:
-                raise builder.error(codes.STATIC_LOOP_EXIT, leaving.node, statement=leaving.word) from None
-            broken = leaving.word == "break"
-        if broken or builder.terminated:
-            break
-    builder.loops.pop()
-    if not broken and not builder.terminated:
-        builder.run(node.orelse)
-
-
-class _StaticExitError(Exception):
-    """A `break` or `continue` of an unrolled loop, reached while typing its body."""
-
-    def __init__(self, word: str, statements: list[tree.Statement], node: ast.AST) -> None:
-        super().__init__(word)
-        self.word, self.statements, self.node = word, statements, node
-
-
-def leave_loop(builder: FunctionBuilder, node: ast.Break) -> None:
-    """`break`."""
-    loop = builder.loops[-1]
-    if loop.is_static:
-        raise _StaticExitError("break", builder.statements, node)
-    leaving = tree.Break(builder.span(node))
-    loop.breaks.append(Exit(dict(builder.names), builder.statements, node, leaving))
-    builder.emit(leaving)
-    builder.terminated = True
-
-
-def next_round(builder: FunctionBuilder, node: ast.Continue) -> None:
-    """`continue`."""
-    loop = builder.loops[-1]
-    if loop.is_static:
-        raise _StaticExitError("continue", builder.statements, node)
-    leaving = tree.Continue(builder.span(node))
-    loop.continues.append(Exit(dict(builder.names), builder.statements, node, leaving))
-    builder.emit(leaving)
-    builder.terminated = True
 
 
 LOOPS: Mapping[type[ast.stmt], StatementHandler] = {

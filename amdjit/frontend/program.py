@@ -18,6 +18,7 @@ from amdjit.frontend.effects import lds_allocations, written_parameters
 from amdjit.frontend.expressions import EXPRESSIONS
 from amdjit.frontend.freeze import freeze
 from amdjit.frontend.loops import LOOPS
+from amdjit.frontend.matching import match
 from amdjit.frontend.parameters import (
     argument_key,
     arguments_of,
@@ -34,7 +35,7 @@ from amdjit.frontend.values import ArgumentKey, CompileTime, Value, identity, st
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Tuple, Type
 
-_STATEMENTS = {**STATEMENTS, **LOOPS}
+_STATEMENTS = {**STATEMENTS, **LOOPS, ast.Match: match}
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,11 +207,21 @@ def _join_literal(result: Type, value: CompileTime) -> Type | None:
     return result if isinstance(result, Vector) and scalar == result.element else None
 
 
+_INNER_SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that statements assign, in inner blocks too."""
-    return frozenset(
-        inner.id
-        for node in nodes
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    )
+    """Return the names that statements assign or delete, in inner blocks too but not in inner functions."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.comprehension):
+            pending += [node.iter, *node.ifs]
+        elif isinstance(node, _INNER_SCOPES):
+            found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
+        else:
+            pending += ast.iter_child_nodes(node)
+    return frozenset(found)
