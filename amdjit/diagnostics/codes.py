@@ -33,9 +33,9 @@ NO_SOURCE = ErrorKind(
 LAMBDA = ErrorKind(
     "AJ0104",
     UnsupportedSyntaxError,
-    "a lambda cannot be compiled",
+    "this lambda cannot be told from others on its line",
     "a lambda",
-    "write a `def` with a name",
+    "write one lambda to a line, or a `def` with a name",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",

@@ -1,8 +1,9 @@
 """From Python source to the typed tree."""
 
 from amdjit.frontend.builder import Limits
+from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import array_matches
-from amdjit.frontend.program import OutsideRead, TypedKernel, kernel_annotations, type_kernel
+from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
 from amdjit.frontend.values import CompileTime
 
 __all__ = [

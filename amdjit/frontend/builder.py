@@ -13,7 +13,7 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.source import FunctionSource
-from amdjit.frontend.values import Binding, CompileTime, Method, SliceValue, TupleValue, Value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, SliceValue, TupleValue, Value
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.types import Tuple, Type, Void
@@ -43,6 +43,17 @@ class Session(Protocol):
         node: ast.expr,
     ) -> Value:
         """Type the function for these arguments and return the call's value."""
+        ...
+
+    def call_local(
+        self,
+        builder: FunctionBuilder,
+        function: Value,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type a function made in the kernel for these arguments and return the call's value."""
         ...
 
     def note_read(self, scope: Any, name: str, value: object) -> None:
@@ -219,7 +230,7 @@ class FunctionBuilder:
         """Evaluate now: return a value that later statements cannot change."""
         if isinstance(value, TupleValue):
             return TupleValue(tuple(self.hold(item, name, node) for item in value.items))
-        if isinstance(value, (CompileTime, Method, SliceValue, tree.Constant)):
+        if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
         variable = self.variable(name, value.type)
         span = self.span(node)
@@ -247,6 +258,8 @@ def describe(value: Value) -> str:
         return f"({', '.join(describe(item) for item in value.items)})"
     if isinstance(value, Method):
         return f"the method `{value.name}`"
+    if isinstance(value, FunctionValue):
+        return f"the function `{getattr(value.function, 'name', 'partial')}`"
     if isinstance(value, SliceValue):
         return "a slice"
     if value.is_number or isinstance(value.value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import pair, truth
@@ -17,7 +19,7 @@ from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
 from amdjit.frontend.scope import outside_value
-from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
+from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
@@ -30,9 +32,29 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     arguments = _arguments(builder, node)
     if isinstance(callee, Method):
         return call_method(builder, callee, arguments, node)
+    if isinstance(callee, FunctionValue):
+        return call_function(builder, callee, arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
-    result = _call_object(builder, callee.value, arguments, node)
+    return _for_its_value(builder, _call_object(builder, callee.value, arguments, node), node)
+
+
+def call_function(builder: FunctionBuilder, callee: FunctionValue, arguments: Arguments, node: ast.Call) -> Value:
+    """Call a function that was made in the kernel."""
+    if callee.function is functools.partial:
+        inner, arguments = partial_call(callee, arguments)
+        if isinstance(inner, FunctionValue):
+            return call_function(builder, inner, arguments, node)
+        if not isinstance(inner, CompileTime):
+            raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(inner), remedy=_CALLABLE)
+        result = _call_object(builder, inner.value, arguments, node)
+    else:
+        current = refreshed(builder, callee)
+        result = builder.session.call_local(builder, current, arguments.positional, arguments.keywords, node)
+    return _for_its_value(builder, result, node)
+
+
+def _for_its_value(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
     if isinstance(result, tree.Expression) and result.type == VOID:
         builder.emit(tree.Evaluate(builder.span(node), result))
         return CompileTime(None)
@@ -51,6 +73,14 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
         return call_declared(builder, callee, arguments, node)
+    return _call_python_object(builder, callee, arguments, node)
+
+
+def _call_python_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
+    if callee is functools.partial:
+        return make_partial(builder, arguments, node)
+    if isinstance(callee, functools.partial):
+        return _call_partial(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
         raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
     if isinstance(callee, Hashable) and callable(callee):
@@ -61,6 +91,16 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         return call_declared(builder, DeviceFunction(callee), arguments, node)
     remedy = _remedy(builder, callee)
     raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy)
+
+
+def _call_partial(
+    builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
+) -> Value:
+    """Call a partial function from outside."""
+    positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
+    keywords = {name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()}
+    whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
+    return _call_object(builder, callee.func, whole, node)
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:

@@ -11,6 +11,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls import call, call_declared
 from amdjit.frontend.choices import both, choose, either
+from amdjit.frontend.closures import lambda_value, refreshed
 from amdjit.frontend.comprehensions import comprehension
 from amdjit.frontend.conversion import truth
 from amdjit.frontend.effects import has_effects
@@ -38,7 +39,7 @@ def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
 
 def name(builder: FunctionBuilder, node: ast.Name) -> Value:
     """A name."""
-    return _read_property(builder, read_name(builder, node.id, node), node)
+    return _read_property(builder, refreshed(builder, read_name(builder, node.id, node)), node)
 
 
 def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
@@ -204,7 +205,7 @@ EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
     ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
     ast.GeneratorExp: comprehension,
     ast.JoinedStr: _refuse("an f-string", "format text on the host"),
-    ast.Lambda: _refuse("a lambda", "write a `def` outside the kernel and call it"),
+    ast.Lambda: lambda_value,
     ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
     ast.ListComp: comprehension,
     ast.NamedExpr: assignment_expression,

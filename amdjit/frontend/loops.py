@@ -16,7 +16,7 @@ from amdjit.frontend.scope import assigned_names, bind, join_types
 from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
-from amdjit.frontend.values import Binding, CompileTime, Undefined, Value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean
 
@@ -193,7 +193,8 @@ def _carry(
     carried: dict[str, tree.Variable] = {}
     for name in names:
         binding = builder.names[name]
-        if isinstance(binding, Undefined) or (isinstance(binding, CompileTime) and not binding.is_number):
+        is_object = isinstance(binding, CompileTime) and not binding.is_number
+        if is_object or isinstance(binding, (FunctionValue, Undefined)):
             builder.names[name] = Undefined("has no single value in the loop that assigns it")
             continue
         if isinstance(binding, tree.Variable) and wider.get(name, binding.type) == binding.type:

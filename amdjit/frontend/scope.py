@@ -13,7 +13,7 @@ from amdjit.diagnostics import ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
 from amdjit.frontend.conversion import convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
-from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Undefined, Value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Tuple, Type, Vector, from_dtype
 
@@ -170,7 +170,7 @@ def join_types(
     """
     typed = [value.type for value in values if isinstance(value, tree.Expression)]
     weak = [value for value in values if not isinstance(value, tree.Expression)]
-    if any(isinstance(v, Method) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
+    if any(isinstance(v, (FunctionValue, Method)) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
         return None
     if not typed or any(isinstance(value, TupleValue) for value in weak):
         typed += [materialise(builder, value, node).type for value in weak]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,15 @@ class SliceValue:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """A function made in the kernel: what it is, and the values that it carries, by name."""
+
+    function: Any
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Undefined:
     """A name that has no single value here. `reason` completes the sentence "`x` ..."."""
 
@@ -89,7 +99,7 @@ def static_value(value: Value) -> CompileTime | None:
     return None
 
 
-Value = CompileTime | TupleValue | Method | SliceValue | tree.Expression
+Value = CompileTime | TupleValue | Method | SliceValue | FunctionValue | tree.Expression
 Binding = Value | tree.Variable | Undefined
 
 
