@@ -24,8 +24,10 @@ def loop_else(builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Ex
     with builder.block() as statements:
         builder.names = ends[0].names
         loops, builder.loops = builder.loops, builder.loops[:-1]
-        builder.run(node.orelse)
-        builder.loops = loops
+        try:
+            builder.run(node.orelse)
+        finally:
+            builder.loops = loops
         if builder.terminated:
             ends.clear()
         else:
@@ -60,6 +62,7 @@ def static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...
 
 def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
     """Type the rounds where break and continue have compile-time conditions only."""
+    own = len(builder.loops)
     builder.loops.append(Loop({}, is_static=True))
     broken = False
     for item in items:
@@ -69,7 +72,7 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, .
             builder.run(node.body)
         except _StaticExitError as leaving:
             if leaving.statements is not builder.statements or len(builder.statements) < depth:
-                raise _RunTimeExitError(len(builder.loops) - 1) from None
+                raise _RunTimeExitError(own) from None
             broken = leaving.word == "break"
         if broken or builder.terminated:
             break

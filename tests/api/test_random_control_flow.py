@@ -45,6 +45,6 @@ def test_random_control_flow_is_pythons(source: str) -> None:
 
 @pytest.mark.exhaustive
 @given(functions())
-@settings(max_examples=500, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
+@settings(max_examples=400, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
 def test_much_random_control_flow_is_pythons(source: str) -> None:
     check(source)

@@ -183,7 +183,22 @@ def unpacked(i, a, out):
         out[i] += 100 * k
 
 
+def leave_from_an_else(i, a, out):
+    for k in (2, 5):
+        out[i] += k
+        for n in range(a[i] % k):
+            if n == 3:
+                break
+        else:
+            if a[i] > 3:
+                break
+            while True:
+                out[i] += 10
+                break
+
+
 CASES = [
+    leave_from_an_else,
     walrus,
     walrus_on_one_side,
     matches_numbers,
