@@ -105,9 +105,9 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         with builder.block() as body:
             builder.names[name] = variable
             builder.run(node.body)
-            _close_round(builder, loop, node)
+            kept = _keeps(builder, _close_round(builder, loop, node), name, variable)
         after = dict(builder.names)
-        is_known = keep or has_rounds(values)
+        is_known = kept and (keep or has_rounds(values))
         after[name] = variable if is_known else Undefined("has no value after a loop that may have had no round")
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
@@ -139,7 +139,11 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                 if after.get(name) is not builder.names[name]:
                     after[name] = Undefined("has no value after a loop that may have had no round")
             builder.run(node.body)
-            _close_round(builder, loop, node)
+            ways = _close_round(builder, loop, node)
+            for name in targets:
+                variable = after.get(name)
+                if isinstance(variable, tree.Variable) and not _keeps(builder, ways, name, variable):
+                    after[name] = Undefined("has another type after a round of the loop")
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         builder.emit(tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll))
@@ -216,7 +220,7 @@ def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree
     return materialise(builder, binding, node)
 
 
-def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> None:
+def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
     """At the end of a round and at each `continue`, give the carried names their variables' values."""
     ways = list(loop.continues)
     if not builder.terminated:
@@ -224,6 +228,34 @@ def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While
     for way in ways:
         for name, carried in loop.carried.items():
             _close_name(builder, way, name, carried)
+    return ways
+
+
+def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
+    """Give a loop's target, where the body assigned it again, to its variable; tell whether that holds every value."""
+    values = [(way, way.names.get(name)) for way in ways]
+    changed = [(way, binding) for way, binding in values if binding is not variable]
+    for way, binding in changed:
+        if not _fits(binding, variable.type):
+            return False
+        assert binding is not None
+        with builder.collect() as added:
+            value = convert(builder, _run_time_or_literal(builder, binding, way.node), variable.type, way.node)
+            builder.emit(tree.Assign(builder.span(way.node), variable, value))
+        way.add(added)
+    return True
+
+
+def _fits(binding: Binding | None, type: Type) -> bool:
+    if isinstance(binding, CompileTime):
+        is_number = isinstance(binding.value, (bool, int, float)) and isinstance(type, Scalar)
+        exact = isinstance(binding.value, int) and not isinstance(binding.value, bool)
+        return is_number and exact and literal_fits(cast(int, binding.value), cast(Scalar, type))
+    return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
+
+
+def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
+    return binding if isinstance(binding, CompileTime) else _run_time(builder, binding, node)
 
 
 def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
