@@ -16,14 +16,17 @@ from amdjit.code_object.resources import waves_by_lds
 from amdjit.compiler import Argument, CompiledKernel, compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
-from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.frontend import CompileTime, Limits, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.options import CompileOptions, default_target, named_target, read_environment
+from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
 from amdjit.recompilation import Change, changes
+from amdjit.reports import ReportTable
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
-from amdjit.runtime.launch import check_launch
+from amdjit.runtime.host_copies import HostCopies
+from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.specialisation import Annotation, argument_types, check_type, is_const
@@ -65,6 +68,7 @@ class Kernel:
         self._changes: tuple[Change, ...] = ()
         self._lock = threading.RLock()
         self._environment = read_environment(os.environ)
+        self._host_copies = HostCopies(self.__name__)
 
     def __getitem__(self, launch: Any) -> Launcher:
         """Configure a launch: `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, dynamic_lds_bytes]`.
@@ -135,7 +139,10 @@ class Kernel:
         return named_target(name) if name is not None else default_target(self._environment)
 
     def _compile_options(self, target: Target, overrides: dict[str, Any] | None = None) -> CompileOptions:
-        return CompileOptions(target, **{**self._options, **checked_options(overrides or {})})
+        chosen = {**self._options, **checked_options(overrides or {})}
+        if chosen.get("bounds_check") is None:
+            chosen["bounds_check"] = self._environment.debug
+        return CompileOptions(target, **chosen)
 
     def _annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
         if self._known_annotations is None:
@@ -171,7 +178,13 @@ class Kernel:
                 self._changes = changes(self.specialisations, options, arguments, self.parameter_names)
                 compiled = compile_kernel(self.function, arguments, options, self._environment)
                 self._compiled[key] = compiled
+                if self._warns(options):
+                    for finding in compiled.slow_parts:
+                        finding.warn()
             return compiled
+
+    def _warns(self, options: CompileOptions) -> bool:
+        return options.warnings and self._environment.warnings
 
     def _load(self, device: Device, arguments: tuple[Argument, ...]) -> _Loaded:
         """Return the specialisation on the device; a change of what it read from outside compiles it again."""
@@ -216,6 +229,8 @@ class Kernel:
         staging = Staging(device, self.parameter_names, arguments, by_value)
         kinds = argument_types(self.__name__, self.parameter_names, annotations, staging.arguments)
         loaded = self._load(device, kinds)
+        if staging.has_host_arrays and self._warns(loaded.compiled.options):
+            self._host_copies.note(staging.host_places, callers=3)
         staging.check_writable(_written_arguments(loaded.compiled))
         pairs = zip(staging.arguments, kinds, strict=True)
         values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))
@@ -278,11 +293,30 @@ class PreparedLaunch:
         kernarg = loaded.packer.pack(self.values)
         self.staging.upload(self.stream)
         handle = handle_of(self.stream, self.device)
-        self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        if loaded.compiled.reports is None:
+            self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        else:
+            self._launch_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
         if self.staging.has_host_arrays:
             if handle is None:
                 self.device.synchronize()
+            elif loaded.compiled.reports is not None:
+                self.device.synchronize_stream(handle)
             self.staging.download(_written_arguments(loaded.compiled), self.stream)
+
+    def _launch_reporting(
+        self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any
+    ) -> None:
+        compiled, device = self.loaded.compiled, self.device
+        options = compiled.options
+        record = make_record(compiled.name, table, device, shape.block, options.wave_size, options.print_buffer, handle)
+        kernarg = with_record(kernarg, record)
+        try:
+            device.launch(self.loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+        except KernelFault:
+            record.tell(handle)  # what was printed until then; an assertion that failed as well says more
+            raise
+        device.when_done(lambda: record.tell(handle), handle)
 
 
 def _written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
@@ -323,6 +357,7 @@ def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> An
 
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return a kernel's options as `CompileOptions` takes them; TypeError for unknown ones."""
+    options = spelled_out(options)
     known = set(CompileOptions.__dataclass_fields__) - {"target"}
     unknown = sorted(set(options) - known)
     if unknown:

@@ -19,12 +19,15 @@ import msgpack
 from amdjit.backend import annotate_assembly, emit_assembly, emit_object, find_linker, link, optimise
 from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.diagnostics import codes
+from amdjit.diagnostics.performance import Finding
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, Limits, OutsideRead, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
+from amdjit.performance import slow_parts
+from amdjit.reports import ReportTable
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
@@ -72,6 +75,16 @@ class CompiledKernel:
         """For each run-time parameter, whether the kernel may write the array."""
         return tuple(variable.name in self.program.written for variable in self.parameters)
 
+    @property
+    def reports(self) -> ReportTable | None:
+        """What the kernel may report to the host; None if nothing, and it then has no argument for it."""
+        return self.program.reports
+
+    @cached_property
+    def slow_parts(self) -> tuple[Finding, ...]:
+        """What in the kernel is slow by accident."""
+        return slow_parts(self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm)
+
     @cached_property
     def typed_tree(self) -> str:
         """The typed tree as text."""
@@ -104,7 +117,9 @@ def compile_kernel(
 
     BackendError is raised where LLVM or the linker refuses.
     """
-    limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
+    limits = Limits(
+        options.target, options.wave_size, options.required_workgroup_size, options.asserts, bool(options.bounds_check)
+    )
     try:
         typed = type_kernel(function, arguments, limits, PYTHON_FUNCTIONS)
         verify(typed.program)

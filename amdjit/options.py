@@ -19,10 +19,15 @@ __all__ = [
     "default_target",
     "named_target",
     "read_environment",
+    "spelled_out",
 ]
 
 # LLVM language reference, "Fast-Math Flags".
 FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
+
+
+_MOST_UNROLLED = 1024
+_MOST_PRINTED = 2**30
 
 
 class OptionError(AmdjitError, ValueError):
@@ -34,10 +39,18 @@ class CompileOptions:
     """How one kernel is compiled. Part of the key of a compiled kernel: equal options, equal code.
 
     fastmath: False, True (all flags) or some of FAST_MATH_FLAGS.
-    block: the most work-items of a workgroup, or its exact shape of up to 3 extents, or None (1024 at most).
+    block: the most work-items of a workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
+        (1024 at most).
     waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
-    wave_size: lanes of a wave. opt_level: 0 to 3, as clang's -O.
+    wave_size: lanes of a wave: 64 compiles, but the emulator runs 32 only. opt_level: 0 to 3, as clang's -O.
     debug_info: keep the Python source lines in the code object.
+    asserts: compile `assert` and `raise`; False leaves them out, and they cost nothing.
+    bounds_check: test every index against its array's shape; None: where AMDJIT_DEBUG is 1.
+    denormals: "preserve", or "flush" to take and give 0 for f32 numbers too small to be normal.
+    inline: True inlines all device functions, False none of the user's; None: as each of them says.
+    unroll: rounds to unroll loops by where they say nothing themselves, 1 for no unrolling; None: as LLVM likes.
+    print_buffer: bytes that one launch can print; a line takes 20 and its values.
+    warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off.
     """
 
     target: Target
@@ -47,6 +60,13 @@ class CompileOptions:
     wave_size: int = 32
     opt_level: int = 3
     debug_info: bool = True
+    asserts: bool = True
+    bounds_check: bool | None = None
+    denormals: str = "preserve"
+    inline: bool | None = None
+    unroll: int | None = None
+    print_buffer: int = 2**20
+    warnings: bool = True
 
     def __post_init__(self) -> None:
         _check_fastmath(self.fastmath)
@@ -57,6 +77,7 @@ class CompileOptions:
             raise OptionError(f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wavefront_sizes)}")
         if self.opt_level not in (0, 1, 2, 3):
             raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")
+        _check_language_options(self)
 
     @property
     def fast_math_flags(self) -> tuple[str, ...]:
@@ -91,6 +112,8 @@ class Environment:
     cache_dir: AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set; empty: none.
     emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
+    debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
+    warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker is used.
     search_path: PATH, where programs are looked for.
     """
@@ -103,6 +126,8 @@ class Environment:
     emulator_time_limit: float | None = None
     rocm_path: Path | None = None
     search_path: str = field(default="", repr=False)
+    debug: bool = False
+    warnings: bool = True
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -117,6 +142,8 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         cache_dir=_cache_dir(variables),
         emulator_threads=_threads(variables),
         emulator_time_limit=_time_limit(variables),
+        debug=_switch(variables, "AMDJIT_DEBUG", False),
+        warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
         search_path=variables.get("PATH", ""),
     )
@@ -154,6 +181,32 @@ def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
         )
 
 
+def _check_language_options(options: CompileOptions) -> None:
+    for name in ("asserts", "warnings"):
+        if type(getattr(options, name)) is not bool:
+            raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")
+    for name in ("bounds_check", "inline"):
+        if getattr(options, name) not in (None, True, False):
+            raise OptionError(f"{name}={getattr(options, name)!r}: give True, False or None")
+    if options.denormals not in ("preserve", "flush"):
+        raise OptionError(f'denormals={options.denormals!r}: give "preserve" or "flush"')
+    if options.unroll is not None and not (type(options.unroll) is int and 1 <= options.unroll <= _MOST_UNROLLED):
+        raise OptionError(f"unroll={options.unroll!r}: give 1 to {_MOST_UNROLLED} rounds, or None")
+    if type(options.print_buffer) is not int or not 64 <= options.print_buffer <= _MOST_PRINTED:
+        raise OptionError(f"print_buffer={options.print_buffer!r}: give 64 to {_MOST_PRINTED} bytes")
+
+
+def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
+    """Return a kernel's options with `max_block` as the `block` that it means."""
+    spelled = dict(options)
+    if "max_block" in spelled:
+        most = spelled.pop("max_block")
+        if "block" in spelled or type(most) is not int:
+            raise OptionError(f"max_block={most!r}: give a number of work-items, and no block= besides")
+        spelled["block"] = most
+    return spelled
+
+
 def _target_variable(variables: Mapping[str, str]) -> Target | None:
     name = variables.get("AMDJIT_TARGET")
     if not name:
@@ -162,6 +215,13 @@ def _target_variable(variables: Mapping[str, str]) -> Target | None:
         return named_target(name)
     except OptionError as error:
         raise OptionError(f"AMDJIT_TARGET: {error}") from None
+
+
+def _switch(variables: Mapping[str, str], name: str, default: bool) -> bool:
+    text = variables.get(name)
+    if text not in (None, "", "0", "1"):
+        raise OptionError(f"{name}={text!r}: give 0 or 1")
+    return text == "1" if text else default
 
 
 def _threads(variables: Mapping[str, str]) -> int | None:

@@ -14,8 +14,9 @@ from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
 from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of, view
+from amdjit.lowering.reports import calls_behind, check_index
 from amdjit.lowering.state import FunctionState
-from amdjit.lowering.types import I1, I32, constant, literal, llvm_type, undefined
+from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Scalar, Void
 
@@ -38,8 +39,13 @@ def evaluate(state: FunctionState, node: tree.Expression) -> Any:
     return value
 
 
-def address(state: FunctionState, array: ArrayValue, indices: tuple[tree.Expression, ...]) -> Any:
-    """Return the address of an array's element."""
+def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf) -> Any:
+    """Return the address of the element that a node is about."""
+    indices = node.indices
+    if node.check:
+        known = [_index(state, index) for index in indices]
+        check_index(state, node.check, array, known, 1 if isinstance(node, tree.AddressOf) else node.width)
+        return element_address(state.builder, array, known)
     if array.strides is not None:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
     last, constant = split_constant(indices[-1])
@@ -189,11 +195,11 @@ def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
 
 def _load(state: FunctionState, node: tree.Load) -> Any:
     array = evaluate(state, node.array)
-    return load(state.builder, array, address(state, array, node.indices), node.width, node.alignment)
+    return load(state.builder, array, address(state, array, node), node.width, node.alignment)
 
 
 def _address_of(state: FunctionState, node: tree.AddressOf) -> Any:
-    return address(state, evaluate(state, node.array), node.indices)
+    return address(state, evaluate(state, node.array), node)
 
 
 def _call_intrinsic(state: FunctionState, node: tree.CallIntrinsic) -> Any:
@@ -209,6 +215,9 @@ def _call_intrinsic(state: FunctionState, node: tree.CallIntrinsic) -> Any:
 def _call(state: FunctionState, node: tree.Call) -> Any:
     builder = state.builder
     values = [part for argument in node.arguments for part in flatten(evaluate(state, argument))]
+    if node.function.reports:
+        calls = calls_behind(state, node.site)
+        values += [state.record, literal(I64, 0) if calls is None else calls]
     called = builder.call(state.module.functions[node.function], values)
     count = len(components(node.type))
     if isinstance(node.type, Void) or count == 0:

@@ -12,12 +12,15 @@ from amdjit.lowering.abi import components, kernel_argument_types, result_type, 
 from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.state import FunctionState, ModuleState
 from amdjit.lowering.statements import lower_block
-from amdjit.lowering.types import I1, I8, VOID, literal
+from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Void
+from amdjit.types import AddressSpace, Array, Void
 
 __all__ = ["declare_device_function", "declare_kernel", "lower_function"]
+
+
+_RECORD = pointer_to(AddressSpace.GLOBAL)
 
 
 class _KernelFunction(ir.Function):  # type: ignore[misc]
@@ -32,6 +35,8 @@ def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset
     options = state.options
     in_order = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
     types = [in_order[place] for place in kernarg_order([parameter.type for parameter in kernel.parameters])]
+    if kernel.reports:
+        types.append(_RECORD)
     function = _KernelFunction(state.module, ir.FunctionType(VOID, types), kernel.name)
     function.calling_convention = "amdgpu_kernel"
     function.linkage = "protected"
@@ -42,6 +47,9 @@ def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset
             argument = next(arguments)
             argument.name = name
             argument.attributes = TextAttributes(_argument_attributes(parameter, llvm, written))
+    if kernel.reports:
+        function.args[-1].name = "amdjit.record"
+        function.args[-1].attributes = TextAttributes(["noundef", "noalias", "align 16"])
     shape = options.required_workgroup_size
     if shape is not None:
         sizes = [literal(ir.IntType(32), extent) for extent in shape]
@@ -52,16 +60,20 @@ def declare_kernel(state: ModuleState, kernel: tree.Function, written: frozenset
 def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[Any]:
     """Return the kernel's LLVM arguments parameter by parameter, whatever their order in the kernarg segment."""
     order = kernarg_order([parameter.type for parameter in kernel.parameters])
+    arguments = arguments[: len(order)]
     return [argument for _, argument in sorted(zip(order, arguments, strict=True), key=lambda pair: pair[0])]
 
 
 def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
     """Declare a function that the kernel calls; LLVM chooses how its arguments travel, since nobody else calls it."""
     types = [llvm for parameter in function.parameters for llvm in components(parameter.type)]
+    if function.reports:
+        types += [_RECORD, I64]
     function_type = ir.FunctionType(result_type(function.result), types)
     declared = ir.Function(state.module, function_type, state.module.get_unique_name(function.name))
     declared.linkage = "internal"
-    inline = "alwaysinline" if function.inline else "noinline"
+    keeps = state.options.inline is None or function.transparent
+    inline = "alwaysinline" if (function.inline if keeps else state.options.inline) else "noinline"
     declared.attributes = TextAttributes([inline, *_common_attributes(state.options)])
     return declared
 
@@ -77,6 +89,8 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
     _bind_parameters(state, kernel_arguments(function, declared.args) if is_kernel else declared.args)
+    if function.reports:
+        _bind_record(state, declared.args, is_kernel)
     lower_block(state, function.body)
     if not builder.block.is_terminated:
         if isinstance(function.result, Void):
@@ -85,6 +99,13 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
             # The verifier has checked that the end is not reached.
             builder.unreachable()
     builder.finish()
+
+
+def _bind_record(state: FunctionState, arguments: Sequence[Any], is_kernel: bool) -> None:
+    """The record is a kernel's last argument; behind it, device functions have the calls that led to them."""
+    state.record = arguments[-1 if is_kernel else -2]
+    if state.module.reports is not None and state.module.reports.base:
+        state.calls = literal(I64, 0) if is_kernel else arguments[-1]
 
 
 def _bind_parameters(state: FunctionState, arguments: Iterable[Any]) -> None:
@@ -120,13 +141,17 @@ def _assigned(statements: Sequence[tree.Statement]) -> Iterable[tree.Variable]:
 
 
 def _common_attributes(options: CompileOptions) -> list[str]:
-    return [
+    attributes = [
         "convergent",
         "norecurse",
         "nounwind",
         f'"target-cpu"="{options.target.name}"',
         f'"target-features"="+wavefrontsize{options.wave_size}"',
     ]
+    if options.denormals == "flush":
+        # The mode of f32 alone, as clang's -fgpu-flush-denormals-to-zero: that of f16 and f64 is one for both.
+        attributes.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
+    return attributes
 
 
 def _launch_attributes(options: CompileOptions) -> list[str]:

@@ -35,7 +35,7 @@ def lower(program: Program, options: CompileOptions) -> str:
     flag = [i32(_ERROR), "amdhsa_code_object_version", i32(_CODE_OBJECT_VERSION)]
     module.add_named_metadata("llvm.module.flags", flag)
     debug_info = DebugInfo(module, program.kernel.span.file) if options.debug_info else None
-    state = ModuleState(module, options, debug_info)
+    state = ModuleState(module, options, debug_info, program.reports)
     kernel = declare_kernel(state, program.kernel, program.written)
     for function in program.functions:
         state.functions[function] = declare_device_function(state, function)

@@ -11,6 +11,7 @@ from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
 from amdjit.options import CompileOptions
+from amdjit.reports import ReportTable
 from amdjit.tree.nodes import AllocateArray, Function, Variable
 
 __all__ = ["FunctionState", "Loop", "ModuleState"]
@@ -23,6 +24,7 @@ class ModuleState:
     module: Any
     options: CompileOptions
     debug_info: DebugInfo | None
+    reports: ReportTable | None = None
     functions: dict[Function, Any] = field(default_factory=dict)
     lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
 
@@ -46,6 +48,8 @@ class FunctionState:
 
     bound: the values of parameters that the function never assigns. slots: the allocas of all other variables, one for
     each LLVM value that a variable consists of. loops: the loops around the current statement, innermost last.
+    record, calls: of functions that report to the host, the record's address and, where they fit, the calls that led
+    here as one number (see `ReportTable.calls_of`).
     """
 
     module: ModuleState
@@ -56,6 +60,8 @@ class FunctionState:
     slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
     private: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
+    record: Any = None
+    calls: Any = None
 
     def location(self, span: Span) -> Any:
         """Return the debug location of a span, None without debug information."""

@@ -11,9 +11,11 @@ from amdjit.lowering.abi import flatten, result_type
 from amdjit.lowering.expressions import address, evaluate
 from amdjit.lowering.loops import range_loop, while_loop
 from amdjit.lowering.memory import store
+from amdjit.lowering.reports import fault, print_line
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import undefined
 from amdjit.tree import nodes as tree
+from amdjit.types import Type
 
 __all__ = ["lower_block"]
 
@@ -39,7 +41,7 @@ def _store(state: FunctionState, node: tree.Store) -> None:
     """Python evaluates the value before the place that it goes to."""
     value = evaluate(state, node.value)
     array = evaluate(state, node.array)
-    place = address(state, array, node.indices)
+    place = address(state, array, node)
     store(state.builder, array, place, value, node.width, node.alignment)
 
 
@@ -73,7 +75,7 @@ def _while(state: FunctionState, node: tree.While) -> None:
         condition=lambda: evaluate(state, node.condition),
         body=lambda: lower_block(state, node.body),
         otherwise=lambda: lower_block(state, node.otherwise),
-        unroll=node.unroll,
+        unroll=node.unroll or state.module.options.unroll or 0,
     )
 
 
@@ -85,7 +87,7 @@ def _for_range(state: FunctionState, node: tree.ForRange) -> None:
         (start, stop, step),
         body=lambda: lower_block(state, node.body),
         otherwise=lambda: lower_block(state, node.otherwise),
-        unroll=node.unroll,
+        unroll=node.unroll or state.module.options.unroll or 0,
     )
 
 
@@ -111,6 +113,18 @@ def _return(state: FunctionState, node: tree.Return) -> None:
         builder.ret(result)
 
 
+def _fault(state: FunctionState, node: tree.Fault) -> None:
+    fault(state, node.number, _values(state, node.values))
+
+
+def _print(state: FunctionState, node: tree.Print) -> None:
+    print_line(state, node.number, _values(state, node.values))
+
+
+def _values(state: FunctionState, nodes: Sequence[tree.Expression]) -> list[tuple[Any, Type]]:
+    return [(evaluate(state, node), node.type) for node in nodes]
+
+
 _HANDLERS: Mapping[type, Callable[[FunctionState, Any], None]] = MappingProxyType(
     {
         tree.Assign: _assign,
@@ -122,5 +136,7 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], None]] = MappingProxyTyp
         tree.Break: _break,
         tree.Continue: _continue,
         tree.Return: _return,
+        tree.Fault: _fault,
+        tree.Print: _print,
     }
 )

@@ -61,6 +61,14 @@ def test_fast_math_is_all_none_or_some_flags() -> None:
         ({"waves_per_eu": 17}, "1 to 16"),
         ({"wave_size": 48}, "32, 64"),
         ({"opt_level": 4}, "opt_level=4"),
+        ({"asserts": 1}, "asserts=1: give True or False"),
+        ({"warnings": None}, "warnings=None"),
+        ({"bounds_check": "yes"}, "bounds_check='yes': give True, False or None"),
+        ({"inline": 2}, "inline=2"),
+        ({"denormals": "zero"}, 'denormals=.zero.: give "preserve" or "flush"'),
+        ({"unroll": 0}, "unroll=0: give 1 to 1024"),
+        ({"unroll": True}, "unroll=True"),
+        ({"print_buffer": 3}, "print_buffer=3: give 64 to"),
     ],
 )
 def test_values_that_cannot_be_are_refused(changes: dict[str, Any], words: str) -> None:
@@ -85,10 +93,12 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_EMULATOR_TIME_LIMIT": "2.5",
         "ROCM_PATH": "/rocm",
         "PATH": "/bin",
+        "AMDJIT_DEBUG": "1",
+        "AMDJIT_WARNINGS": "0",
     }
     target = named_target("gfx1200")
     assert read_environment(variables) == Environment(
-        "emulator:gfx1200", target, "zig", Path("/somewhere"), 3, 2.5, Path("/rocm"), "/bin"
+        "emulator:gfx1200", target, "zig", Path("/somewhere"), 3, 2.5, Path("/rocm"), "/bin", True, False
     )
     assert default_target(read_environment(variables)) == target
 

@@ -12,6 +12,7 @@ from amdjit.diagnostics.errors import (
     TypeCheckError,
     UnsupportedSyntaxError,
 )
+from amdjit.diagnostics.performance import Finding, PerformanceWarning
 from amdjit.diagnostics.span import SourceText, Span
 
 __all__ = [
@@ -20,9 +21,11 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "ErrorKind",
+    "Finding",
     "InternalError",
     "KernelFault",
     "LaunchError",
+    "PerformanceWarning",
     "SourceText",
     "Span",
     "TargetError",

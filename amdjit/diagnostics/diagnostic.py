@@ -63,7 +63,7 @@ class Diagnostic:
         """Return the text that people read."""
         lines = [f"error[{self.code}]: {self.title}"]
         if self.span is not None:
-            lines += _excerpt(self.span, self.label)
+            lines += excerpt(self.span, self.label)
         for name, span in self.calls:
             lines.append(f"  = called from {name} at {span}: {span.source.line(span.line).strip()}")
         lines.append(f"  = help: {self.help}")
@@ -76,7 +76,8 @@ def raise_all(diagnostics: list[Diagnostic]) -> None:
         raise diagnostics[0].kind.exception(*diagnostics)
 
 
-def _excerpt(span: Span, label: str) -> list[str]:
+def excerpt(span: Span, label: str) -> list[str]:
+    """Return a place's line with a caret and a label below it."""
     text = span.source.line(span.line)
     last = span.end_column if span.end_line == span.line else len(text)
     gutter = len(str(span.line))

@@ -58,9 +58,10 @@ class Allocation:
 class KernelFault(AmdjitError):
     """A kernel did at run time what no device allows; the launch was stopped, all other memory is intact.
 
-    kind: "out-of-bounds", "misaligned", "trap", "time-limit", "barrier", "unsupported-instruction", ...
+    kind: "assert", "raise", "index", "out-of-bounds", "misaligned", "trap", "time-limit", "barrier", ...
     block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in bytes, None where there is none.
-    instruction: the machine instruction as text, with its pc.
+    instruction: the machine instruction as text, with its pc. detail: of "assert", "raise" and "index", the message
+    alone, as the kernel wrote it. array, index, shape: of "index", the array's name, the indices and its shape.
     """
 
     def __init__(
@@ -77,6 +78,10 @@ class KernelFault(AmdjitError):
         address: int | None = None,
         nearest_allocation: Allocation | None = None,
         instruction: str | None = None,
+        detail: str | None = None,
+        array: str | None = None,
+        index: tuple[int, ...] | None = None,
+        shape: tuple[int, ...] | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -90,3 +95,7 @@ class KernelFault(AmdjitError):
         self.address = address
         self.nearest_allocation = nearest_allocation
         self.instruction = instruction
+        self.detail = detail
+        self.array = array
+        self.index = index
+        self.shape = shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,10 @@ class EmulatorDevice:
         """
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
+
+    def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
+        """Call `tell` at once: all work is done."""
+        tell()
 
     def synchronize(self) -> None:
         """Return at once: all work is done."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
+from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
 from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, SliceValue, TupleValue, Value
 from amdjit.target import Target
@@ -21,11 +22,16 @@ from amdjit.types import Tuple, Type, Void
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the compilation knows of its target: processor, lanes of a wave, the compiled-in workgroup shape."""
+    """What the compilation knows of its target: processor, lanes of a wave, the compiled-in workgroup shape.
+
+    asserts, bounds_check: whether `assert` and `raise`, and tests of indices, are compiled.
+    """
 
     target: Target
     wave_size: int
     block: tuple[int, int, int] | None = None
+    asserts: bool = True
+    bounds_check: bool = False
 
 
 class Session(Protocol):
@@ -33,6 +39,7 @@ class Session(Protocol):
 
     limits: Limits
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    reports: ReportSites
 
     def call(
         self,
@@ -132,6 +139,7 @@ class FunctionBuilder:
     returns: list[ReturnSite] = field(default_factory=list)
     terminated: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
+    reports: int = 0  # as in tree.Function
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""

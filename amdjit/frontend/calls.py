@@ -18,6 +18,7 @@ from amdjit.frontend.conversion import pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
+from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.wide_access import call_method
@@ -29,6 +30,8 @@ from amdjit.types import VOID, Array, Scalar, Vector, boolean, f32, i32, vector
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     """Type a call."""
     callee = builder.evaluate(node.func)
+    if is_print(callee):
+        return print_call(builder, node)
     arguments = _arguments(builder, node)
     if isinstance(callee, Method):
         return call_method(builder, callee, arguments, node)
@@ -236,15 +239,6 @@ def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.C
     raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
 
 
-def _printing(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    raise builder.error(
-        codes.UNSUPPORTED_EXPRESSION,
-        node,
-        expression="`print`",
-        remedy="write the values to an array and print them on the host",
-    )
-
-
 _BUILTINS: Mapping[Any, _Handler] = {
     abs: _absolute,
     bool: _to_boolean,
@@ -253,7 +247,6 @@ _BUILTINS: Mapping[Any, _Handler] = {
     len: _length,
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
-    print: _printing,
     range: _range_elsewhere,
     **TUPLE_FUNCTIONS,
 }

@@ -19,6 +19,7 @@ from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.scope import bind, outside_value, read_name
 from amdjit.frontend.subscripts import subscript
+from amdjit.frontend.texts import constant_text
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.views import slice_value
 from amdjit.tree import nodes as tree
@@ -204,7 +205,7 @@ EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
     ast.Dict: _refuse("a dict", "use arrays or tuples"),
     ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
     ast.GeneratorExp: comprehension,
-    ast.JoinedStr: _refuse("an f-string", "format text on the host"),
+    ast.JoinedStr: constant_text,
     ast.Lambda: lambda_value,
     ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
     ast.ListComp: comprehension,

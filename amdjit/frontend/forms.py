@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.reports import index_check
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
@@ -120,7 +121,8 @@ def _address_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
         raise builder.error(codes.NOT_INDEXABLE, node, type=describe(array))
     indices = element_indices(builder, array, array.type, index, node)
     type = Pointer(array.type.element, array.type.address_space)
-    return tree.AddressOf(builder.span(node), type, array, indices)
+    check = index_check(builder, array, indices, node)
+    return tree.AddressOf(builder.span(node), type, array, indices, check)
 
 
 def _bitcast(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -30,10 +30,12 @@ from amdjit.frontend.parameters import (
     passed,
     run_time_parts,
 )
+from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.scope import assigned_names, join_types, outside_value
 from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
 from amdjit.frontend.values import CompileTime, FunctionValue, Value, static_value
+from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Tuple, Type
 
@@ -75,6 +77,7 @@ class _Session:
     reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
     instances: dict[_Key, _Instance] = field(default_factory=dict)
     active: list[object] = field(default_factory=list)
+    reports: ReportSites = field(default_factory=ReportSites)
 
     def note_read(self, scope: Any, name: str, value: object) -> None:
         """Remember that the code depends on this variable."""
@@ -94,7 +97,7 @@ class _Session:
             raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
         if python in self.active:
             raise builder.error(codes.RECURSION, node, function=python.__name__)
-        if not _is_library(python):
+        if not (python.__module__ or "").startswith("amdjit."):
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
@@ -153,8 +156,16 @@ class _Session:
         flat = [part for value in arguments.values() for part in run_time_parts(value)]
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
-        call = tree.Call(builder.span(node), function.result, function, operands)
+        call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
         return builder.hold(call, function.name, node) if isinstance(function.result, Tuple) else call
+
+    def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
+        if not function.reports:
+            return 0
+        builder.reports = max(builder.reports, function.reports + 1)
+        source = builder.source
+        text = source.text.line(node.lineno).strip()
+        return self.reports.add_call(CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library))
 
     def _instantiate(
         self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
@@ -174,7 +185,7 @@ class _Session:
             self.active.pop()
 
     def _finish(self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]) -> _Instance:
-        node = builder.source.node
+        source, node = builder.source, builder.source.node
         builder.run(node.body)
         static = None if node.returns else _static_result(builder)
         if static is not None:
@@ -186,17 +197,13 @@ class _Session:
             parameters,
             result,
             freeze(builder.statements),
-            builder.source.name_span,
+            source.name_span,
             inline,
-            transparent=inline and _is_library(builder.source.function),
+            transparent=inline and source.is_library,
+            reports=builder.reports,
         )
         self.functions.append(typed)
         return _Instance(typed)
-
-
-def _is_library(function: types.FunctionType) -> bool:
-    """People look for their own lines in assembly and in faults, not for those of amdjit's intrinsics."""
-    return (function.__module__ or "").startswith("amdjit.intrinsics.")  # code that was run by exec may have none
 
 
 def type_kernel(
@@ -214,12 +221,12 @@ def type_kernel(
     session.active.append(function)
     builder.run(source.node.body)
     kernel = tree.Function(
-        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, inline=False
+        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, False, reports=builder.reports
     )
     program = tree.Program(kernel, tuple(session.functions))
     _check_lds(builder, program)
     written = written_parameters(program)
-    program = tree.Program(kernel, tuple(session.functions), written)
+    program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
     return TypedKernel(program, tuple(session.reads.values()), source)
 
 

@@ -27,6 +27,12 @@ class FunctionSource:
         return Span(self.text, line, start, end_line, end)
 
     @property
+    def is_library(self) -> bool:
+        """Whether this is amdjit's own: people look for their lines in assembly and in faults, not for these."""
+        # Code that was run by exec may have no module.
+        return (self.function.__module__ or "").startswith("amdjit.intrinsics.")
+
+    @property
     def name_span(self) -> Span:
         """The place of the `def` line."""
         column = _characters(self.text.line(self.node.lineno), self.node.col_offset)

@@ -10,6 +10,7 @@ from amdjit.frontend.annotations import annotated_type
 from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
 from amdjit.frontend.conversion import assign_to, convert, truth
 from amdjit.frontend.operators import binary
+from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge, read_name
 from amdjit.frontend.subscripts import check_element, element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Undefined, Value
@@ -109,7 +110,8 @@ def _update_element(
     check_element(builder, kind, index, node.target)
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
-    (old,), operand = builder.evaluate_after((tree.Load(span, kind.element, array, held),), node.value)
+    load = tree.Load(span, kind.element, array, held, check=index_check(builder, array, held, node.target))
+    (old,), operand = builder.evaluate_after((load,), node.value)
     value = binary(builder, type(node.op), old, operand, node)
     builder.emit(tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node)))
 
@@ -205,12 +207,14 @@ def skip(builder: FunctionBuilder, node: ast.Pass) -> None:
 
 STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     ast.AnnAssign: assign_annotated,
+    ast.Assert: assert_statement,
     ast.Assign: assign,
     ast.AugAssign: assign_augmented,
     ast.Delete: delete,
     ast.Expr: evaluate,
     ast.If: branch,
     ast.Pass: skip,
+    ast.Raise: raise_statement,
     ast.Return: leave_function,
 }
 

@@ -11,6 +11,7 @@ from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
 from amdjit.frontend.effects import depends_on_memory
 from amdjit.frontend.operators import fold, without_wrap
+from amdjit.frontend.reports import index_check
 from amdjit.frontend.scope import bind
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.views import is_partial, view_of, whole_index
@@ -58,7 +59,8 @@ def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, i
     if not is_partial(index, type.ndim):
         indices = element_indices(builder, array, type, index, node)
         array, indices = _through_view(builder, array, indices, node)
-        return tree.Load(builder.span(node), type.element, array, indices)
+        check = index_check(builder, array, indices, node)
+        return tree.Load(builder.span(node), type.element, array, indices, check=check)
     held = builder.hold(array, "array", node) if depends_on_memory(array) else array
     assert isinstance(held, tree.Expression)
     items = whole_index(builder, index, type, node)
@@ -124,7 +126,8 @@ def store_at(
         indices = element_indices(builder, container, container.type, index, node)
         element = assign_to(builder, value, container.type.element, place)
         array, indices = _through_view(builder, container, indices, node)
-        builder.emit(tree.Store(span, array, indices, element))
+        check = index_check(builder, array, indices, node)
+        builder.emit(tree.Store(span, array, indices, element, check=check))
         return
     if (
         isinstance(container, tree.Expression)
@@ -170,7 +173,9 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
         if is_partial(index, 1):
             remedy = "index elements one by one: `v[i]`"
         raise builder.error(codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy)
-    expression = without_wrap(materialise(builder, index, node))
+    expression = materialise(builder, index, node)
+    if not builder.session.limits.bounds_check:
+        expression = without_wrap(expression)
     assert isinstance(expression.type, Scalar)
     fits = expression.type.maximum <= i32.maximum
     return convert(builder, expression, i32 if fits else i64, node)

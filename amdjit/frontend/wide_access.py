@@ -8,6 +8,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert
 from amdjit.frontend.forms import Arguments, constant_integer
+from amdjit.frontend.reports import index_check
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, Method, Value
 from amdjit.tree import nodes as tree
@@ -32,7 +33,8 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
         vector = _wide(builder, array.type, width, node)
         if array.type.layout is Layout.STRIDED:
             return _gather(builder, array, indices, vector, node)
-        return tree.Load(builder.span(node), vector, array, indices, width)
+        check = index_check(builder, array, indices, node, width)
+        return tree.Load(builder.span(node), vector, array, indices, width, check=check)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
             codes.ARGUMENT_TYPE,
@@ -48,7 +50,8 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
     if array.type.layout is Layout.STRIDED:
         _scatter(builder, array, indices, value, node)
     else:
-        builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length))
+        check = index_check(builder, array, indices, node, vector.length)
+        builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, check=check))
     return CompileTime(None)
 
 
@@ -58,10 +61,10 @@ def _gather(
     """Neighbours along the last axis of a strided array need not be neighbours in memory."""
     span = builder.span(node)
     array, indices = _held(builder, array, node), tuple(_held(builder, index, node) for index in indices)
-    loads = (
-        tree.Load(span, vector.element, array, _moved(builder, indices, number, node))
-        for number in range(vector.length)
-    )
+    places = [_moved(builder, indices, number, node) for number in range(vector.length)]
+    checks = [index_check(builder, array, place, node) for place in places]
+    pairs = zip(places, checks, strict=True)
+    loads = (tree.Load(span, vector.element, array, place, check=check) for place, check in pairs)
     return tree.MakeVector(span, vector, tuple(loads))
 
 
@@ -76,7 +79,8 @@ def _scatter(
     for number in range(value.type.length):
         position = convert(builder, CompileTime(number), i32, node)
         element = tree.ExtractElement(span, value.type.element, value, position)
-        builder.emit(tree.Store(span, array, _moved(builder, indices, number, node), element))
+        place = _moved(builder, indices, number, node)
+        builder.emit(tree.Store(span, array, place, element, check=index_check(builder, array, place, node)))
 
 
 def _moved(builder: FunctionBuilder, indices: Indices, number: int, node: ast.AST) -> Indices:

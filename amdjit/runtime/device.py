@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from amdjit.target import Target
@@ -83,6 +84,13 @@ class Device(Protocol):
     ) -> None:
         """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the code object's
         metadata lays them out; hidden arguments are the device's to fill in."""
+        ...
+
+    def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
+        """Call `tell` once the work is done that the stream has now: at the next wait for it at the latest.
+
+        What `tell` raises is raised there; what stands behind it is called at the next wait.
+        """
         ...
 
     def synchronize(self) -> None:

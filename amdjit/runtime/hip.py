@@ -15,12 +15,15 @@ from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import dlpack
 from amdjit.runtime.device import Extent, Function
 from amdjit.runtime.hip_errors import HipError, HipUnavailableError
+from amdjit.runtime.pending import Pending
 from amdjit.target import TARGETS, Target, find_target
 
 # hip_runtime_api.h: the tags of hipModuleLaunchKernel's `extra` array.
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
 # A launch packet: the kernarg size, the five words of `extra` (two of them addresses of parts of the packet), kernarg.
 _HEADER = struct.Struct("<Q5Q")
+# Each holds a record in device memory.
+_MOST_PENDING = 64
 _OUT_OF_MEMORY, _UNKNOWN_ERROR = 2, 999
 
 
@@ -81,6 +84,12 @@ class _Handle:
         finalizer = weakref.finalize(self, destroy, native)
         # At exit the process's HIP objects go with it, and the runtime may have gone first.
         finalizer.atexit = False
+
+
+class _Event(_Handle):
+    """A HIP event, and what is to be told of the work in front of it."""
+
+    told_by: tuple[Any, ...] = ()
 
 
 def _native(stream: _Handle | None) -> Any:
@@ -147,6 +156,7 @@ class HipDevice:
         architecture = _text(properties.gcnArchName)
         self.target = _target_of(self.name, architecture)
         memory = properties.totalGlobalMem / 2**30
+        self._pending = Pending()
         version = _version(_call("read the runtime's version", hip.hipRuntimeGetVersion))
         self.description = f"{_text(properties.name)} ({architecture}, {memory:.1f} GiB, HIP {version})"
 
@@ -176,6 +186,7 @@ class HipDevice:
             raise ValueError("the destination of a copy to the host is read-only")
         kind = self._hip.hipMemcpyKind.hipMemcpyDeviceToHost
         self._copy(destination, address, destination.nbytes, kind, stream, wait=True)
+        self._pending.tell_stream(stream)
 
     def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
         """Copy bytes between two places of this device that do not overlap."""
@@ -201,9 +212,15 @@ class HipDevice:
             detail = f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
             raise error.with_detail(detail) from None
 
+    def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
+        """Call `tell` at the next wait for the stream; many calls that wait are worth a wait of their own."""
+        if self._pending.add(tell, stream) >= _MOST_PENDING:
+            self.synchronize()
+
     def synchronize(self) -> None:
-        """Wait for all work of this device; HipError if some of it failed."""
+        """Wait for all work of this device; HipError if some of it failed, KernelFault if a kernel reports one."""
         self._here(f"finish the work on {self.name}", self._hip.hipDeviceSynchronize)
+        self._pending.tell_all()
 
     def create_stream(self) -> _Handle:
         """Make a stream; it is destroyed with its last reference."""
@@ -211,21 +228,27 @@ class HipDevice:
         return _Handle(native, self._hip.hipStreamDestroy)
 
     def synchronize_stream(self, stream: Any) -> None:
-        """Wait for all work of one stream; HipError if some of it failed."""
+        """Wait for all work of one stream; HipError if some of it failed, KernelFault if a kernel reports one."""
+        self._wait_for(stream)
+        self._pending.tell_stream(stream)
+
+    def _wait_for(self, stream: Any) -> None:
         self._here(f"finish the work of a stream on {self.name}", self._hip.hipStreamSynchronize, _native(stream))
 
-    def create_event(self) -> _Handle:
+    def create_event(self) -> _Event:
         """Make an event that can be timed; it is destroyed with its last reference."""
         native = self._here(f"create an event on {self.name}", self._hip.hipEventCreate)
-        return _Handle(native, self._hip.hipEventDestroy)
+        return _Event(native, self._hip.hipEventDestroy)
 
     def record_event(self, event: Any, stream: Any = None) -> None:
         """Put the event behind the work that the stream has now."""
+        event.told_by = self._pending.of(stream)
         self._here("record an event", self._hip.hipEventRecord, event.native, _native(stream))
 
     def synchronize_event(self, event: Any) -> None:
         """Wait until the event has been reached."""
         _call("wait for an event", self._hip.hipEventSynchronize, event.native)
+        self._pending.tell(event.told_by)
 
     def elapsed_milliseconds(self, start: Any, end: Any) -> float:
         """Return the time between two recorded, reached events, to about 1 us."""
@@ -253,7 +276,7 @@ class HipDevice:
         self._here(doing, self._hip.hipMemcpyAsync, destination, source, nbytes, kind, _native(stream))
         if wait:
             # HIP may still read or write pageable host memory when hipMemcpyAsync has returned.
-            self.synchronize_stream(stream)
+            self._wait_for(stream)
 
     def _free_memory(self) -> str:
         free, total = self._here("ask for free memory", self._hip.hipMemGetInfo)

@@ -19,6 +19,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime import dlpack
 from amdjit.runtime.arrays import DeviceArray, Memory, bytes_of
 from amdjit.runtime.device import Device
+from amdjit.runtime.host_copies import HostPlace
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
 
@@ -67,6 +68,11 @@ class Staging:
     def has_host_arrays(self) -> bool:
         """Whether any argument is a NumPy array, so that the launch must wait for its results."""
         return bool(self._hosts)
+
+    @property
+    def host_places(self) -> list[HostPlace]:
+        """Where the NumPy arguments lie."""
+        return [HostPlace(self._names[p], _address(host), host.nbytes) for p, host in self._hosts.items()]
 
     def check_writable(self, written: Sequence[bool]) -> None:
         """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each argument."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
+from amdjit.reports import ReportTable
 from amdjit.tree.operators import BinaryOperator as BinaryOperator
 from amdjit.tree.operators import Comparison as Comparison
 from amdjit.tree.operators import UnaryOperator as UnaryOperator
@@ -222,13 +223,14 @@ class Load(Expression):
     """An element of an array; one integer index an axis.
 
     width > 0: that many elements along the last axis, as a vector whose address is a multiple of `alignment` bytes
-    (0: of the vector's size).
+    (0: of the vector's size). check: here and below, the number of the fault of an index outside of the array, plus 1.
     """
 
     array: Expression
     indices: tuple[Expression, ...]
     width: int = 0
     alignment: int = 0
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -237,6 +239,7 @@ class AddressOf(Expression):
 
     array: Expression
     indices: tuple[Expression, ...]
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -249,10 +252,11 @@ class CallIntrinsic(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
-    """A call of another function of the program."""
+    """A call of another function of the program. site: its number in the table of reports, 0 where it has none."""
 
     function: Function
     arguments: tuple[Expression, ...]
+    site: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -277,6 +281,7 @@ class Store(Statement):
     value: Expression
     width: int = 0
     alignment: int = 0
+    check: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -344,10 +349,27 @@ class Return(Statement):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fault(Statement):
+    """End the wave and, unless number is -1, report that fault of the program's table with the values of its text."""
+
+    number: int
+    values: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Print(Statement):
+    """Report a line of the program's table with the values of its text."""
+
+    number: int
+    values: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
     """One typed function. `inline` False keeps it a function of its own in the machine code.
 
     transparent: its machine instructions carry the source line of the call instead of lines of its own.
+    reports: 0, or functions on the longest way from this one, itself counted, to one that reports to the host.
     """
 
     name: str
@@ -357,6 +379,7 @@ class Function:
     span: Span
     inline: bool = True
     transparent: bool = False
+    reports: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -369,3 +392,4 @@ class Program:
     kernel: Function
     functions: tuple[Function, ...]
     written: frozenset[str] = field(default_factory=frozenset)
+    reports: ReportTable | None = None

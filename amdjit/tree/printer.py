@@ -98,6 +98,14 @@ def _return(node: tree.Return) -> Iterator[tuple[int, str]]:
     yield node.span.line, "return" if node.value is None else f"return {print_expression(node.value)}"
 
 
+def _fault(node: tree.Fault) -> Iterator[tuple[int, str]]:
+    yield node.span.line, f"fault {node.number}: {_list(node.values)}"
+
+
+def _print(node: tree.Print) -> Iterator[tuple[int, str]]:
+    yield node.span.line, f"print {node.number}: {_list(node.values)}"
+
+
 def _element(array: tree.Expression, indices: Sequence[tree.Expression], width: int, alignment: int) -> str:
     wide = f", width={width}" if width else ""
     aligned = f", alignment={alignment}" if alignment else ""
@@ -176,6 +184,8 @@ _STATEMENTS: Mapping[type, Callable[[Any], Iterator[tuple[int, str]]]] = Mapping
         tree.Break: lambda node: iter([(node.span.line, "break")]),
         tree.Continue: lambda node: iter([(node.span.line, "continue")]),
         tree.Return: _return,
+        tree.Fault: _fault,
+        tree.Print: _print,
     }
 )
 

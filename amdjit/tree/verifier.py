@@ -15,6 +15,7 @@ from amdjit.tree.checking import check as _check
 from amdjit.tree.checking import check_view
 from amdjit.tree.checking import fail as _fail
 from amdjit.tree.checking import same as _same
+from amdjit.tree.operators import BinaryOperator
 from amdjit.types import (
     VOID,
     AddressSpace,
@@ -32,12 +33,8 @@ from amdjit.types import (
 
 __all__ = ["verify"]
 
-_BITWISE = frozenset({tree.BinaryOperator.AND, tree.BinaryOperator.OR, tree.BinaryOperator.XOR})
-_INTEGER_ONLY = _BITWISE | {
-    tree.BinaryOperator.SHIFT_LEFT,
-    tree.BinaryOperator.SHIFT_RIGHT,
-    tree.BinaryOperator.POWER,
-}
+_BITWISE = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
+_INTEGER_ONLY = _BITWISE | {BinaryOperator.SHIFT_LEFT, BinaryOperator.SHIFT_RIGHT, BinaryOperator.POWER}
 
 
 def verify(program: tree.Program) -> None:
@@ -152,6 +149,12 @@ class _Checker:
     def _return(self, node: tree.Return) -> bool:
         _same(node, self._function.result, VOID if node.value is None else self.expression(node.value))
         return False
+
+    def _report(self, node: tree.Fault | tree.Print) -> bool:
+        _check(node.number < 0 or self._function.reports > 0, node, f"{self._function.name} does not report")
+        for value in node.values:
+            _check(isinstance(self.expression(value), Scalar), node, f"a report of {value.type}")
+        return isinstance(node, tree.Print)
 
     def _constant(self, node: tree.Constant) -> None:
         scalar = _numeric(node.type)
@@ -368,6 +371,8 @@ class _Checker:
             tree.Break: _leave_loop,
             tree.Continue: _leave_loop,
             tree.Return: _return,
+            tree.Fault: _report,
+            tree.Print: _report,
         }
     )
 

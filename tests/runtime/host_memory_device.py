@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,9 @@ class HostMemoryDevice:
         self, function: Any, grid: Extent, block: Extent, dynamic_lds: int, kernarg: bytearray, stream: Any = None
     ) -> None:
         self.launches.append(Launch(function, grid, block, dynamic_lds, bytes(kernarg), stream))
+
+    def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
+        tell()
 
     def synchronize(self) -> None:
         self.synchronizations += 1

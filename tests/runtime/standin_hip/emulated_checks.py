@@ -81,6 +81,75 @@ def test_a_fault_becomes_a_hip_error_and_the_next_launch_works() -> None:
     assert out.tolist() == [1] * 32
 
 
+@amdjit.kernel
+def no_fives(x, message: amdjit.Const):
+    i = amdjit.grid(1)
+    assert x[i] != 5, f"{message}: five at {i}"
+    x[i] += 1
+
+
+@amdjit.kernel
+def show(x):
+    i = amdjit.grid(1)
+    if x[i] > 1:
+        print(i, x[i])
+
+
+def test_faults_and_prints_come_when_the_work_is_waited_for(gpu: Device, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = amdjit.to_device(np.arange(4)), amdjit.to_device(np.arange(8))
+    show[1, 4](good)
+    no_fives[1, 8](bad, "one")
+    no_fives[1, 8](bad, "two")
+    assert capsys.readouterr().out == ""
+    with pytest.raises(amdjit.KernelFault, match="one: five at 5") as caught:
+        amdjit.synchronize()
+    assert (caught.value.kind, caught.value.thread, caught.value.source_file) == ("assert", (5, 0, 0), __file__)
+    assert capsys.readouterr().out == "2 2\n3 3\n"
+    with pytest.raises(amdjit.KernelFault, match="two: five at 5"):
+        amdjit.synchronize()
+    amdjit.synchronize()
+    assert bad.copy_to_host().tolist() == list(range(8))
+    no_fives[1, 4](good, "three")
+    assert good.copy_to_host().tolist() == [1, 2, 3, 4]
+
+
+def test_each_way_to_wait_for_a_stream_tells_its_faults_only(gpu: Device) -> None:
+    streams = amdjit.Stream(), amdjit.Stream()
+    bad = amdjit.to_device(np.full(4, 5))
+    for wait in (
+        lambda stream, event: stream.synchronize(),
+        lambda stream, event: event.synchronize(),
+        lambda stream, event: bad.copy_to_host(stream=stream),
+    ):
+        events = []
+        for stream, name in zip(streams, ("first", "second"), strict=True):
+            no_fives[1, 4, stream](bad, name)
+            events.append(stream.record())
+        for stream, event, name in zip(streams, events, ("first", "second"), strict=True):
+            with pytest.raises(amdjit.KernelFault, match=name):
+                wait(stream, event)
+        amdjit.synchronize()
+
+
+def test_a_fault_leaves_host_arrays_as_they_were(gpu: Device) -> None:
+    x = np.array([1, 5, 2], np.float32)
+    for stream in (None, amdjit.Stream()):
+        with pytest.raises(amdjit.KernelFault, match="here: five at 1"):
+            no_fives[1, 3, stream](x, "here")
+        assert x.tolist() == [1, 5, 2]
+
+
+def test_launches_that_nobody_waits_for_keep_little_memory(gpu: Device) -> None:
+    x = amdjit.to_device(np.full(4, 100.0))
+    before = standin.library().standin_used_memory()
+    for _ in range(200):
+        no_fives[1, 4](x, "never")
+        assert standin.library().standin_used_memory() - before <= 64 * 256
+    amdjit.synchronize()
+    assert standin.library().standin_used_memory() <= before
+    assert x.copy_to_host()[0] == 300
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_give_the_same_on_hip_and_on_the_emulator(name: str) -> None:
     main = importlib.import_module(f"amdjit.examples.{name}").main

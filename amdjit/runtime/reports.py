@@ -1,0 +1,135 @@
+"""The records of launches whose kernels report to the host: made before, read after, told to the user."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from struct import unpack_from
+from typing import Any
+
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.reports import HEAD_BYTES, LINE_HEAD_WORDS, CallSite, FaultSite, ReportTable, Word, fresh_head
+from amdjit.runtime.arrays import Memory
+from amdjit.runtime.device import Device, Extent
+
+_EXCEPTIONS = {"assert": "AssertionError", "index": "IndexError"}
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """The record of one launch in device memory."""
+
+    kernel: str
+    table: ReportTable
+    device: Device
+    memory: Memory
+    block: Extent
+    wave_size: int
+
+    @property
+    def argument(self) -> bytes:
+        """What the kernel gets behind its own arguments."""
+        return self.memory.address.to_bytes(8, "little")
+
+    def tell(self, stream: Any = None) -> None:
+        """Print what the launch printed, to sys.stdout, and raise its fault as KernelFault. The launch has ended."""
+        head = self._read(0, HEAD_BYTES, stream)
+        cursor, _, end = unpack_from("<QQQ", head, 4 * Word.CURSOR)
+        if cursor:
+            lines = self._read(HEAD_BYTES, min(cursor, end), stream)
+            sys.stdout.write(_printed(self, lines) + _lost(self, unpack_from("<I", head, 4 * Word.LOST)[0]))
+        if unpack_from("<I", head)[0]:
+            raise _fault(self, head)
+
+    def _read(self, offset: int, nbytes: int, stream: Any) -> bytearray:
+        data = bytearray(nbytes)
+        self.device.copy_to_host(memoryview(data), self.memory.address + offset, stream)
+        return data
+
+
+def make_record(
+    kernel: str, table: ReportTable, device: Device, block: Extent, wave_size: int, print_buffer: int, stream: Any
+) -> LaunchRecord:
+    """Reserve the record of a launch. print_buffer: bytes for what the kernel prints, if it does."""
+    capacity = print_buffer if table.prints else 0
+    memory = Memory(device, HEAD_BYTES + capacity)
+    device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
+    return LaunchRecord(kernel, table, device, memory, block, wave_size)
+
+
+def with_record(kernarg: bytearray, record: LaunchRecord) -> bytearray:
+    """Return a kernel's arguments with the record's address behind them, at the next multiple of 8 bytes."""
+    return kernarg + bytes(-len(kernarg) % 8) + record.argument
+
+
+def _printed(record: LaunchRecord, lines: bytearray) -> str:
+    """Return the lines by block and wave; those of a wave lie in the order in which it printed them."""
+    found: list[tuple[tuple[int, int, int, int], str]] = []
+    at = 0
+    while at < len(lines):
+        number, x, y, z, packed = unpack_from(f"<{LINE_HEAD_WORDS}I", lines, at)
+        text = record.table.prints[number]
+        words = unpack_from(f"<{text.words}I", lines, at + 4 * LINE_HEAD_WORDS)
+        thread = packed & 1023, packed >> 10 & 1023, packed >> 20
+        item = thread[0] + record.block[0] * (thread[1] + record.block[1] * thread[2])
+        found.append(((z, y, x, item // record.wave_size), text.fill(words)))
+        at += 4 * (LINE_HEAD_WORDS + text.words)
+    found.sort(key=lambda line: line[0])
+    return "".join(text for _, text in found)
+
+
+def _lost(record: LaunchRecord, lost: int) -> str:
+    if not lost:
+        return ""
+    capacity = record.memory.nbytes - HEAD_BYTES
+    return (
+        f"... and {lost} more from {record.kernel}, for which {capacity} bytes had no room: "
+        f"@amdjit.kernel(print_buffer={2 * capacity}) makes more\n"
+    )
+
+
+def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
+    number, *place = unpack_from("<7I", head, 4 * Word.SITE)
+    site = record.table.faults[number]
+    block, thread = (place[0], place[1], place[2]), (place[3], place[4], place[5])
+    words = unpack_from(f"<{site.text.words}I", head, 4 * Word.VALUES)
+    calls = record.table.calls_of(unpack_from("<Q", head, 4 * Word.CALLS)[0])
+    frames: list[FaultSite | CallSite] = [site, *calls]
+    while frames[0].is_library and len(frames) > 1:
+        del frames[0]
+    source = frames[0]
+    detail = site.text.fill(words)
+    item = thread[0] + record.block[0] * (thread[1] + record.block[1] * thread[2])
+    index, shape = _index(site, words)
+    text = (
+        f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {source.file}:{source.line}"
+    )
+    for call in frames[1:]:
+        assert isinstance(call, CallSite)
+        text += f"\n  called from {call.caller} at {call.file}:{call.line}: {call.text}"
+    return KernelFault(
+        site.kind,
+        text,
+        kernel=record.kernel,
+        source_file=source.file,
+        source_line=source.line,
+        block=block,
+        thread=thread,
+        lane=item % record.wave_size,
+        detail=detail,
+        array=site.array or None,
+        index=index,
+        shape=shape,
+    )
+
+
+def _headline(site: FaultSite, detail: str) -> str:
+    parts = [_EXCEPTIONS.get(site.kind, ""), detail]
+    return ": ".join(part for part in parts if part)
+
+
+def _index(site: FaultSite, words: tuple[int, ...]) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    if site.kind != "index":
+        return None, None
+    values = site.text.values(words)
+    return values[: len(values) // 2], values[len(values) // 2 :]
