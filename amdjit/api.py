@@ -20,6 +20,7 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.frontend import CompileTime, Limits, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
+from amdjit.recompilation import Change, changes
 from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, single_kinds, type_of_record
 from amdjit.reports import ReportTable
 from amdjit.runtime.arguments import ArgumentPacker
@@ -65,6 +66,7 @@ class Kernel:
             weakref.WeakKeyDictionary()
         )
         self._known_annotations: tuple[Annotation, ...] | None = None
+        self._changes: tuple[Change, ...] = ()
         self._lock = threading.RLock()
         self._environment = read_environment(os.environ)
         self._host_copies = HostCopies(self.__name__)
@@ -108,6 +110,14 @@ class Kernel:
     def specialisations(self) -> tuple[CompiledKernel, ...]:
         """What this kernel was compiled to so far, for each combination of options and argument types."""
         return tuple(self._compiled.values())
+
+    def why_recompiled(self) -> tuple[Change, ...]:
+        """Say why the kernel was compiled the last time: what differs from the nearest compilation before.
+
+        Argument types, options, and what the kernel and its helpers read from outside, each with its old and new value.
+        Nothing for the first compilation.
+        """
+        return self._changes
 
     def inspect_types(self) -> dict[str, str]:
         """Return the typed tree of each specialisation so far, by signature."""
@@ -172,6 +182,7 @@ class Kernel:
         with self._lock:
             compiled = self._compiled.get(key)
             if compiled is None or not all(read.is_current() for read in compiled.reads):
+                self._changes = changes(self.specialisations, options, arguments, self.parameter_names)
                 compiled = compile_kernel(self.function, arguments, options, self._environment)
                 self._compiled[key] = compiled
                 if self._warns(options):

@@ -241,7 +241,8 @@ class Array(Type):
         if self.ndim == 0:
             return str(self.element)
         if self.shape is not None:
-            return f"{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
+            strided = "strided " if self.layout is Layout.STRIDED else ""
+            return f"{strided}{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
         axes = [":"] * self.ndim
         if self.layout is Layout.CONTIGUOUS:
             axes[-1] = "::1"

@@ -50,7 +50,7 @@ def flatten(value: Any) -> Iterator[Any]:
         yield value.pointer
         if value.type.shape is None:
             yield from value.extents
-            yield from value.strides or ()
+        yield from value.strides or ()
     elif isinstance(value, tuple):
         for item in value:
             yield from flatten(item)
@@ -83,14 +83,14 @@ def _take_array(type: Array, values: Iterator[Any]) -> ArrayValue:
     pointer = next(values)
     if type.shape is not None:
         index = llvm_type(type.index_type)
-        return ArrayValue(type, pointer, tuple(literal(index, extent) for extent in type.shape), None)
-    extents = tuple(next(values) for _ in range(type.ndim))
+        extents = tuple(literal(index, extent) for extent in type.shape)
+    else:
+        extents = tuple(next(values) for _ in range(type.ndim))
     strides = tuple(next(values) for _ in range(type.ndim)) if type.layout is Layout.STRIDED else None
     return ArrayValue(type, pointer, extents, strides)
 
 
 def _sizes(type: Array) -> int:
     """Count the extents and strides that are passed along."""
-    if type.shape is not None:
-        return 0
-    return type.ndim * (2 if type.layout is Layout.STRIDED else 1)
+    kinds = (type.shape is None) + (type.layout is Layout.STRIDED)
+    return type.ndim * kinds

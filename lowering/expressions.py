@@ -13,12 +13,21 @@ from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
-from amdjit.lowering.memory import Index, allocate, allocate_dynamic, element_address, load, stride_of, view
+from amdjit.lowering.memory import (
+    Index,
+    allocate,
+    allocate_dynamic,
+    element_address,
+    load,
+    record_view,
+    stride_of,
+    view,
+)
 from amdjit.lowering.reports import calls_behind, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
-from amdjit.tree.views import View
+from amdjit.tree.record_views import RecordView
 from amdjit.types import AddressSpace, Array, Known, Scalar, Void
 
 __all__ = ["address", "evaluate"]
@@ -40,14 +49,16 @@ def evaluate(state: FunctionState, node: tree.Expression) -> Any:
     return value
 
 
-def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf | View) -> Any:
+def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf | RecordView) -> Any:
     """Return the address of the element that a node is about."""
     indices = node.indices
     if not indices:
         return array.pointer
     if node.check:
         known = [_index(state, index) for index in indices]
-        check_index(state, node.check, array, known, 1 if isinstance(node, (tree.AddressOf, View)) else node.width)
+        check_index(
+            state, node.check, array, known, 1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width
+        )
         return element_address(state.builder, array, known)
     if array.strides is not None:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
@@ -171,6 +182,17 @@ def _stride(state: FunctionState, node: tree.Stride) -> Any:
     return stride_of(state.builder, evaluate(state, node.array), node.axis)
 
 
+def _view(state: FunctionState, node: tree.View) -> Any:
+    return view(
+        state.builder,
+        evaluate(state, node.array),
+        node.type,  # type: ignore[arg-type]
+        [_index(state, start) for start in node.starts],
+        [None if extent is None else evaluate(state, extent) for extent in node.extents],
+        node.steps,
+    )
+
+
 def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
     """Reserve the array once, however often the expression is evaluated."""
     if not isinstance(node.type, Array):
@@ -191,11 +213,11 @@ def _load(state: FunctionState, node: tree.Load) -> Any:
     return load(state.builder, array, address(state, array, node), node.width, node.alignment)
 
 
-def _view(state: FunctionState, node: View) -> Any:
+def _record_view(state: FunctionState, node: RecordView) -> Any:
     if not isinstance(node.type, Array):
         raise InternalError(f"a view of {node.type}")
     array = evaluate(state, node.array)
-    return view(state.builder, array, address(state, array, node), node.offset, node.type)
+    return record_view(state.builder, array, address(state, array, node), node.offset, node.type)
 
 
 def _address_of(state: FunctionState, node: tree.AddressOf) -> Any:
@@ -247,9 +269,10 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.TupleItem: _tuple_item,
         tree.Extent: _extent,
         tree.Stride: _stride,
+        tree.View: _view,
         tree.AllocateArray: _allocate_array,
         tree.Load: _load,
-        View: _view,
+        RecordView: _record_view,
         tree.AddressOf: _address_of,
         tree.CallIntrinsic: _call_intrinsic,
         tree.Call: _call,

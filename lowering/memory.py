@@ -12,9 +12,9 @@ from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
 from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
-from amdjit.types import AddressSpace, Array, Element, Record, Scalar, Vector, i32
+from amdjit.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
 
-__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "store", "stride_of", "view"]
+__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "record_view", "store", "stride_of", "view"]
 
 Index = tuple[Any, Scalar]
 
@@ -67,6 +67,30 @@ def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:
     return stride
 
 
+def view(
+    builder: Builder,
+    array: ArrayValue,
+    type: Array,
+    starts: Sequence[Index],
+    extents: Sequence[Any | None],
+    steps: Sequence[int],
+) -> ArrayValue:
+    """Return a part of an array; axes without an extent are dropped.
+
+    A stride may wrap where the extent is 1 or 0: only the multiple 0 of it is used then.
+    """
+    pointer = element_address(builder, array, starts)
+    kept = tuple(extent for extent in extents if extent is not None)
+    if type.layout is not Layout.STRIDED:
+        return ArrayValue(type, pointer, kept, None)
+    strides = []
+    for axis, (extent, step) in enumerate(zip(extents, steps, strict=True)):
+        if extent is not None:
+            stride = stride_of(builder, array, axis)
+            strides.append(_combine(builder, "mul", stride, literal(stride.type, step), ()))
+    return ArrayValue(type, pointer, kept, tuple(strides))
+
+
 def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alignment: int = 0) -> Any:
     """Return the element at an address, or `width` > 0 of them as a vector."""
     element = array.type.element
@@ -86,7 +110,7 @@ def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: 
         builder.write(address, value, alignment or _power_of_two(_wide_type(element, width).nbytes))
 
 
-def view(builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array) -> ArrayValue:
+def record_view(builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array) -> ArrayValue:
     """Return what lies `offset` bytes behind an address: a field of the array's elements, or one of them."""
     if offset:
         address = builder.offset(address, literal(I32, offset), I8, "inbounds nuw")

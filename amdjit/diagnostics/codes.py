@@ -33,9 +33,9 @@ NO_SOURCE = ErrorKind(
 LAMBDA = ErrorKind(
     "AJ0104",
     UnsupportedSyntaxError,
-    "a lambda cannot be compiled",
+    "this lambda cannot be told from others on its line",
     "a lambda",
-    "write a `def` with a name",
+    "write one lambda to a line, or a `def` with a name",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
@@ -51,13 +51,6 @@ UNSUPPORTED_TARGET = ErrorKind(
     "cannot be assigned to",
     "{remedy}",
 )
-STATIC_LOOP_EXIT = ErrorKind(
-    "AJ0107",
-    UnsupportedSyntaxError,
-    "`{statement}` under a run-time condition cannot leave a loop that is unrolled when compiling",
-    "depends on run-time values",
-    "use `range(...)` for this loop, or make the condition a compile-time one",
-)
 RECURSION = ErrorKind(
     "AJ0108",
     UnsupportedSyntaxError,
@@ -69,8 +62,8 @@ LOOP_OVER = ErrorKind(
     "AJ0109",
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
-    "not a range",
-    "loop over `range(...)`, `static_range(...)`, or a tuple of compile-time length",
+    "cannot be gone over",
+    "loop over an array, `range(...)`, `static_range(...)`, or a tuple; `zip`, `enumerate` and `reversed` take several",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",

@@ -2,8 +2,9 @@
 
 from amdjit.frontend.builder import Limits
 from amdjit.frontend.conversion import COMPLEX64, COMPLEX128
+from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import array_matches
-from amdjit.frontend.program import OutsideRead, TypedKernel, kernel_annotations, type_kernel
+from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
 from amdjit.frontend.structures import element_of_dtype, field_types, structure_of
 from amdjit.frontend.values import CompileTime
 

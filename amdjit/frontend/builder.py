@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
-from amdjit.frontend.effects import depends_on_memory, has_effects
+from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
-from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, SliceValue, TupleValue, Value
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.types import Known, Tuple, Type, Void
@@ -52,6 +52,17 @@ class Session(Protocol):
         """Type the function for these arguments and return the call's value."""
         ...
 
+    def call_local(
+        self,
+        builder: FunctionBuilder,
+        function: Value,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type a function made in the kernel for these arguments and return the call's value."""
+        ...
+
     def note_read(self, scope: Any, name: str, value: object) -> None:
         """Remember that the code depends on this global or closure variable."""
         ...
@@ -63,10 +74,14 @@ StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 @dataclass
 class Loop:
-    """An enclosing loop: names that go round with it, and the states of names at its exits."""
+    """An enclosing loop: names that go round with it, and the states of names at its exits.
+
+    leaving: of a round of an unrolled loop, the variable that tells whether a `break` has left it.
+    """
 
     carried: dict[str, tree.Variable]
     is_static: bool = False
+    leaving: tree.Variable | None = None
     breaks: list[Exit] = field(default_factory=list)
     continues: list[Exit] = field(default_factory=list)
 
@@ -171,15 +186,16 @@ class FunctionBuilder:
         """
         with self.collect() as added:
             value = self.evaluate(node)
-        settled = [self.settle(other, node) for other in earlier] if added else list(earlier)
+        changed = {statement.variable for statement in added if isinstance(statement, tree.Assign)}
+        settled = [self.settle(other, node, changed) for other in earlier] if added else list(earlier)
         self.statements.extend(added)
         return settled, value
 
-    def settle(self, value: Value, node: ast.AST) -> Value:
-        """Evaluate now what reads memory or calls a function, in a tuple item by item."""
+    def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
+        """Evaluate now what reads memory or changed variables or calls a function, in a tuple item by item."""
         if isinstance(value, TupleValue):
-            return value.with_items(self.settle(item, node) for item in value.items)
-        return self.hold(value, "value", node) if depends_on_memory(value) else value
+            return value.with_items(self.settle(item, node, changed) for item in value.items)
+        return self.hold(value, "value", node) if depends_on_memory(value) or reads(value, changed) else value
 
     def discard(self, value: Value, node: ast.AST) -> None:
         """Keep the effects of a value that nothing uses."""
@@ -222,7 +238,7 @@ class FunctionBuilder:
         """Evaluate now: return a value that later statements cannot change."""
         if isinstance(value, TupleValue):
             return value.with_items(self.hold(item, name, node) for item in value.items)
-        if isinstance(value, (CompileTime, Method, tree.Constant)):
+        if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
         variable = self.variable(name, value.type)
         span = self.span(node)
@@ -258,6 +274,10 @@ def describe(value: Value) -> str:
         return f"{title}({', '.join(describe(item) for item in value.items)})"
     if isinstance(value, Method):
         return f"the method `{value.name}`"
+    if isinstance(value, FunctionValue):
+        return f"the function `{getattr(value.function, 'name', 'partial')}`"
+    if isinstance(value, SliceValue):
+        return "a slice"
     if value.is_number or isinstance(value.value, str):
         return f"the constant {reprlib.repr(value.value)}"
     if value.value is None:

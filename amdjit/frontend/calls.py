@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -13,20 +14,22 @@ import numpy as np
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
-from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.closures import make_partial, partial_call, refreshed
+from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
-from amdjit.frontend.conversion import assign_to, complex_type, convert, is_complex, pair, truth
-from amdjit.frontend.forms import FORMS, Arguments, constant_integer
+from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
+from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
 from amdjit.frontend.records import construct, replaced
-from amdjit.frontend.reports import index_check, is_print, print_call
+from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
-from amdjit.frontend.subscripts import element_indices
-from amdjit.frontend.values import CompileTime, Method, TupleValue, Value, static_value
+from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
+from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import VOID, Array, Record, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, i32, vector
+from amdjit.types import VOID, Array, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, i32, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -37,9 +40,29 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     arguments = _arguments(builder, node)
     if isinstance(callee, Method):
         return _call_method(builder, callee, arguments, node)
+    if isinstance(callee, FunctionValue):
+        return call_function(builder, callee, arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
-    result = _call_object(builder, callee.value, arguments, node)
+    return _for_its_value(builder, _call_object(builder, callee.value, arguments, node), node)
+
+
+def call_function(builder: FunctionBuilder, callee: FunctionValue, arguments: Arguments, node: ast.Call) -> Value:
+    """Call a function that was made in the kernel."""
+    if callee.function is functools.partial:
+        inner, arguments = partial_call(callee, arguments)
+        if isinstance(inner, FunctionValue):
+            return call_function(builder, inner, arguments, node)
+        if not isinstance(inner, CompileTime):
+            raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(inner), remedy=_CALLABLE)
+        result = _call_object(builder, inner.value, arguments, node)
+    else:
+        current = refreshed(builder, callee)
+        result = builder.session.call_local(builder, current, arguments.positional, arguments.keywords, node)
+    return _for_its_value(builder, result, node)
+
+
+def _for_its_value(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
     if isinstance(result, tree.Expression) and result.type == VOID:
         builder.emit(tree.Evaluate(builder.span(node), result))
         return CompileTime(None)
@@ -56,6 +79,14 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
         return call_declared(builder, callee, arguments, node)
+    return _call_python_object(builder, callee, arguments, node)
+
+
+def _call_python_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
+    if callee is functools.partial:
+        return make_partial(builder, arguments, node)
+    if isinstance(callee, functools.partial):
+        return _call_partial(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
         raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
     if isinstance(callee, Hashable) and callable(callee):
@@ -94,6 +125,16 @@ def _number_type(callee: type) -> Any:
     if callee in (np.complex64, np.complex128):
         return complex_type(f32 if callee is np.complex64 else f64)
     return (from_dtype(np.dtype(callee)) if issubclass(callee, np.generic) else None) or callee
+
+
+def _call_partial(
+    builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
+) -> Value:
+    """Call a partial function from outside."""
+    positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
+    keywords = {name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()}
+    whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
+    return _call_object(builder, callee.func, whole, node)
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
@@ -162,55 +203,13 @@ def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments,
     if method.function is not None:
         with_self = Arguments((method.receiver, *arguments.positional), arguments.keywords)
         return call_declared(builder, method.function, with_self, node)
-    array = method.receiver
-    if isinstance(array, TupleValue) and is_complex(array):
+    receiver = method.receiver
+    if isinstance(receiver, TupleValue) and is_complex(receiver):
         arguments.exactly(builder, node, "conjugate", ())
-        return complexes.negated(builder, array, False, node)
-    if isinstance(array, TupleValue):
-        return replaced(builder, Arguments((array,), arguments.keywords), node)
-    assert isinstance(array, tree.Expression)
-    assert isinstance(array.type, Array)
-    if isinstance(array.type.element, (Vector, Record)) or array.type.pitch or array.type.packing:
-        what = "are vectors already" if isinstance(array.type.element, Vector) else "are records or parts of them"
-        raise builder.error(
-            codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
-            remedy=f"its elements {what}: index it, `a[i]`",
-        )  # fmt: skip
-    index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
-    indices = element_indices(builder, array, array.type, index, node)
-    if method.name == "load":
-        width = constant_integer(builder, second, node, "the width of a load")
-        vector = _wide(builder, array.type, width, node)
-        check = index_check(builder, array, indices, node, width)
-        return tree.Load(builder.span(node), vector, array, indices, width, check=check)
-    if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
-        raise builder.error(
-            codes.ARGUMENT_TYPE,
-            node,
-            parameter="vector",
-            function="array.store",
-            expected="a vector",
-            found=describe(second),
-            remedy="store a vector, or assign one element: `a[i] = x`",
-        )
-    vector = _wide(builder, array.type, second.type.length, node)
-    value = assign_to(builder, second, vector, node)
-    check = index_check(builder, array, indices, node, vector.length)
-    builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, check=check))
-    return CompileTime(None)
-
-
-def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) -> Vector:
-    assert isinstance(array.element, Scalar)
-    bits = array.element.bits * width
-    if array.element is boolean or width < 2 or bits not in (16, 32, 64, 96, 128, 256, 512, 1024):
-        raise builder.error(
-            codes.WIDE_ACCESS,
-            node,
-            width=count(width, "element"),
-            type=array,
-        )
-    return Vector(array.element, width)
+        return complexes.negated(builder, receiver, False, node)
+    if isinstance(receiver, TupleValue):
+        return replaced(builder, Arguments((receiver,), arguments.keywords), node)
+    return call_method(builder, method, arguments, node)
 
 
 def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
@@ -302,4 +301,5 @@ _BUILTINS: Mapping[Any, _Handler] = {
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
     range: _range_elsewhere,
+    **TUPLE_FUNCTIONS,
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array
+from amdjit.types import AddressSpace, Array, Scalar, Vector
 
 Roots = dict[tree.Variable, frozenset[int]]
 
@@ -26,6 +26,11 @@ def walk(node: object) -> Iterator[tree.Node]:
 def depends_on_memory(value: object) -> bool:
     """Whether statements in front of a value could change what it computes, or the value what they compute."""
     return any(isinstance(node, (tree.Load, tree.Call, tree.CallIntrinsic)) for node in walk(value))
+
+
+def reads(value: object, variables: Collection[tree.Variable]) -> bool:
+    """Whether a value reads one of some variables."""
+    return bool(variables) and any(isinstance(node, tree.Read) and node.variable in variables for node in walk(value))
 
 
 def has_effects(value: object) -> bool:
@@ -79,6 +84,8 @@ def _written_by(function: tree.Function, callees: dict[tree.Function, frozenset[
 
 def _roots(expression: tree.Expression, roots: Roots) -> frozenset[int]:
     """Return the parameters whose memory the value may be: a superset is sound."""
+    if isinstance(expression.type, (Scalar, Vector)):
+        return frozenset()
     if isinstance(expression, tree.Read):
         return roots.get(expression.variable, frozenset())
     found: frozenset[int] = frozenset()

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls import call, call_declared
-from amdjit.frontend.conversion import convert, truth
+from amdjit.frontend.choices import both, choose, either
+from amdjit.frontend.closures import lambda_value, refreshed
+from amdjit.frontend.comprehensions import comprehension
+from amdjit.frontend.conversion import truth
 from amdjit.frontend.effects import has_effects
 from amdjit.frontend.fields import field, is_element
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.records import Getter, record_attribute
-from amdjit.frontend.scope import join_types, outside_value, read_name
-from amdjit.frontend.subscripts import slice_value, subscript
+from amdjit.frontend.scope import bind, outside_value, read_name
+from amdjit.frontend.subscripts import subscript
 from amdjit.frontend.texts import constant_text
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.views import slice_value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Tuple, Type, Vector, boolean
+from amdjit.types import Array, Type, Vector
 
 
 def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
@@ -38,7 +42,7 @@ def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
 
 def name(builder: FunctionBuilder, node: ast.Name) -> Value:
     """A name."""
-    return _read_property(builder, read_name(builder, node.id, node), node)
+    return _read_property(builder, refreshed(builder, read_name(builder, node.id, node)), node)
 
 
 def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
@@ -88,12 +92,12 @@ def _compare_rest(
         return compare(builder, type(operator), left, right, node)
     left, right = builder.settle(left, node), builder.hold(right, "middle", comparator)
     first = compare(builder, type(operator), left, right, node)
-    return _both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
+    return both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
 
 
 def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
     """`and`, `or`: like Python they give one of the operands, and evaluate the right one only if it is needed."""
-    combine = _both if isinstance(node.op, ast.And) else _either
+    combine = both if isinstance(node.op, ast.And) else either
 
     def from_index(index: int) -> Value:
         value = builder.evaluate(node.values[index])
@@ -104,49 +108,6 @@ def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
     return from_index(0)
 
 
-def _both(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
-    decided = truth(builder, left, node)
-    if isinstance(decided, CompileTime):
-        return right() if decided.value else left
-    if _is_boolean(left):
-        return _with_boolean(builder, left, right, False, node)
-    left = builder.hold(left, "left", node)
-    return choose(builder, truth(builder, left, node), right, lambda: left, node)
-
-
-def _either(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
-    decided = truth(builder, left, node)
-    if isinstance(decided, CompileTime):
-        return left if decided.value else right()
-    if _is_boolean(left):
-        return _with_boolean(builder, left, right, True, node)
-    left = builder.hold(left, "left", node)
-    return choose(builder, truth(builder, left, node), lambda: left, right, node)
-
-
-def _is_boolean(value: Value) -> bool:
-    return isinstance(value, tree.Expression) and value.type is boolean
-
-
-def _with_boolean(
-    builder: FunctionBuilder, left: Value, right: Callable[[], Value], deciding: bool, node: ast.expr
-) -> Value:
-    """A boolean on the left decides as a constant; so does a right side that is the deciding constant itself."""
-    with builder.collect() as added:
-        value = right()
-    if isinstance(value, CompileTime) and value.value is deciding and not added:
-        builder.discard(left, node)
-        return value
-
-    def evaluated() -> Value:
-        builder.statements.extend(added)
-        return value
-
-    if deciding:
-        return choose(builder, left, lambda: CompileTime(True), evaluated, node)
-    return choose(builder, left, evaluated, lambda: CompileTime(False), node)
-
-
 def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
     """`a if condition else b`: a compile-time condition types one side only."""
     condition = truth(builder, builder.evaluate(node.test), node.test)
@@ -155,57 +116,10 @@ def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
     return choose(builder, condition, lambda: builder.evaluate(node.body), lambda: builder.evaluate(node.orelse), node)
 
 
-def choose(
-    builder: FunctionBuilder, condition: Value, when_true: Callable[[], Value], when_false: Callable[[], Value],
-    node: ast.expr,
-) -> Value:  # fmt: skip
-    """Evaluate one side only: as an expression, or through a variable where a side takes statements."""
-    assert isinstance(condition, tree.Expression)
-    with builder.collect() as first:
-        left = when_true()
-    with builder.collect() as second:
-        right = when_false()
-    target = join_types(builder, "the value", [left, right], node)
-    if target is None:
-        raise builder.error(codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right))
-    with builder.collect() as more_first:
-        left_value = convert(builder, left, target, node)
-    with builder.collect() as more_second:
-        right_value = convert(builder, right, target, node)
-    first, second = first + more_first, second + more_second
-    if not first and not second:
-        result = _conditional(builder, condition, left_value, right_value, node)
-        return builder.hold(result, "chosen", node) if isinstance(target, Tuple) else result
-    return _through_variable(builder, condition, (first, left_value), (second, right_value), node)
-
-
-def _conditional(
-    builder: FunctionBuilder, condition: tree.Expression, left: tree.Expression, right: tree.Expression, node: ast.expr
-) -> tree.Expression:
-    span = builder.span(node)
-    if left.type is boolean:
-        if isinstance(right, tree.Constant) and not right.value:
-            return tree.Logical(span, boolean, True, condition, left)
-        if isinstance(left, tree.Constant) and left.value:
-            return tree.Logical(span, boolean, False, condition, right)
-    return tree.Conditional(span, left.type, condition, left, right)
-
-
-def _through_variable(
-    builder: FunctionBuilder,
-    condition: tree.Expression,
-    left: tuple[list[tree.Statement], tree.Expression],
-    right: tuple[list[tree.Statement], tree.Expression],
-    node: ast.expr,
-) -> Value:
-    span = builder.span(node)
-    type: Type = left[1].type
-    variable = builder.variable("chosen", type)
-    left[0].append(tree.Assign(span, variable, left[1]))
-    right[0].append(tree.Assign(span, variable, right[1]))
-    builder.emit(tree.If(span, condition, left[0], right[0]))
-    read = tree.Read(span, type, variable)
-    return builder.unpack(read) if isinstance(type, Tuple) else read
+def assignment_expression(builder: FunctionBuilder, node: ast.NamedExpr) -> Value:
+    """`(name := value)`."""
+    bind(builder, node.target.id, builder.evaluate(node.value), node.target)
+    return read_name(builder, node.target.id, node.target)
 
 
 def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
@@ -282,7 +196,7 @@ def _refuse(expression: str, remedy: str) -> ExpressionHandler:
     return handler
 
 
-_COMPREHENSION = "write a loop, or a tuple"
+_COMPREHENSION = "write a loop, a tuple, or `(... for x in items)`"
 EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
     ast.Attribute: attribute,
     ast.BinOp: binary_operation,
@@ -299,12 +213,12 @@ EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
     ast.Await: _refuse("`await`", "kernels run to their end"),
     ast.Dict: _refuse("a dict", "use arrays or tuples"),
     ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
-    ast.GeneratorExp: _refuse("a generator", _COMPREHENSION),
+    ast.GeneratorExp: comprehension,
     ast.JoinedStr: constant_text,
-    ast.Lambda: _refuse("a lambda", "write a `def` outside the kernel and call it"),
+    ast.Lambda: lambda_value,
     ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
-    ast.ListComp: _refuse("a list comprehension", _COMPREHENSION),
-    ast.NamedExpr: _refuse("`:=`", "assign on a line of its own"),
+    ast.ListComp: comprehension,
+    ast.NamedExpr: assignment_expression,
     ast.Set: _refuse("a set", "use a tuple"),
     ast.SetComp: _refuse("a set comprehension", _COMPREHENSION),
     ast.Starred: _refuse("`*` here", "write the items out"),

@@ -14,7 +14,7 @@ from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, assign_to, convert
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.values import TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.tree.views import View
+from amdjit.tree.record_views import RecordView
 from amdjit.types import Array, Layout, Record, RecordField, Type, i32
 
 
@@ -37,7 +37,7 @@ def is_element(value: Value) -> bool:
 
 def element_view(
     builder: FunctionBuilder, array: tree.Expression, indices: tuple[tree.Expression, ...], node: ast.expr
-) -> View:
+) -> RecordView:
     """Return one element as a view."""
     assert isinstance(array.type, Array)
     whole = array.type
@@ -46,7 +46,7 @@ def element_view(
     type = Array(
         record, 0, Layout.CONTIGUOUS, whole.address_space, None, whole.offset_bits, packing=_packing(whole, record, 0)
     )
-    return View(builder.span(node), type, array, indices, 0, index_check(builder, array, indices, node))
+    return RecordView(builder.span(node), type, array, indices, 0, index_check(builder, array, indices, node))
 
 
 def _packing(array: Array, record: Record, offset: int) -> int:
@@ -78,7 +78,7 @@ def complex_item(builder: FunctionBuilder, view: tree.Expression, node: ast.AST)
 
 def _field_view(
     builder: FunctionBuilder, owner: tree.Expression, name: object, node: ast.AST
-) -> tuple[View, RecordField]:
+) -> tuple[RecordView, RecordField]:
     array = owner.type
     assert isinstance(array, Array)
     record = array.element
@@ -97,7 +97,7 @@ def _field_view(
     else:
         pitch = (array.pitch or record.nbytes) if array.ndim else 0
         type = replace(array, element=part.type, pitch=pitch, packing=packing, alignment=0)
-    return View(builder.span(node), type, owner, (), part.offset), part
+    return RecordView(builder.span(node), type, owner, (), part.offset), part
 
 
 def store_field(
@@ -119,7 +119,7 @@ def store_element(
     _store_all(builder, element_view(builder, array, indices, node), value, node, place)
 
 
-def _store_all(builder: FunctionBuilder, view: View, value: Value, node: ast.AST, place: ast.AST) -> None:
+def _store_all(builder: FunctionBuilder, view: RecordView, value: Value, node: ast.AST, place: ast.AST) -> None:
     """All is read before anything is written: the two may be one."""
     target = builder.hold(view, "element", node)
     source = builder.hold(value, "element", place)

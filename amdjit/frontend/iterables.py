@@ -9,89 +9,149 @@ from typing import cast
 from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.forms import constant_integer
 from amdjit.frontend.scope import MOST_ITEMS
+from amdjit.frontend.sequences import (
+    Bounds,
+    Sequence,
+    array_sequence,
+    backwards,
+    bounds_of,
+    numbered,
+    range_sequence,
+    zipped,
+)
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar
+from amdjit.types import Array, Scalar
+
+Iterable = tuple[Value, ...] | Bounds | Sequence
 
 
-class Range:
-    """The bounds of `range(...)`, converted to one type."""
-
-    def __init__(self, bounds: tuple[Value, Value, Value]) -> None:
-        self.start, self.stop, self.step = bounds
-
-
-def iterable_of(builder: FunctionBuilder, node: ast.For) -> tuple[Range | tuple[Value, ...], int]:
-    """Return the range, or the items, that a loop goes over, and how many rounds of it to unroll."""
+def iterable_of(builder: FunctionBuilder, node: ast.For) -> tuple[Iterable, int]:
+    """Return the range, the items or the sequence that a loop goes over, and how many rounds of it to unroll."""
     call = node.iter
     if isinstance(call, ast.Call):
         callee = builder.evaluate(call.func)
-        if isinstance(callee, CompileTime) and callee.value is range:
-            return Range(_bounds(builder, call)), 0
         if isinstance(callee, CompileTime) and _is_form(callee.value, Form.UNROLL):
             return _unrolled(builder, call)
-    return _items_of(builder, call), 0
+    return items_of(builder, call), 0
 
 
 def _is_form(value: object, form: Form) -> bool:
     return isinstance(value, SpecialForm) and value.form is form
 
 
-def _items_of(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
+def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
+    """Type what a loop or a comprehension goes over."""
     if isinstance(node, ast.Call):
         callee = builder.evaluate(node.func)
         known = callee.value if isinstance(callee, CompileTime) else None
         if _is_form(known, Form.STATIC_RANGE):
             return _static_items(builder, node)
-        if isinstance(known, Hashable) and known in _STATIC_ITERABLES and (known is zip or not node.keywords):
-            return _STATIC_ITERABLES[known](builder, node)
+        if isinstance(known, Hashable) and known in _ITERABLES:
+            return _ITERABLES[known](builder, node)
     value = builder.evaluate(node)
     if isinstance(value, TupleValue):
         return value.items
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+        return array_sequence(builder, value, node)
     raise builder.error(codes.LOOP_OVER, node, what=describe(value))
 
 
-def _enumerate(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    items = _items_of(builder, _only_argument(builder, call, "enumerate"))
-    return tuple(TupleValue((CompileTime(i), item)) for i, item in enumerate(items))
+def static_items(builder: FunctionBuilder, items: Iterable) -> tuple[Value, ...] | None:
+    """Return the items where their number is known when compiling and not too large to unroll."""
+    if isinstance(items, Bounds):
+        rounds = _rounds(items)
+        return tuple(CompileTime(i) for i in rounds) if rounds is not None and len(rounds) <= MOST_ITEMS else None
+    return items if isinstance(items, tuple) else None
 
 
-def _only_argument(builder: FunctionBuilder, call: ast.Call, name: str) -> ast.expr:
-    if len(call.args) == 1:
-        return call.args[0]
-    raise builder.error(
-        codes.ARGUMENT_COUNT, call, function=name, expected="1 argument in a kernel",
-        given=f"{len(call.args)} were given", signature=f"{name}(items)",
-    )  # fmt: skip
+def _rounds(bounds: Bounds) -> range | None:
+    known = [value.value for value in bounds.values if isinstance(value, CompileTime)]
+    whole = [int(value) for value in known if isinstance(value, int)]
+    return range(*whole) if len(whole) == 3 else None
 
 
-def _zip(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    columns = [_items_of(builder, argument) for argument in call.args]
+def _sequence(builder: FunctionBuilder, items: Iterable, node: ast.expr) -> Sequence:
+    if isinstance(items, Bounds):
+        return range_sequence(builder, items, node)
+    if isinstance(items, tuple):
+        what = "a tuple beside something whose length is known at run time only"
+        raise builder.error(codes.LOOP_OVER, node, what=what)
+    return items
+
+
+def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
+    given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "start")]
+    if not call.args or len(given) > 1 or len(given) < len(call.args[1:]) + len(call.keywords):
+        raise builder.error(
+            codes.ARGUMENT_COUNT, call, function="enumerate", expected="an iterable and a start",
+            given="other arguments were given", signature="enumerate(items, start=0)",
+        )  # fmt: skip
+    items = items_of(builder, call.args[0])
+    first: Value = builder.evaluate(given[0]) if given else CompileTime(0)
+    known = static_items(builder, items)
+    if known is not None and isinstance(first, CompileTime):
+        start = constant_integer(builder, first, call, "the start of `enumerate`")
+        return tuple(TupleValue((CompileTime(i), item)) for i, item in enumerate(known, start))
+    type = first.type if isinstance(first, tree.Expression) else None
+    is_integer = isinstance(type, Scalar) and type.is_integer
+    if not is_integer and not (isinstance(first, CompileTime) and isinstance(first.value, int)):
+        raise builder.error(codes.INDEX_TYPE, given[0], type=describe(first), remedy="convert it: `i32(...)`")
+    sequence = _sequence(builder, items, call.args[0])
+    return numbered(builder, sequence, builder.hold(first, "start", call), call)
+
+
+def _zip(builder: FunctionBuilder, call: ast.Call) -> Iterable:
+    columns = [items_of(builder, argument) for argument in call.args]
+    strict = _strict(builder, call)
+    known = [static_items(builder, column) for column in columns]
+    if not any(items is None for items in known):
+        rows = [items for items in known if items is not None]
+        if strict and len({len(row) for row in rows}) > 1:
+            raise builder.error(codes.CONSTANT_FAILS, call, message="the arguments of zip() differ in length")
+        return tuple(TupleValue(row) for row in zip(*rows, strict=False))
+    if strict:
+        remedy = "leave `strict` out: lengths that are known at run time only are not compared"
+        place = call.keywords[0].value
+        raise builder.error(codes.UNSUPPORTED_EXPRESSION, place, expression="`strict=True` here", remedy=remedy)
+    sequences = [_sequence(builder, *pair) for pair in zip(columns, call.args, strict=True)]
+    return zipped(builder, sequences, call)
+
+
+def _strict(builder: FunctionBuilder, call: ast.Call) -> bool:
     strict = False
     for keyword in call.keywords:
         value = builder.evaluate(keyword.value)
         if keyword.arg != "strict" or not isinstance(value, CompileTime):
             raise builder.error(codes.UNSUPPORTED_EXPRESSION, keyword.value, expression="this", remedy="`strict=True`")
         strict = bool(value.value)
-    if strict and len({len(column) for column in columns}) > 1:
-        raise builder.error(codes.CONSTANT_FAILS, call, message="the arguments of zip() differ in length")
-    return tuple(TupleValue(row) for row in zip(*columns, strict=False))
+    return strict
 
 
-def _reversed(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    return tuple(reversed(_items_of(builder, _only_argument(builder, call, "reversed"))))
+def _reversed(builder: FunctionBuilder, call: ast.Call) -> Iterable:
+    if len(call.args) != 1 or call.keywords:
+        raise builder.error(
+            codes.ARGUMENT_COUNT, call, function="reversed", expected="1 argument in a kernel",
+            given=f"{len(call.args)} were given", signature="reversed(items)",
+        )  # fmt: skip
+    items = items_of(builder, call.args[0])
+    known = static_items(builder, items)
+    if known is not None:
+        return known[::-1]
+    return backwards(builder, _sequence(builder, items, call.args[0]), call)
 
 
-_STATIC_ITERABLES: Mapping[Hashable, Callable[[FunctionBuilder, ast.Call], tuple[Value, ...]]] = {
+_ITERABLES: Mapping[Hashable, Callable[[FunctionBuilder, ast.Call], Iterable]] = {
     enumerate: _enumerate,
-    range: lambda builder, call: _static_items(builder, call),
+    range: bounds_of,
     reversed: _reversed,
     zip: _zip,
 }
 
 
-def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Range, int]:
+def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
     """`unroll(range(...))` asks for all rounds, `unroll(range(...), 4)` for four at a time."""
     inner = call.args[0] if call.args else call
     is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
@@ -100,38 +160,14 @@ def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Range, int]:
     factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
     if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
         raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled rounds")
-    return Range(_bounds(builder, cast(ast.Call, inner))), factor.value
-
-
-def _bounds(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, Value, Value]:
-    if call.keywords or not 1 <= len(call.args) <= 3:
-        raise builder.error(
-            codes.ARGUMENT_COUNT,
-            call,
-            function="range",
-            expected="1 to 3 arguments",
-            given=f"{len(call.args)} were given",
-            signature="range(stop), range(start, stop) or range(start, stop, step)",
-        )
-    values = builder.evaluate_all(call.args)
-    for value, argument in zip(values, call.args, strict=True):
-        type = value.type if isinstance(value, tree.Expression) else None
-        is_integer = isinstance(type, Scalar) and type.is_integer
-        if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
-            raise builder.error(codes.INDEX_TYPE, argument, type=describe(value), remedy="convert it: `i32(...)`")
-    if values[2:] == [CompileTime(0)]:
-        raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")
-    start, stop = (CompileTime(0), values[0]) if len(values) == 1 else (values[0], values[1])
-    return start, stop, values[2] if len(values) == 3 else CompileTime(1)
+    return bounds_of(builder, cast(ast.Call, inner)), factor.value
 
 
 def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
-    bounds = _bounds(builder, call)
-    if not all(isinstance(bound, CompileTime) for bound in bounds):
+    rounds = _rounds(bounds_of(builder, call))
+    if rounds is None:
         place = call.args[0] if len(call.args) == 1 else call
         raise builder.error(codes.NOT_CONSTANT, place, what="a bound of `static_range`")
-    start, stop, step = (cast(int, cast(CompileTime, bound).value) for bound in bounds)
-    rounds = range(start, stop, step)
     if len(rounds) > MOST_ITEMS:
         raise builder.error(codes.STATIC_LOOP_LENGTH, call, rounds=len(rounds), limit=MOST_ITEMS)
     return tuple(CompileTime(i) for i in rounds)

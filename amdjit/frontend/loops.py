@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
 from amdjit.frontend.conversion import convert, literal, materialise, truth
-from amdjit.frontend.iterables import Range, has_rounds, iterable_of
+from amdjit.frontend.iterables import has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
-from amdjit.frontend.scope import assigned_names, bind, join_types, merge
+from amdjit.frontend.scope import assigned_names, bind, join_types
+from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
-from amdjit.frontend.values import Binding, CompileTime, Undefined, Value
+from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Type, boolean, i32
+from amdjit.types import Scalar, Type, boolean
 
 
 class _WidenError(Exception):
@@ -43,7 +45,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
     with builder.block() as body:
         condition = truth(builder, builder.evaluate(node.test), node.test)
         ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
-        otherwise = _loop_else(builder, node, ends)
+        otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
         if not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
@@ -53,7 +55,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
     else:
         builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
-    _leave_loop(builder, loop, ends, node)
+    leave_behind(builder, loop, ends, node)
 
 
 def _break_unless(
@@ -69,48 +71,25 @@ def _break_unless(
     builder.emit(tree.If(builder.span(node.test), opposite, otherwise, []))
 
 
-def _loop_else(builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Exit]) -> list[tree.Statement]:
-    """Type the loop's `else`; it becomes the way by which the loop ends without a break."""
-    if not ends:
-        return []
-    with builder.block() as statements:
-        builder.names = ends[0].names
-        loop = builder.loops.pop()
-        try:
-            builder.run(node.orelse)
-        finally:
-            builder.loops.append(loop)
-        if builder.terminated:
-            ends.clear()
-        else:
-            ends[0] = Exit(builder.names, statements, node)
-    return statements
-
-
-def _leave_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
-    ways = [*ends, *loop.breaks]
-    if ways:
-        builder.names = merge(builder, ways, node)
-    builder.terminated = not ways
-
-
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
     iterable, unroll = iterable_of(builder, node)
-    if isinstance(iterable, Range):
-        _range_loop(builder, node, iterable, unroll)
+    if isinstance(iterable, tuple):
+        static_loop(builder, node, iterable)
+    elif isinstance(iterable, Sequence):
+        _sequence_loop(builder, node, iterable, unroll)
+    elif iterable.needs_counting(iterable.type(builder, node.iter)):
+        _sequence_loop(builder, node, range_sequence(builder, iterable, node.iter), unroll)
     else:
-        _static_loop(builder, node, iterable)
+        _range_loop(builder, node, iterable, unroll)
 
 
-def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Range, unroll: int) -> None:
+def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll: int) -> None:
     if not isinstance(node.target, ast.Name):
         raise builder.error(
             codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
         )
-    values = [bounds.start, bounds.stop, bounds.step]
-    type = join_types(builder, "range", [CompileTime(0), *values], node.iter, codes.RANGE_TYPES)
-    type = i32 if not isinstance(type, Scalar) or type.bits < i32.bits else type
+    values, type = bounds.values, bounds.type(builder, node.iter)
     start, stop, step = (
         _in_range(builder, builder.hold(convert(builder, value, type, node.iter), "bound", node.iter))
         for value in values
@@ -126,17 +105,51 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Range, unroll: 
         with builder.block() as body:
             builder.names[name] = variable
             builder.run(node.body)
-            _close_round(builder, loop, node)
+            kept = _keeps(builder, _close_round(builder, loop, node), name, variable)
         after = dict(builder.names)
-        is_known = keep or has_rounds(values)
+        is_known = kept and (keep or has_rounds(values))
         after[name] = variable if is_known else Undefined("has no value after a loop that may have had no round")
         ends = [Exit(after, [], node)]
-        otherwise = _loop_else(builder, node, ends)
+        otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
-        _leave_loop(builder, loop, ends, node)
+        leave_behind(builder, loop, ends, node)
 
-    _with_stable_types(builder, node.body, node, one_pass, skip=name)
+    _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
+
+
+def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
+    """Count the items; the round begins with the target's assignment."""
+    span, type = builder.span(node.target), items.length.type
+    counter = builder.variable("number", type)
+    start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
+    targets = assigned_names([node.target])
+    if isinstance(node.target, ast.Name):
+        with builder.block():
+            first = items.item(tree.Read(span, type, counter))
+        if isinstance(first, tree.Expression) and isinstance(first.type, Scalar):
+            _give_type(builder, node.target.id, first.type, node)
+
+    def one_pass() -> None:
+        loop = builder.loops[-1]
+        after = dict(builder.names)
+        with builder.block() as body:
+            assign_target(builder, node.target, items.item(tree.Read(span, type, counter)), node.iter)
+            for name in targets:
+                if after.get(name) is not builder.names[name]:
+                    after[name] = Undefined("has no value after a loop that may have had no round")
+            builder.run(node.body)
+            ways = _close_round(builder, loop, node)
+            for name in targets:
+                variable = after.get(name)
+                if isinstance(variable, tree.Variable) and not _keeps(builder, ways, name, variable):
+                    after[name] = Undefined("has another type after a round of the loop")
+        ends = [Exit(after, [], node)]
+        otherwise = loop_else(builder, node, ends)
+        builder.emit(tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll))
+        leave_behind(builder, loop, ends, node)
+
+    _with_stable_types(builder, node.body, node, one_pass, skip=targets)
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
@@ -153,11 +166,11 @@ def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
 
 
 def _with_stable_types(
-    builder: FunctionBuilder, nodes: Sequence[ast.AST], node: ast.stmt,
-    one_pass: Callable[[], None], skip: str | None = None,
+    builder: FunctionBuilder, nodes: Iterable[ast.AST], node: ast.stmt,
+    one_pass: Callable[[], None], skip: frozenset[str] = frozenset(),
 ) -> None:  # fmt: skip
     """Type a loop, and again with a wider type for each name that the body widens, until all types stay."""
-    names = sorted(name for name in assigned_names(nodes) if name in builder.names and name != skip)
+    names = sorted(name for name in assigned_names(nodes) if name in builder.names and name not in skip)
     wider: dict[str, Type] = {}
     before = dict(builder.names), len(builder.statements), dict(builder.numbers), len(builder.returns)
     while True:
@@ -184,7 +197,8 @@ def _carry(
     carried: dict[str, tree.Variable] = {}
     for name in names:
         binding = builder.names[name]
-        if isinstance(binding, Undefined) or (isinstance(binding, CompileTime) and not binding.is_number):
+        is_object = isinstance(binding, CompileTime) and not binding.is_number
+        if is_object or isinstance(binding, (FunctionValue, Undefined)):
             builder.names[name] = Undefined("has no single value in the loop that assigns it")
             continue
         if isinstance(binding, tree.Variable) and wider.get(name, binding.type) == binding.type:
@@ -206,7 +220,7 @@ def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree
     return materialise(builder, binding, node)
 
 
-def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> None:
+def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
     """At the end of a round and at each `continue`, give the carried names their variables' values."""
     ways = list(loop.continues)
     if not builder.terminated:
@@ -214,6 +228,34 @@ def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While
     for way in ways:
         for name, carried in loop.carried.items():
             _close_name(builder, way, name, carried)
+    return ways
+
+
+def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
+    """Give a loop's target, where the body assigned it again, to its variable; tell whether that holds every value."""
+    values = [(way, way.names.get(name)) for way in ways]
+    changed = [(way, binding) for way, binding in values if binding is not variable]
+    for way, binding in changed:
+        if not _fits(binding, variable.type):
+            return False
+        assert binding is not None
+        with builder.collect() as added:
+            value = convert(builder, _run_time_or_literal(builder, binding, way.node), variable.type, way.node)
+            builder.emit(tree.Assign(builder.span(way.node), variable, value))
+        way.add(added)
+    return True
+
+
+def _fits(binding: Binding | None, type: Type) -> bool:
+    if isinstance(binding, CompileTime):
+        is_number = isinstance(binding.value, (bool, int, float)) and isinstance(type, Scalar)
+        exact = isinstance(binding.value, int) and not isinstance(binding.value, bool)
+        return is_number and exact and literal_fits(cast(int, binding.value), cast(Scalar, type))
+    return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
+
+
+def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
+    return binding if isinstance(binding, CompileTime) else _run_time(builder, binding, node)
 
 
 def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
@@ -232,57 +274,6 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
     with builder.collect() as added:
         builder.emit(tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node)))
     way.add(added)
-
-
-def _static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
-    """Unroll: type the body once an item. break and continue need compile-time conditions."""
-    loop = Loop({}, is_static=True)
-    builder.loops.append(loop)
-    broken = False
-    for item in items:
-        assign_target(builder, node.target, item, node.iter)
-        depth = len(builder.statements)
-        try:
-            builder.run(node.body)
-        except _StaticExitError as leaving:
-            if leaving.statements is not builder.statements or len(builder.statements) < depth:
-                raise builder.error(codes.STATIC_LOOP_EXIT, leaving.node, statement=leaving.word) from None
-            broken = leaving.word == "break"
-        if broken or builder.terminated:
-            break
-    builder.loops.pop()
-    if not broken and not builder.terminated:
-        builder.run(node.orelse)
-
-
-class _StaticExitError(Exception):
-    """A `break` or `continue` of an unrolled loop, reached while typing its body."""
-
-    def __init__(self, word: str, statements: list[tree.Statement], node: ast.AST) -> None:
-        super().__init__(word)
-        self.word, self.statements, self.node = word, statements, node
-
-
-def leave_loop(builder: FunctionBuilder, node: ast.Break) -> None:
-    """`break`."""
-    loop = builder.loops[-1]
-    if loop.is_static:
-        raise _StaticExitError("break", builder.statements, node)
-    leaving = tree.Break(builder.span(node))
-    loop.breaks.append(Exit(dict(builder.names), builder.statements, node, leaving))
-    builder.emit(leaving)
-    builder.terminated = True
-
-
-def next_round(builder: FunctionBuilder, node: ast.Continue) -> None:
-    """`continue`."""
-    loop = builder.loops[-1]
-    if loop.is_static:
-        raise _StaticExitError("continue", builder.statements, node)
-    leaving = tree.Continue(builder.span(node))
-    loop.continues.append(Exit(dict(builder.names), builder.statements, node, leaving))
-    builder.emit(leaving)
-    builder.terminated = True
 
 
 LOOPS: Mapping[type[ast.stmt], StatementHandler] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
@@ -12,7 +13,7 @@ from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert, widen
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.structures import record_class
-from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Structure, Type
 
@@ -40,27 +41,40 @@ def bind_arguments(
 ) -> dict[str, Value]:
     """Match a call's arguments to the function's parameters, defaults filled in."""
     signature = inspect.signature(function, follow_wrapped=False)
+    given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
+    arguments: dict[str, Value] = {}
+    for name, parameter in signature.parameters.items():
+        if name in given:
+            arguments[name] = given[name]
+        else:
+            arguments[name] = outside_value(builder, parameter.default, name, node)
+    return arguments
+
+
+def match_arguments(
+    builder: FunctionBuilder,
+    function: str,
+    signature: inspect.Signature,
+    positional: tuple[Value, ...],
+    keywords: dict[str, Value],
+    node: ast.expr,
+) -> dict[str, Value]:
+    """Match a call's arguments to parameters; those that are left out have defaults."""
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise builder.error(codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function.__name__}`")
+            raise builder.error(codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function}`")
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as problem:
         raise builder.error(
             codes.ARGUMENT_COUNT,
             node,
-            function=function.__name__,
+            function=function,
             expected=count(len(signature.parameters), "argument"),
             given=_given(signature, len(positional), keywords, str(problem)),
-            signature=f"{function.__name__}{signature}",
+            signature=f"{function}{signature}",
         ) from None
-    arguments: dict[str, Value] = {}
-    for name, parameter in signature.parameters.items():
-        if name in bound.arguments:
-            arguments[name] = bound.arguments[name]
-        else:
-            arguments[name] = outside_value(builder, parameter.default, name, node)
-    return arguments
+    return dict(bound.arguments)
 
 
 def _given(signature: inspect.Signature, positional: int, keywords: dict[str, Value], problem: str) -> str:
@@ -84,6 +98,9 @@ def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> Argu
         return ArgumentKey(
             None, ("tuple", value.structure), tuple(argument_key(builder, item, node) for item in value.items)
         )
+    if isinstance(value, FunctionValue):
+        keys = tuple(argument_key(builder, item, node) for item in value.items)
+        return ArgumentKey(None, (value.function, value.names), keys)
     if isinstance(value, Method):
         raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
     return ArgumentKey(None, value)
@@ -93,7 +110,7 @@ def run_time_parts(value: Value) -> list[tree.Expression]:
     """Return the parts of an argument that are passed at run time."""
     if isinstance(value, tree.Expression):
         return [value]
-    if isinstance(value, TupleValue):
+    if isinstance(value, (FunctionValue, TupleValue)):
         return [part for item in value.items for part in run_time_parts(item)]
     return []
 
@@ -112,12 +129,20 @@ def bind_parameters(builder: FunctionBuilder, arguments: dict[str, Value]) -> tu
     return tuple(made)
 
 
+def bind_captured(builder: FunctionBuilder, captured: dict[str, Value]) -> tuple[tree.Variable, ...]:
+    """Give the names that an inner function captures their bindings, run-time parts as parameters."""
+    made: list[tree.Variable] = []
+    for name, value in captured.items():
+        builder.names[name] = _untyped_parameter(builder, name, value, builder.source.node, made)
+    return tuple(made)
+
+
 def _parameter_binding(
     builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
 ) -> Binding:
     target = None if argument.annotation is None else annotation_value(builder, argument.annotation)
     if target is not None and is_const(target):
-        if not isinstance(value, (CompileTime, TupleValue)):
+        if not isinstance(value, (CompileTime, FunctionValue, TupleValue)):
             raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")
         return value
     record = record_class(target)
@@ -125,7 +150,7 @@ def _parameter_binding(
         _check_record(builder, name, value, record, argument)
         target = None
     is_none = isinstance(value, CompileTime) and value.value is None
-    if target is not None and not is_none and not isinstance(value, (TupleValue, Method)):
+    if target is not None and not is_none and not isinstance(value, (FunctionValue, TupleValue, Method)):
         type = annotated_type(builder, target, name, argument)
         return _typed_parameter(builder, name, value, type, argument, made)
     return _untyped_parameter(builder, name, value, argument, made)
@@ -171,7 +196,7 @@ def array_matches(found: Array, annotated: Array) -> bool:
 
 
 def _untyped_parameter(
-    builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
+    builder: FunctionBuilder, name: str, value: Value, argument: ast.AST, made: list[tree.Variable]
 ) -> Binding:
     if isinstance(value, TupleValue):
         items: list[Value] = []
@@ -181,6 +206,10 @@ def _untyped_parameter(
             read = tree.Read(builder.span(argument), binding.type, binding) if is_variable else binding  # type: ignore[union-attr,arg-type]
             items.append(read)  # type: ignore[arg-type]
         return value.with_items(items)
+    if isinstance(value, FunctionValue):
+        carried = _untyped_parameter(builder, name, TupleValue(value.items), argument, made)
+        assert isinstance(carried, TupleValue)
+        return replace(value, items=carried.items)
     if not isinstance(value, tree.Expression):
         return value
     variable = builder.variable(name, value.type)

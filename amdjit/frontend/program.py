@@ -8,21 +8,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, describe
+from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, StatementHandler, describe
+from amdjit.frontend.closures import LocalFunction, define, is_static, local_signature, refreshed, split
 from amdjit.frontend.effects import lds_allocations, written_parameters
 from amdjit.frontend.expressions import EXPRESSIONS
 from amdjit.frontend.freeze import freeze
 from amdjit.frontend.loops import LOOPS
+from amdjit.frontend.matching import match
+from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import (
     argument_key,
     arguments_of,
     bind_arguments,
+    bind_captured,
     bind_parameters,
+    match_arguments,
     parameter_names,
     passed,
     run_time_parts,
@@ -33,50 +36,24 @@ from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
 from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import (
-    ArgumentKey,
     Binding,
     CompileTime,
+    FunctionValue,
     TupleValue,
     Undefined,
     Value,
-    identity,
     static_value,
 )
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Known, Tuple, Type
 
-_STATEMENTS = {**STATEMENTS, **LOOPS}
-
-
-@dataclass(frozen=True, slots=True)
-class OutsideRead:
-    """A variable that the code depends on: `scope` is a namespace, a closure cell, or an object with attributes."""
-
-    scope: Any
-    name: str
-    value: object
-
-    def is_current(self) -> bool:
-        """Whether the variable still has the value that was compiled in."""
-        if isinstance(self.scope, dict):
-            current = self.scope.get(self.name, _MISSING)
-        elif isinstance(self.scope, types.CellType):
-            current = _contents(self.scope)
-        else:
-            current = getattr(self.scope, self.name, _MISSING)
-        return current is self.value or (isinstance(current, _PLAIN) and identity(current) == identity(self.value))
-
-
-def _contents(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # emptied by `del`
-        return _MISSING
-
-
-_MISSING = object()
-_PLAIN = (int, float, str, tuple, np.generic)
+_STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
+    **STATEMENTS,
+    **LOOPS,
+    ast.Match: match,
+    ast.FunctionDef: define,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +73,9 @@ class _Instance:
     value: Value | None = None
 
 
+_Key = tuple[object, tuple[object, ...]]
+
+
 @dataclass
 class _Session:
     """Types a kernel and, once for each combination of argument types, the functions it calls."""
@@ -104,10 +84,8 @@ class _Session:
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     functions: list[tree.Function] = field(default_factory=list)
     reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
-    instances: dict[tuple[DeviceFunction | types.FunctionType, tuple[ArgumentKey, ...]], _Instance] = field(
-        default_factory=dict
-    )
-    active: list[types.FunctionType] = field(default_factory=list)
+    instances: dict[_Key, _Instance] = field(default_factory=dict)
+    active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
 
     def note_read(self, scope: Any, name: str, value: object) -> None:
@@ -128,14 +106,52 @@ class _Session:
             raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
         if python in self.active:
             raise builder.error(codes.RECURSION, node, function=python.__name__)
+        if not (python.__module__ or "").startswith("amdjit."):
+            self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
-        key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
+        arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
+        key: _Key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
         if key not in self.instances:
             try:
                 self.instances[key] = self._instantiate(function, python, arguments)
             except CompileError as failure:
                 raise _with_call(failure, python.__name__, builder, node) from None
-        instance = self.instances[key]
+        return self._result(builder, self.instances[key], arguments, node)
+
+    def call_local(
+        self,
+        builder: FunctionBuilder,
+        function: Value,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type a function made in the kernel for these arguments, and the call."""
+        assert isinstance(function, FunctionValue)
+        local = function.function
+        assert isinstance(local, LocalFunction)
+        if local.source.node in self.active:
+            raise builder.error(codes.RECURSION, node, function=local.name)
+        inner = new_builder(local.source, self, is_kernel=False)
+        defaults, captured = split(function)
+        if local.name in local.free - captured.keys():
+            inner.names[local.name] = FunctionValue(local, (), ())
+        signature = local_signature(inner, defaults)
+        given = match_arguments(builder, local.name, signature, positional, keywords, node)
+        arguments = {name: refreshed(builder, given.get(name, defaults.get(name))) for name in signature.parameters}  # type: ignore[arg-type]
+        whole = {**arguments, **captured}
+        key: _Key = (local, tuple((n, argument_key(builder, value, node)) for n, value in whole.items()))
+        if key not in self.instances:
+            try:
+                parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
+                self.instances[key] = self._type_body(inner, local.source.node, parameters)
+            except CompileError as failure:
+                raise _with_call(failure, local.name, builder, node) from None
+        return self._result(builder, self.instances[key], whole, node)
+
+    def _result(
+        self, builder: FunctionBuilder, instance: _Instance, arguments: dict[str, Value], node: ast.expr
+    ) -> Value:
         if instance.function is None:
             assert instance.value is not None
             for argument in arguments.values():
@@ -166,15 +182,18 @@ class _Session:
         source = read_source(python)
         builder = new_builder(source, self, is_kernel=False)
         parameters = bind_parameters(builder, arguments)
-        self.active.append(python)
+        return self._type_body(builder, python, parameters, function.inline)
+
+    def _type_body(
+        self, builder: FunctionBuilder, identity: object, parameters: tuple[tree.Variable, ...], inline: bool = True
+    ) -> _Instance:
+        self.active.append(identity)
         try:
-            return self._finish(builder, function, parameters)
+            return self._finish(builder, inline, parameters)
         finally:
             self.active.pop()
 
-    def _finish(
-        self, builder: FunctionBuilder, function: DeviceFunction, parameters: tuple[tree.Variable, ...]
-    ) -> _Instance:
+    def _finish(self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]) -> _Instance:
         source, node = builder.source, builder.source.node
         builder.run(node.body)
         static = None if node.returns else _static_result(builder)
@@ -188,8 +207,8 @@ class _Session:
             result,
             freeze(builder.statements),
             source.name_span,
-            function.inline,
-            transparent=function.inline and source.is_library,
+            inline,
+            transparent=inline and source.is_library,
             reports=builder.reports,
         )
         self.functions.append(typed)
@@ -283,7 +302,7 @@ def _static_result(builder: FunctionBuilder) -> Value | None:
     """A body of one `return` of a compile-time value is that value."""
     only_return = len(builder.returns) == 1 and builder.statements == [builder.returns[0].placeholder]
     value = builder.returns[0].value if only_return else None
-    return None if value is None or static_value(value) is None else value
+    return value if value is not None and (static_value(value) is not None or is_static(value)) else None
 
 
 def _finish_returns(builder: FunctionBuilder) -> Type:

@@ -14,7 +14,7 @@ from amdjit.frontend.builder import Exit, FunctionBuilder, describe
 from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.structures import structure_of
-from amdjit.frontend.values import Binding, CompileTime, Method, TupleValue, Undefined, Value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Tuple, Type, Vector, f64, from_dtype
 
@@ -180,7 +180,7 @@ def join_types(
     """
     typed = [value.type for value in values if isinstance(value, tree.Expression)]
     weak = [value for value in values if not isinstance(value, tree.Expression)]
-    if any(isinstance(v, Method) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
+    if any(isinstance(v, (FunctionValue, Method)) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
         return None
     if not typed or any(isinstance(value, TupleValue) for value in weak):
         typed += [materialise(builder, value, node).type for value in weak]
@@ -231,11 +231,21 @@ def _join_literal(result: Type, value: CompileTime) -> Type | None:
     return result if isinstance(result, Vector) and scalar == result.element else None
 
 
+_INNER_SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that statements assign, in inner blocks too."""
-    return frozenset(
-        inner.id
-        for node in nodes
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    )
+    """Return the names that statements assign or delete, in inner blocks too but not in inner functions."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.comprehension):
+            pending += [node.iter, *node.ifs]
+        elif isinstance(node, _INNER_SCOPES):
+            found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
+        else:
+            pending += ast.iter_child_nodes(node)
+    return frozenset(found)

@@ -49,6 +49,9 @@ def read_source(function: types.FunctionType) -> FunctionSource:
         raise _missing(function)
     text = SourceText(code.co_filename, lines)
     if code.co_name == "<lambda>":
+        found = [node for node in _lambdas(lines).get(code.co_firstlineno, []) if _same_parameters(node, code)]
+        if len(found) == 1:
+            return FunctionSource(function, as_definition(found[0]), text)
         line = text.line(code.co_firstlineno)
         column = max(line.find("lambda"), 0)
         span = Span(text, code.co_firstlineno, column, code.co_firstlineno, column + len("lambda"))
@@ -84,7 +87,28 @@ def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
     return found
 
 
-def _same_parameters(node: Definition, code: types.CodeType) -> bool:
+@functools.lru_cache(maxsize=64)
+def _lambdas(lines: tuple[str, ...]) -> dict[int, list[ast.Lambda]]:
+    """Map lines to the lambdas that begin there."""
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:  # the file was changed after the import
+        return {}
+    found: dict[int, list[ast.Lambda]] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Lambda):
+            found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def as_definition(node: ast.Lambda) -> ast.FunctionDef:
+    """Write a lambda as a `def` of one `return`."""
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
+    definition = ast.FunctionDef(name="lambda", args=node.args, body=body, decorator_list=[], returns=None)
+    return ast.copy_location(definition, node)
+
+
+def _same_parameters(node: Definition | ast.Lambda, code: types.CodeType) -> bool:
     """A file that was edited after the import may hold another function at this line."""
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     return tuple(names) == code.co_varnames[: code.co_argcount]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type
@@ -12,9 +12,9 @@ from amdjit.frontend.conversion import assign_to, convert, no_conversion, truth
 from amdjit.frontend.fields import field, is_element, is_records, store_field
 from amdjit.frontend.operators import binary
 from amdjit.frontend.reports import assert_statement, index_check, raise_statement
-from amdjit.frontend.scope import bind, merge
-from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
-from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.frontend.scope import bind, merge, read_name
+from amdjit.frontend.subscripts import check_element, element_indices, index_after, item_of, store_at, store_item
+from amdjit.frontend.values import CompileTime, TupleValue, Undefined, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector
 
@@ -62,18 +62,22 @@ def _assign_field(builder: FunctionBuilder, target: ast.Attribute, value: Value,
 
 
 def _assign_items(builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr) -> None:
-    starred = [element for element in target.elts if isinstance(element, ast.Starred)]
-    if starred:
-        raise builder.error(
-            codes.UNSUPPORTED_TARGET, starred[0], what="a name with `*`", remedy="take the items by index: `t[1:]`"
-        )
-    items = _items(builder, value, place)
+    items = _starred(target.elts, _items(builder, value, place))
     if len(items) != len(target.elts):
         names, values = count(len(target.elts), "name"), count(len(items), "value")
         raise builder.error(codes.UNPACK, target, names=names, values=values, type=describe(value))
     places = place.elts if isinstance(place, ast.Tuple) and len(place.elts) == len(items) else [place] * len(items)
     for inner, item, its_place in zip(target.elts, items, places, strict=True):
-        assign_target(builder, inner, item, its_place)
+        assign_target(builder, inner.value if isinstance(inner, ast.Starred) else inner, item, its_place)
+
+
+def _starred(targets: list[ast.expr], items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Gather what `*rest` takes into a tuple (Python makes a list)."""
+    at = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    taken = len(items) - (len(targets) - 1)
+    if at is None or taken < 0:
+        return items
+    return (*items[:at], TupleValue(items[at : at + taken]), *items[at + taken :])
 
 
 def _items(builder: FunctionBuilder, value: Value, node: ast.expr) -> tuple[Value, ...]:
@@ -129,6 +133,7 @@ def _update_element(
     builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
 ) -> None:
     span = builder.span(node.target)
+    check_element(builder, kind, index, node.target)
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
     load = tree.Load(span, kind.element, array, held, check=index_check(builder, array, held, node.target))
@@ -154,23 +159,59 @@ def evaluate(builder: FunctionBuilder, node: ast.Expr) -> None:
 
 def branch(builder: FunctionBuilder, node: ast.If) -> None:
     """`if`: a compile-time condition types one branch only."""
+    node = _nested(node)
     condition = truth(builder, builder.evaluate(node.test), node.test)
+    sides = (lambda: builder.run(node.body), lambda: builder.run(node.orelse))
+    ends = (node.body[-1], node.orelse[-1] if node.orelse else node.test)
+    branch_on(builder, condition, sides, ends, node)
+
+
+def _nested(node: ast.If) -> ast.If:
+    """Write `if a and (x := b):` as two ifs, so that the body knows that x is assigned."""
+    test = node.test
+    if node.orelse or not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return node
+    if not any(isinstance(inner, ast.NamedExpr) for value in test.values[1:] for inner in ast.walk(value)):
+        return node
+    rest = test.values[1] if len(test.values) == 2 else ast.copy_location(ast.BoolOp(test.op, test.values[1:]), test)
+    inner = ast.copy_location(ast.If(rest, node.body, []), node)
+    return ast.copy_location(ast.If(test.values[0], [inner], []), node)
+
+
+Side = Callable[[], None]
+
+
+def branch_on(
+    builder: FunctionBuilder, condition: Value, sides: tuple[Side, Side], ends: tuple[ast.AST, ast.AST], node: ast.stmt
+) -> None:
+    """Type what runs if a condition holds, and if not. ends: where errors about the meeting of the two point."""
     if isinstance(condition, CompileTime):
-        builder.run(node.body if condition.value else node.orelse)
+        sides[0 if condition.value else 1]()
         return
     assert isinstance(condition, tree.Expression)
     ways: list[Exit] = []
     bodies: list[list[tree.Statement]] = []
-    for nodes in (node.body, node.orelse):
+    for side, end in zip(sides, ends, strict=True):
         with builder.block() as statements:
-            builder.run(nodes)
+            side()
             bodies.append(statements)
             if not builder.terminated:
-                ways.append(Exit(builder.names, statements, nodes[-1] if nodes else node.test))
+                ways.append(Exit(builder.names, statements, end))
     if ways:
         builder.names = merge(builder, ways, node)
     builder.terminated = not ways
-    builder.emit(tree.If(builder.span(node.test), condition, bodies[0], bodies[1]))
+    builder.emit(tree.If(condition.span, condition, bodies[0], bodies[1]))
+
+
+def delete(builder: FunctionBuilder, node: ast.Delete) -> None:
+    """`del name`: reading it afterwards is an error."""
+    for target in node.targets:
+        if not isinstance(target, ast.Name):
+            raise builder.error(
+                codes.UNSUPPORTED_TARGET, target, what=f"`del {ast.unparse(target)}`", remedy="`del` takes names"
+            )
+        read_name(builder, target.id, target)
+        builder.names[target.id] = Undefined("was deleted")
 
 
 def leave_function(builder: FunctionBuilder, node: ast.Return) -> None:
@@ -195,6 +236,7 @@ STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     ast.Assert: assert_statement,
     ast.Assign: assign,
     ast.AugAssign: assign_augmented,
+    ast.Delete: delete,
     ast.Expr: evaluate,
     ast.If: branch,
     ast.Pass: skip,

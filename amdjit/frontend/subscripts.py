@@ -9,11 +9,13 @@ from dataclasses import replace
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
+from amdjit.frontend.effects import depends_on_memory
 from amdjit.frontend.fields import complex_item, element_view, field, is_element, is_records, store_element, store_field
 from amdjit.frontend.operators import fold, without_wrap
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.scope import bind
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.views import is_partial, view_of, whole_index
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Record, Scalar, Vector, i32, i64
@@ -37,31 +39,12 @@ def index_after(builder: FunctionBuilder, earlier: Sequence[Value], node: ast.Su
     return values, TupleValue(tuple(items))
 
 
-def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
-    """A slice of compile-time bounds: `types[:]` and `tuple[1:3]`."""
-    parts = [
-        builder.evaluate(part) if part is not None else CompileTime(None)
-        for part in (node.lower, node.upper, node.step)
-    ]
-    if not all(isinstance(part, CompileTime) for part in parts):
-        raise builder.error(
-            codes.UNSUPPORTED_EXPRESSION, node, expression="a slice", remedy="index elements one by one: `a[i]`"
-        )
-    return CompileTime(slice(*(part.value for part in parts if isinstance(part, CompileTime))))
-
-
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
     """Type an item read."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         if is_records(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
             return field(builder, container, index.value, node)
-        indices = element_indices(builder, container, container.type, index, node)
-        if is_records(container):
-            view = element_view(builder, container, indices, node)
-            assert isinstance(container.type.element, Record)
-            return complex_item(builder, view, node) if container.type.element.title else view
-        check = index_check(builder, container, indices, node)
-        return tree.Load(builder.span(node), container.type.element, container, indices, check=check)
+        return _array_item(builder, container, container.type, index, node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
         position = _vector_index(builder, container.type, index, node)
         return tree.ExtractElement(builder.span(node), container.type.element, container, position)
@@ -73,6 +56,49 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
             raise builder.error(codes.NOT_CONSTANT, index_place(node), what=f"an index of {describe(container)}")
         return fold(builder, node, lambda value, key: value[key], container.value, known.value)
     raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
+
+
+def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr) -> Value:
+    if not is_partial(index, type.ndim):
+        indices = element_indices(builder, array, type, index, node)
+        array, indices = _through_view(builder, array, indices, node)
+        if is_records(array):
+            return _record_item(builder, array, indices, node)
+        check = index_check(builder, array, indices, node)
+        return tree.Load(builder.span(node), type.element, array, indices, check=check)
+    held = builder.hold(array, "array", node) if depends_on_memory(array) else array
+    assert isinstance(held, tree.Expression)
+    items = whole_index(builder, index, type, node)
+    places = _axis_places(node, type.ndim)
+    dropped = {
+        axis: _element_index(builder, held, type, axis, item, place)
+        for axis, (item, place) in enumerate(zip(items, places, strict=True))
+        if not is_partial(item, 1)
+    }
+    return view_of(builder, held, items, node, dropped)
+
+
+def _record_item(
+    builder: FunctionBuilder, array: tree.Expression, indices: tuple[tree.Expression, ...], node: ast.expr
+) -> Value:
+    view = element_view(builder, array, indices, node)
+    assert isinstance(array.type, Array)
+    assert isinstance(array.type.element, Record)
+    return complex_item(builder, view, node) if array.type.element.title else view
+
+
+def _through_view(
+    builder: FunctionBuilder, array: tree.Expression, indices: tuple[tree.Expression, ...], node: ast.expr
+) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
+    """`a[i][j]` is `a[i, j]`: one address, where the view takes whole axes."""
+    if not isinstance(array, tree.View):
+        return array, indices
+    parts = list(zip(array.starts, array.extents, array.steps, strict=True))
+    is_whole = [isinstance(start, tree.Constant) and start.value == 0 and step == 1 for start, _, step in parts]
+    if not all(extent is None or whole for (_, extent, _), whole in zip(parts, is_whole, strict=True)):
+        return array, indices
+    rest = iter(indices)
+    return array.array, tuple(start if extent is None else next(rest) for start, extent, _ in parts)
 
 
 def index_place(node: ast.AST) -> ast.AST:
@@ -113,13 +139,15 @@ def store_at(
         if is_element(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
             store_field(builder, container, index.value, value, node, place)
             return
+        check_element(builder, container.type, index, node)
         indices = element_indices(builder, container, container.type, index, node)
         if is_records(container):
             store_element(builder, container, indices, value, node, place)
             return
         element = assign_to(builder, value, container.type.element, place)
-        check = index_check(builder, container, indices, node)
-        builder.emit(tree.Store(span, container, indices, element, check=check))
+        array, indices = _through_view(builder, container, indices, node)
+        check = index_check(builder, array, indices, node)
+        builder.emit(tree.Store(span, array, indices, element, check=check))
         return
     if (
         isinstance(container, tree.Expression)
@@ -139,6 +167,13 @@ def store_at(
     )
 
 
+def check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:
+    """A whole part of an array has no value to assign."""
+    if is_partial(index, type.ndim):
+        what = f"a part of {type}"
+        raise builder.error(codes.UNSUPPORTED_TARGET, node, what=what, remedy="assign its elements in a loop")
+
+
 def _vector_index(builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr) -> tree.Expression:
     if isinstance(index, CompileTime) and isinstance(index.value, int):
         if not -type.length <= index.value < type.length:
@@ -155,8 +190,8 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
     type = index.type if isinstance(index, tree.Expression) else None
     if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
         remedy = "convert it: `i32(...)`"
-        if isinstance(index, CompileTime) and isinstance(index.value, slice):
-            remedy = "index elements one by one: `a[i]`"
+        if is_partial(index, 1):
+            remedy = "index elements one by one: `v[i]`"
         raise builder.error(codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy)
     expression = materialise(builder, index, node)
     if not builder.session.limits.bounds_check:

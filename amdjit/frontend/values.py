@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +75,24 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceValue:
+    """A slice with bounds known at run time, held in variables; a part that is not given is `CompileTime(None)`."""
+
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """A function made in the kernel: what it is, and the values that it carries, by name."""
+
+    function: Any
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Undefined:
     """A name that has no single value here. `reason` completes the sentence "`x` ..."."""
 
@@ -105,7 +124,7 @@ def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
     return made
 
 
-Value = CompileTime | TupleValue | Method | tree.Expression
+Value = CompileTime | TupleValue | Method | SliceValue | FunctionValue | tree.Expression
 Binding = Value | tree.Variable | Undefined
 
 

@@ -194,6 +194,20 @@ class Stride(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View(Expression):
+    """A part of an array, in the same memory: for each axis of `array` where it starts, its extent, and its step.
+
+    Axes whose extent is None are dropped: `starts` has their index. Starts, extents and steps are integers of the
+    array's index_type; steps may be negative. No extent is negative; of an empty part no element is ever accessed.
+    """
+
+    array: Expression
+    starts: tuple[Expression, ...]
+    extents: tuple[Expression | None, ...]
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AllocateArray(Expression):
     """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a shape.
 

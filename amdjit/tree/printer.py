@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.tree import nodes as tree
-from amdjit.tree.views import View
+from amdjit.tree.record_views import RecordView
 
 __all__ = ["print_expression", "print_function", "print_program"]
 
@@ -155,6 +155,14 @@ def _axis_of(node: tree.Extent | tree.Stride) -> str:
     return f"{print_expression(node.array)}.{name}[{node.axis}]"
 
 
+def _view(node: tree.View) -> str:
+    parts = []
+    for start, extent, step in zip(node.starts, node.extents, node.steps, strict=True):
+        text = print_expression(start)
+        parts.append(text if extent is None else f"{text} + {step} * [0:{print_expression(extent)}]")
+    return f"{print_expression(node.array)}.view[{', '.join(parts)}]"
+
+
 def _insert(node: tree.InsertElement) -> str:
     return f"insert({_list((node.vector, node.index, node.value))})"
 
@@ -192,7 +200,7 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.Compare: _compare,
         tree.Logical: _logical,
         tree.Conditional: _conditional,
-        View: lambda node: _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}",
+        RecordView: lambda node: _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}",
         tree.Convert: lambda node: f"{node.type}({print_expression(node.operand)})",
         tree.Bitcast: lambda node: f"bitcast({print_expression(node.operand)}, {node.type})",
         tree.MakeVector: lambda node: f"{node.type}({_list(node.elements)})",
@@ -204,6 +212,7 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.TupleItem: lambda node: f"{print_expression(node.tuple)}[{node.index}]",
         tree.Extent: _axis_of,
         tree.Stride: _axis_of,
+        tree.View: _view,
         tree.AllocateArray: _allocate,
         tree.Load: lambda node: _element(node.array, node.indices, node.width, node.alignment),
         tree.AddressOf: lambda node: f"address_of({print_expression(node.array)}, {_list(node.indices)})",

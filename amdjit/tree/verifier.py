@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
+from amdjit.tree.checking import check as _check
+from amdjit.tree.checking import check_view
+from amdjit.tree.checking import fail as _fail
+from amdjit.tree.checking import same as _same
 from amdjit.tree.operators import BinaryOperator
-from amdjit.tree.printer import print_expression
-from amdjit.tree.views import View, fits
+from amdjit.tree.record_views import RecordView, fits
 from amdjit.types import (
     VOID,
     AddressSpace,
@@ -49,21 +52,6 @@ def verify(program: tree.Program) -> None:
 
 def _holds_array(type: Type) -> bool:
     return isinstance(type, Array) or (isinstance(type, Tuple) and any(map(_holds_array, type.elements)))
-
-
-def _fail(node: Any, message: str) -> NoReturn:
-    what = print_expression(node) if isinstance(node, tree.Expression) else type(node).__name__
-    raise InternalError(f"{node.span}: {message} (in {what})")
-
-
-def _check(holds: bool, node: Any, message: str) -> None:
-    if not holds:
-        _fail(node, message)
-
-
-def _same(node: Any, expected: Type, found: Type) -> None:
-    if expected != found:
-        _fail(node, f"{expected} expected, {found} found")
 
 
 def _is_integer(type: Type) -> bool:
@@ -283,6 +271,12 @@ class _Checker:
         _check(0 <= node.axis < array.ndim, node, f"no axis {node.axis} of {array}")
         _same(node, array.index_type, node.type)
 
+    def _view(self, node: tree.View) -> None:
+        check_view(node, self._indexed(node, node.array, node.starts))
+        for extent in node.extents:
+            if extent is not None:
+                self.expression(extent)
+
     def _allocate(self, node: tree.AllocateArray) -> None:
         if not isinstance(node.type, Array):
             _fail(node, f"{node.type} is no array")
@@ -363,9 +357,10 @@ class _Checker:
             tree.TupleItem: _tuple_item,
             tree.Extent: _axis,
             tree.Stride: _axis,
+            tree.View: _view,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
-            View: lambda self, node: _check(fits(node, self.expression), node, "not a part of the array"),
+            RecordView: lambda self, node: _check(fits(node, self.expression), node, "not a part of the array"),
             tree.AddressOf: _address_of,
             tree.CallIntrinsic: _call_intrinsic,
             tree.Call: _call,

@@ -106,6 +106,24 @@ def loop_variable_assigned_in_the_body(i, a, out):
         out[i] += k
 
 
+def loop_variable_assigned_a_constant_in_the_body(i, a, out):
+    k = 3
+    for k in range(a[i]):
+        if k % 2:
+            k = 50
+            continue
+        k = 70
+    out[i] = k
+    for k in reversed(range(a[i] % 4)):
+        k = 9
+    out[i] += k * 100
+    for k in range(3):
+        k = a[i] * 0.5
+    for k in range(3):
+        k = 5
+    out[i] += k * 1000
+
+
 def loop_variable_after_the_loop(i, a, out):
     k = -5
     for k in range(a[i]):
@@ -211,6 +229,7 @@ INTEGER_CASES = [
     nested_loops,
     while_with_statements_in_its_condition,
     loop_variable_assigned_in_the_body,
+    loop_variable_assigned_a_constant_in_the_body,
     loop_variable_after_the_loop,
     loop_variable_after_a_constant_range,
     steps_down,

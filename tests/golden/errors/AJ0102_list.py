@@ -6,7 +6,7 @@ from amdjit import f32
 
 @amdjit.kernel
 def squares(out: f32[:]):
-    größte = [i * i for i in range(10)]
+    größte = [1.0, 2.0, 3.0, 4.0]
     out[0] = größte[3]
 
 

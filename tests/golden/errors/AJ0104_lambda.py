@@ -1,9 +1,9 @@
-"""What is refused: lambda."""
+"""What is refused: lambda beside another one on its line."""
 
 import amdjit
 from amdjit import f32
 
-twice = lambda x: 2.0 * x  # noqa: E731
+twice, thrice = lambda x: 2.0 * x, lambda x: 3.0 * x
 
 
 @amdjit.kernel

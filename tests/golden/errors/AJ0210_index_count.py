@@ -6,7 +6,7 @@ from amdjit import f32
 
 @amdjit.kernel
 def row(a: f32[:, :], out: f32[:]):
-    out[0] = a[0]
+    out[0] = a[0, 1, 2]
 
 
 def run():

@@ -6,7 +6,7 @@ from amdjit import f32
 
 @amdjit.kernel
 def window(a: f32[:], out: f32[:]):
-    out[0] = a[1:3]
+    out[0] = a[1:3.5]
 
 
 def run():

@@ -10,7 +10,7 @@ from amdjit.types import Array, Record, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class View(Expression):
+class RecordView(Expression):
     """What lies `offset` bytes behind an array's start, or behind one of its elements where indices are given.
 
     Without indices: a field of all the elements, as an array of the same shape. With them: one element, or a field of
@@ -23,7 +23,7 @@ class View(Expression):
     check: int = 0
 
 
-def fits(node: View, type_of: Callable[[Expression], Type]) -> bool:
+def fits(node: RecordView, type_of: Callable[[Expression], Type]) -> bool:
     """Whether a view is one of a part of its array."""
     array, view = type_of(node.array), node.type
     if not isinstance(array, Array) or not isinstance(view, Array) or not isinstance(array.element, Record):

@@ -1,0 +1,110 @@
+"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, count, describe
+from amdjit.frontend.conversion import assign_to, convert
+from amdjit.frontend.forms import Arguments, constant_integer
+from amdjit.frontend.reports import index_check
+from amdjit.frontend.subscripts import element_indices
+from amdjit.frontend.values import CompileTime, Method, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Layout, Record, Scalar, Vector, boolean, i32
+
+Indices = tuple[tree.Expression, ...]
+
+
+def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
+    """`array.load(index, width)` and `array.store(index, vector)`."""
+    array = method.receiver
+    assert isinstance(array, tree.Expression)
+    assert isinstance(array.type, Array)
+    if isinstance(array.type.element, (Vector, Record)) or array.type.pitch or array.type.packing:
+        what = "are vectors already" if isinstance(array.type.element, Vector) else "are records or parts of them"
+        raise builder.error(
+            codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
+            remedy=f"its elements {what}: index it, `a[i]`",
+        )  # fmt: skip
+    index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
+    indices = element_indices(builder, array, array.type, index, node)
+    if method.name == "load":
+        width = constant_integer(builder, second, node, "the width of a load")
+        vector = _wide(builder, array.type, width, node)
+        if array.type.layout is Layout.STRIDED:
+            return _gather(builder, array, indices, vector, node)
+        check = index_check(builder, array, indices, node, width)
+        return tree.Load(builder.span(node), vector, array, indices, width, check=check)
+    if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
+        raise builder.error(
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="vector",
+            function="array.store",
+            expected="a vector",
+            found=describe(second),
+            remedy="store a vector, or assign one element: `a[i] = x`",
+        )
+    vector = _wide(builder, array.type, second.type.length, node)
+    value = assign_to(builder, second, vector, node)
+    if array.type.layout is Layout.STRIDED:
+        _scatter(builder, array, indices, value, node)
+    else:
+        check = index_check(builder, array, indices, node, vector.length)
+        builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, check=check))
+    return CompileTime(None)
+
+
+def _gather(
+    builder: FunctionBuilder, array: tree.Expression, indices: Indices, vector: Vector, node: ast.Call
+) -> tree.Expression:
+    """Neighbours along the last axis of a strided array need not be neighbours in memory."""
+    span = builder.span(node)
+    array, indices = _held(builder, array, node), tuple(_held(builder, index, node) for index in indices)
+    places = [_moved(builder, indices, number, node) for number in range(vector.length)]
+    checks = [index_check(builder, array, place, node) for place in places]
+    pairs = zip(places, checks, strict=True)
+    loads = (tree.Load(span, vector.element, array, place, check=check) for place, check in pairs)
+    return tree.MakeVector(span, vector, tuple(loads))
+
+
+def _scatter(
+    builder: FunctionBuilder, array: tree.Expression, indices: Indices, value: tree.Expression, node: ast.Call
+) -> None:
+    span = builder.span(node)
+    assert isinstance(value.type, Vector)
+    array, value = _held(builder, array, node), _held(builder, value, node)
+    indices = tuple(_held(builder, index, node) for index in indices)
+    assert isinstance(value.type, Vector)
+    for number in range(value.type.length):
+        position = convert(builder, CompileTime(number), i32, node)
+        element = tree.ExtractElement(span, value.type.element, value, position)
+        place = _moved(builder, indices, number, node)
+        builder.emit(tree.Store(span, array, place, element, check=index_check(builder, array, place, node)))
+
+
+def _moved(builder: FunctionBuilder, indices: Indices, number: int, node: ast.AST) -> Indices:
+    last = indices[-1]
+    distance = convert(builder, CompileTime(number), last.type, node)
+    return (*indices[:-1], tree.Binary(last.span, last.type, tree.BinaryOperator.ADD, last, distance, no_wrap=True))
+
+
+def _held(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -> tree.Expression:
+    held = builder.hold(value, "value", node)
+    assert isinstance(held, tree.Expression)
+    return held
+
+
+def _wide(builder: FunctionBuilder, array: Array, width: int, node: ast.Call) -> Vector:
+    assert isinstance(array.element, Scalar)
+    bits = array.element.bits * width
+    if array.element is boolean or width < 2 or bits not in (16, 32, 64, 96, 128, 256, 512, 1024):
+        raise builder.error(
+            codes.WIDE_ACCESS,
+            node,
+            width=count(width, "element"),
+            type=array,
+        )
+    return Vector(array.element, width)

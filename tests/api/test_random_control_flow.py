@@ -1,0 +1,50 @@
+"""Random programs of nested loops, branches, breaks and returns, in which every lane goes its own way."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from lanes import same_as_python
+from random_control_flow import functions
+
+from amdjit import static_range
+
+LANES = 32
+DATA = np.random.default_rng(17).integers(-30, 30, LANES).astype(np.int32)
+
+
+def check(source: str) -> None:
+    """Run a program in both ways; its source has to be found under its file's name."""
+    file = f"<random control flow {hash(source)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"static_range": static_range}
+    exec(compile(source, file, "exec"), names)
+    try:
+        same_as_python(names["function"], DATA, np.zeros(LANES, np.int32), lanes=LANES)
+    except BaseException:
+        print(source)
+        raise
+    finally:
+        del linecache.cache[file]
+
+
+# Shrinking compiles hundreds of programs: a failure shows the program that was found.
+PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
+CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+@given(functions())
+@settings(max_examples=15, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
+def test_random_control_flow_is_pythons(source: str) -> None:
+    check(source)
+
+
+@pytest.mark.exhaustive
+@given(functions())
+@settings(max_examples=400, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
+def test_much_random_control_flow_is_pythons(source: str) -> None:
+    check(source)

@@ -1,0 +1,93 @@
+"""A change of anything that the code was made from compiles it again, and `why_recompiled` says what it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from lanes import DEVICE
+
+import amdjit
+from amdjit import Const, f16, f32, i32
+
+FACTOR = 2
+
+
+def helper(x):
+    return x * FACTOR
+
+
+def outer_helper(x):
+    return helper(x) + 1
+
+
+@amdjit.kernel
+def uses_a_helper(out, n: Const):
+    out[0] = outer_helper(n)
+
+
+def run(kernel: Any, *arguments: Any) -> float:
+    out = np.zeros(1, np.float32)
+    with amdjit.use(DEVICE):
+        kernel[1, 1](out, *arguments)
+    return float(out[0])
+
+
+def reasons() -> list[str]:
+    return [str(change) for change in uses_a_helper.why_recompiled()]
+
+
+def test_changes_of_globals_and_helpers_are_noticed(monkeypatch: Any) -> None:
+    assert run(uses_a_helper, 3) == 7
+    assert reasons() == []
+    assert run(uses_a_helper, 4) == 9
+    assert reasons() == ["argument `n`: 3 -> 4"]
+    monkeypatch.setitem(globals(), "FACTOR", 10)
+    assert run(uses_a_helper, 4) == 41
+    assert reasons() == [f"global `FACTOR` of {__name__}: 2 -> 10"]
+
+    def replacement(x):
+        return x - 1
+
+    monkeypatch.setitem(globals(), "helper", replacement)
+    assert run(uses_a_helper, 4) == 4
+    (reason,) = reasons()
+    assert reason.startswith(f"global `helper` of {__name__}: `helper` of line ")
+    assert "-> `replacement` of line " in reason
+    monkeypatch.undo()
+    assert run(uses_a_helper, 4) == 9
+    assert run(uses_a_helper, 4) == 9
+    count = len(uses_a_helper.specialisations)
+    assert run(uses_a_helper, 3) == 7
+    assert len(uses_a_helper.specialisations) == count
+
+
+def test_a_changed_code_object_is_noticed(monkeypatch: Any) -> None:
+    assert run(uses_a_helper, 3) == 7
+    monkeypatch.setattr(helper, "__code__", outer_replacement.__code__)
+    assert run(uses_a_helper, 3) == 504
+    (reason,) = reasons()
+    assert reason.startswith("the code of `helper`: `helper` of line ")
+    monkeypatch.undo()
+    assert run(uses_a_helper, 3) == 7
+
+
+def outer_replacement(x):
+    return x + 500
+
+
+def test_types_and_options_are_named() -> None:
+    @amdjit.kernel
+    def copy(x, out):
+        out[0] = x[0]
+
+    copy.compile(f32[:], f32[:])
+    assert copy.why_recompiled() == ()
+    copy.compile(f16[:], f32[:])
+    (change,) = copy.why_recompiled()
+    assert (change.what, change.old, change.new) == ("argument `x`", "f32[::1]", "f16[::1]")
+    copy.compile(f16[:], f32[:], fastmath=True)
+    (change,) = copy.why_recompiled()
+    assert change.what == "option `fastmath`"
+    copy.compile(i32[:], i32[:])
+    assert [change.what for change in copy.why_recompiled()][:2] == ["argument `x`", "argument `out`"]
