@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,12 +46,17 @@ class Table:
 
 
 class DeviceMemory:
-    """Allocations by address. Safe to use from several threads."""
+    """Allocations by address. Safe to use from several threads.
+
+    There is no lock: arrays are freed by finalizers, which the garbage collector may run in the middle of any method
+    here, and a lock that this thread holds already would never be given. Instead each step is one operation of a dict
+    that no other thread and no collection can divide (docs.python.org/3/faq/library.html, thread-safe operations).
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._ranges: dict[int, Range] = {}
-        self._table: Table | None = None
+        self._change = object()  # another one after each change of `_ranges`
+        self._table: tuple[object, Table] | None = None  # and the change that it is of
 
     def allocate(self, nbytes: int, label: str = "", pieces: tuple[Piece, ...] | None = None) -> int:
         """Reserve memory, at least one byte; returns its address. BackendError when the host has none left.
@@ -67,35 +71,34 @@ class DeviceMemory:
         except (MemoryError, ValueError) as error:
             raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
         start = -(-storage.ctypes.data // ALIGNMENT) * ALIGNMENT
-        with self._lock:
-            self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage)
-            self._table = None
+        self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage)
+        self._change = object()
         return start
 
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at `address`."""
-        with self._lock:
-            if self._ranges.pop(address, None) is None:
-                raise BackendError(f"free: no allocation starts at {address:#x}")
-            self._table = None
+        if self._ranges.pop(address, None) is None:
+            raise BackendError(f"free: no allocation starts at {address:#x}")
+        self._change = object()
 
     def table(self) -> Table:
         """Return all allocations as they are now. What is freed later stays alive while the table does."""
-        with self._lock:
-            if self._table is None:
-                ranges = [allocation for _, allocation in sorted(self._ranges.items())]
-                rows = [(r.start + first, r.start + end, int(may)) for r in ranges for first, end, may in r.pieces]
-                storages = tuple(allocation.storage for allocation in ranges)
-                self._table = Table(np.array(rows, np.uint64).reshape(-1, TABLE_ROW), storages)
-            return self._table
+        change, known = self._change, self._table
+        if known is not None and known[0] is change:
+            return known[1]
+        ranges = [allocation for _, allocation in sorted(self._ranges.copy().items())]
+        rows = [(r.start + first, r.start + end, int(may)) for r in ranges for first, end, may in r.pieces]
+        storages = tuple(allocation.storage for allocation in ranges)
+        table = Table(np.array(rows, np.uint64).reshape(-1, TABLE_ROW), storages)
+        self._table = (change, table)
+        return table
 
     def check(self, address: int, nbytes: int) -> None:
         """BackendError unless one allocation holds all of [address, address + nbytes)."""
-        with self._lock:
-            starts = sorted(self._ranges)
-            index = bisect.bisect_right(starts, address) - 1
-            inside = index >= 0 and address + nbytes <= self._ranges[starts[index]].end
-        if not inside:
+        ranges = self._ranges.copy()
+        starts = sorted(ranges)
+        index = bisect.bisect_right(starts, address) - 1
+        if index < 0 or address + nbytes > ranges[starts[index]].end:
             raise BackendError(f"{nbytes} bytes at {address:#x} are in no allocation of this device")
 
     def write(self, address: int, data: memoryview) -> None:
@@ -119,8 +122,7 @@ class DeviceMemory:
 
     def nearest(self, address: int) -> Allocation | None:
         """Return the allocation nearest to an address, None if there are none."""
-        with self._lock:
-            ranges = list(self._ranges.values())
+        ranges = list(self._ranges.copy().values())
         if not ranges:
             return None
         best = min(ranges, key=lambda r: max(r.start - address, address - r.end, 0))

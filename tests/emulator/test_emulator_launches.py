@@ -198,3 +198,33 @@ def test_broken_cache_entries_are_ignored(tmp_path: Path) -> None:
             content = bytearray(entry.read_bytes())
             content[len(content) // 2] ^= 0xFF
             entry.write_bytes(content if (index + attempt) % 2 else content[: len(content) // 3])
+
+
+GARBAGE_DURING_LAUNCHES = """
+import gc
+import weakref
+from amdjit.emulator.memory import DeviceMemory
+
+class Held:
+    def __init__(self, memory):
+        self.cycle = self
+        weakref.finalize(self, memory.free, memory.allocate(64))
+
+memory = DeviceMemory()
+gc.set_threshold(1)
+for _ in range(2000):
+    held = Held(memory)
+    assert len(memory.table().rows) >= 1
+    memory.nearest(5)
+del held
+gc.collect()
+print(len(memory.table().rows))
+"""
+
+
+def test_memory_is_freed_by_a_collection_in_the_middle_of_anything() -> None:
+    # With a lock in DeviceMemory this hung: the finalizer waited for the method that it had interrupted.
+    environment = dict(os.environ) | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", GARBAGE_DURING_LAUNCHES]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
