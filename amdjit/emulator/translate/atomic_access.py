@@ -50,9 +50,12 @@ def emit_atomic(
     frame.native_void(atomic.symbol, [*arguments, frame.staging(0), frame.staging(_RESULT)])
     if result is None:
         return
-    count = operation.bits // 32
-    values = [frame.builder.load(V32, frame.staging(_RESULT + index), 64) for index in range(count)]
-    write_loaded(frame, result, Width(operation.bits // 8), values)
+    write_loaded(frame, result, Width(operation.bits // 8), old_values(frame, operation.bits // 32))
+
+
+def old_values(frame: Frame, dwords: int) -> list[Value]:
+    """Return what the last atomic found in memory, in the lanes that it was for."""
+    return [frame.builder.load(V32, frame.staging(_RESULT + index), 64) for index in range(dwords)]
 
 
 def _result(instruction: Instruction) -> Register | None:

@@ -20,7 +20,7 @@ CONDITIONAL = frozenset(
 )
 INDIRECT = frozenset({"s_setpc_b64", "s_swappc_b64"})
 ENDS = frozenset({"s_endpgm", "s_endpgm_saved"})
-PAUSES = frozenset({"s_barrier_wait", "s_sleep"})
+PAUSES = frozenset({"s_barrier_wait", "s_sleep", "s_sleep_var"})
 _DEBUG_TRAP = 3
 _LAST = CONDITIONAL | INDIRECT | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_trap"}
 

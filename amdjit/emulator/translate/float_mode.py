@@ -69,9 +69,10 @@ _MESSAGE_REAL_TIME = 0x83
 def _message_with_result(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["message"] != _MESSAGE_REAL_TIME:
         raise Untranslatable(instruction, "only the real time can be asked for in the emulator")
-    cycles = frame.builder.call("llvm.readcyclecounter", "i64", [])
-    operand = instruction.operands[0]
-    frame.write_scalar(operand, cycles)
+    b = frame.builder
+    cycles = b.call("llvm.readcyclecounter", "i64", [])
+    narrow = instruction.mnemonic.endswith("b32")
+    frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
 
 
 FLOAT_MODE: Mapping[str, Emitter] = {
@@ -79,5 +80,6 @@ FLOAT_MODE: Mapping[str, Emitter] = {
     "s_round_mode": _set_rounding,
     "s_setreg_imm32_b32": _set_register,
     "s_getreg_b32": _get_register,
+    "s_sendmsg_rtn_b32": _message_with_result,
     "s_sendmsg_rtn_b64": _message_with_result,
 }

@@ -23,7 +23,15 @@ from amdjit.emulator.layout import (
     Context,
     FaultKind,
 )
-from amdjit.emulator.translate.control_flow import CONDITIONAL, ENDS, Block, Graph, branch_target, is_debug_trap
+from amdjit.emulator.translate.control_flow import (
+    CONDITIONAL,
+    ENDS,
+    PAUSES,
+    Block,
+    Graph,
+    branch_target,
+    is_debug_trap,
+)
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
@@ -159,8 +167,8 @@ class _Translation:
             self._builder.branch(self._destination(last, branch_target(last)))
         elif name in ("s_setpc_b64", "s_swappc_b64"):
             self._indirect(last, following)
-        elif name in ("s_barrier_wait", "s_sleep"):
-            self._pause(following, name == "s_sleep")
+        elif name in PAUSES:
+            self._pause(following, name != "s_barrier_wait")
         elif name == "s_trap":
             self._trap(last)
         else:
@@ -337,19 +345,7 @@ class _Translation:
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
-_TERMINATORS = (
-    CONDITIONAL
-    | ENDS
-    | {
-        "s_branch",
-        "s_call_b64",
-        "s_setpc_b64",
-        "s_swappc_b64",
-        "s_barrier_wait",
-        "s_sleep",
-        "s_trap",
-    }
-)
+_TERMINATORS = CONDITIONAL | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
 
 
 def _label(pc: int) -> str:

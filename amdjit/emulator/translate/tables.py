@@ -9,14 +9,19 @@ from amdjit.emulator.translate.buffer_access import BUFFER_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
 from amdjit.emulator.translate.float_mode import FLOAT_MODE
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
+from amdjit.emulator.translate.lds_special import LDS_SPECIAL
 from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.memory_access import MEMORY_ACCESS
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.scalar_alu import SCALAR_ALU
 from amdjit.emulator.translate.scalar_control import SCALAR_CONTROL
 from amdjit.emulator.translate.scalar_memory import SCALAR_MEMORY
+from amdjit.emulator.translate.scalar_relative import SCALAR_RELATIVE
+from amdjit.emulator.translate.transposed_access import TRANSPOSED_ACCESS
 from amdjit.emulator.translate.vector_carry import VECTOR_CARRY
 from amdjit.emulator.translate.vector_compare import VECTOR_COMPARE
+from amdjit.emulator.translate.vector_cube import VECTOR_CUBE
+from amdjit.emulator.translate.vector_differences import VECTOR_DIFFERENCES
 from amdjit.emulator.translate.vector_division import VECTOR_DIVISION
 from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
 from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
@@ -41,4 +46,9 @@ EMITTERS: Mapping[str, Emitter] = {
     **VECTOR_DIVISION,
     **CROSS_LANE,
     **ATOMIC_ACCESS,
+    **LDS_SPECIAL,
+    **TRANSPOSED_ACCESS,
+    **SCALAR_RELATIVE,
+    **VECTOR_DIFFERENCES,
+    **VECTOR_CUBE,
 }

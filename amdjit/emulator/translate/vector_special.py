@@ -155,6 +155,20 @@ def _relative(source: bool, target: bool, split: bool) -> Emitter:
     return emit
 
 
+def _swap_relative(frame: Frame, instruction: Instruction) -> None:
+    """V_SWAPREL_B32: the destination's number plus M0[25:16], the source's plus M0[9:0]."""
+    b = frame.builder
+    m0 = frame.registers.scalar(M0)
+    frame.registers.flush_vectors(0, 256)
+    mask = frame.mask()
+    first = _place(frame, vector_register(instruction, "vdst").index, b.mask(b.shift("lshr", m0, 16), 10))
+    second = _place(frame, vector_register(instruction, "src0").index, b.mask(m0, 10))
+    left, right = b.load(V32, first, 4), b.load(V32, second, 4)
+    b.store(b.select(mask, right, left), first, 4)
+    b.store(b.select(mask, left, right), second, 4)
+    frame.registers.forget_vectors(0, 256)
+
+
 def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     b = frame.builder
     if offset is None:
@@ -164,7 +178,7 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     return b.offset(b.offset(STATE, SCALAR_BYTES), distance)
 
 
-RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32"})
+RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"})
 
 VECTOR_SPECIAL: Mapping[str, Emitter] = {
     **_transcendental(),
@@ -182,4 +196,5 @@ VECTOR_SPECIAL: Mapping[str, Emitter] = {
     "v_movreld_b32": _relative(False, True, False),
     "v_movrelsd_b32": _relative(True, True, False),
     "v_movrelsd_2_b32": _relative(True, True, True),
+    "v_swaprel_b32": _swap_relative,
 }

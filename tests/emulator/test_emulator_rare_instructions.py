@@ -1,0 +1,294 @@
+"""Instructions that compilers seldom make, against Python's numbers or LLVM's constant folding."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from building import assemble, emulate, missing_tools
+from float_checks import F32, quiet_numpy, run32, same
+from single_instruction import bits32, join64, run_registers, samples32, samples64, split64
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+__all__ = ["quiet_numpy"]
+
+LANES = np.arange(32, dtype=np.uint32)
+
+
+def byte_lists(row: np.ndarray) -> np.ndarray:
+    """Bytes of unsigned numbers, the lowest first, as wide integers."""
+    return np.ascontiguousarray(row).view(np.uint8).reshape(len(row), -1).astype(np.int64)
+
+
+def masked_sum(values: np.ndarray, references: np.ndarray, masked: bool) -> np.ndarray:
+    difference = np.abs(values - references)
+    return np.where(references == 0, 0, difference).sum(1) if masked else difference.sum(1)
+
+
+def test_byte_average() -> None:
+    rows = samples32(3)
+    x, y, z = (byte_lists(row) for row in rows)
+    expected = ((x + y + (z & 1)) >> 1).astype(np.uint8).view(np.uint32)[:, 0]
+    found = run_registers("  v_lerp_u8 v100, v1, v2, v3", rows, [100])[0]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("clamp", ["", " clamp"])
+def test_masked_differences(clamp: str) -> None:
+    rows = samples32(3)
+    rows[1] &= np.uint32(0xFF00FFFF)
+    total = masked_sum(byte_lists(rows[0]), byte_lists(rows[1]), True) + rows[2]
+    expected = np.minimum(total, 0xFFFFFFFF) if clamp else total & 0xFFFFFFFF
+    found = run_registers(f"  v_msad_u8 v100, v1, v2, v3{clamp}", rows, [100])[0]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("clamp", ["", " clamp"])
+@pytest.mark.parametrize("name", ["v_qsad_pk_u16_u8", "v_mqsad_pk_u16_u8"])
+def test_four_differences_in_words(name: str, clamp: str) -> None:
+    wide, addend = samples64(2)
+    references = np.resize(samples32(1)[0], len(wide)) & np.uint32(0x00FFFFFF)
+    found = run_registers(
+        f"  {name} v[100:101], v[1:2], v3, v[4:5]{clamp}",
+        np.stack([*split64(wide), references, *split64(addend)]),
+        [100, 101],
+    )
+    values, wanted = byte_lists(wide), byte_lists(references)
+    for part in range(4):
+        total = masked_sum(values[:, part : part + 4], wanted, name.startswith("v_mq"))
+        total += (addend >> np.uint64(16 * part) & np.uint64(0xFFFF)).astype(np.int64)
+        expected = np.minimum(total, 0xFFFF) if clamp else total & 0xFFFF
+        np.testing.assert_array_equal(found[part // 2] >> 16 * (part % 2) & 0xFFFF, expected)
+
+
+def test_four_differences_in_dwords() -> None:
+    rows = samples32(7)
+    body = "  v_mqsad_u32_u8 v[100:103], v[1:2], v3, v[4:7]"
+    found = run_registers(body, rows, [100, 101, 102, 103])
+    values = np.concatenate([byte_lists(rows[0]), byte_lists(rows[1])], axis=1)
+    for part in range(4):
+        total = masked_sum(values[:, part : part + 4], byte_lists(rows[2]), True) + rows[3 + part]
+        np.testing.assert_array_equal(found[part], total & 0xFFFFFFFF)
+
+
+def cube(x: float, y: float, z: float) -> tuple[float, float, float, float]:
+    """Face, coordinates S and T, twice the major axis."""
+    if abs(z) >= abs(x) and abs(z) >= abs(y):
+        return (5.0 if z < 0 else 4.0), (-x if z < 0 else x), -y, 2 * z
+    if abs(y) >= abs(x):
+        return (3.0 if y < 0 else 2.0), x, (-z if y < 0 else z), 2 * y
+    return (1.0 if x < 0 else 0.0), (z if x < 0 else -z), -y, 2 * x
+
+
+@pytest.mark.parametrize(
+    ("which", "name"), [(0, "v_cubeid_f32"), (1, "v_cubesc_f32"), (2, "v_cubetc_f32"), (3, "v_cubema_f32")]
+)
+def test_cube_maps(which: int, name: str) -> None:
+    rows = samples32(3).view(F32)
+    expected = [cube(*(float(row[index]) for row in rows))[which] for index in range(rows.shape[1])]
+    same(run32(f"{name} v100, v1, v2, v3", *rows), np.array(expected).astype(F32))
+
+
+def test_specular_product() -> None:
+    x, y, z = samples32(3).view(F32)
+    lowest = np.finfo(F32).min
+    expected = np.where((y > lowest) & (z > 0), x * y, lowest)
+    same(run32("v_mullit_f32 v100, v1, v2, v3", x, y, z), expected)
+
+
+def folded_constants(cases: list[tuple[float, int]]) -> np.ndarray:
+    """What LLVM's constant folding makes of the constants of range reduction."""
+    text = "declare double @llvm.amdgcn.trig.preop.f64(double, i32)\n"
+    for index, (number, segment) in enumerate(cases):
+        bits = struct.pack(">d", number).hex()
+        call = f"call double @llvm.amdgcn.trig.preop.f64(double 0x{bits.upper()}, i32 {segment})"
+        text += f"define double @f{index}() {{ %r = {call} ret double %r }}\n"
+    command = ["opt-22", "-mtriple=amdgcn", "-mcpu=gfx1201", "-passes=instcombine", "-S"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return np.array([literal(value) for value in re.findall(r"ret double (\S+)", done.stdout)])
+
+
+def _shift(number: float, segment: int) -> int:
+    exponent = int.from_bytes(struct.pack("<d", number), "little") >> 52 & 0x7FF
+    return 53 * segment + max(0, exponent - 1077)
+
+
+def literal(text: str) -> float:
+    return struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0] if text.startswith("0x") else float(text)
+
+
+def test_constants_of_range_reduction() -> None:
+    exponents = np.concatenate([np.arange(-60, 1024, 7), np.full(10, 1000)])
+    numbers = np.ldexp(np.full(len(exponents), -1.37), exponents)
+    cases = [(float(number), segment) for number in numbers for segment in (0, 1, 2, 3, 7, 19, 30)]
+    cases += [(float("inf"), segment) for segment in range(32)] + [(0.0, segment) for segment in range(32)]
+    # From there on LLVM gives 0, while the ISA document has bits up to 1201.
+    cases = [case for case in cases if _shift(*case) < 1120]
+    cases = cases[: len(cases) // 32 * 32]
+    numbers = np.array([case[0] for case in cases])
+    segments = np.array([case[1] for case in cases], np.uint32)
+    found = run_registers(
+        "  v_trig_preop_f64 v[100:101], v[1:2], v3", np.stack([*split64(numbers), segments]), [100, 101]
+    )
+    same(join64(*found, np.float64), folded_constants(cases))
+
+
+def test_relative_swap() -> None:
+    rows = samples32(4)[:, :64]
+    body = "  s_mov_b32 m0, 0x00020001\n  v_swaprel_b32 v1, v1"
+    found = run_registers(body, rows, [1, 2, 3, 4])
+    np.testing.assert_array_equal(found, rows[[0, 2, 1, 3]])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("s_movrels_b32 s40, s50", 3),
+        ("s_movrels_b64 s[40:41], s[50:51]", 3),
+        ("s_movreld_b32 s37, s50\n s_nop 0", 1),
+        ("s_mov_b32 m0, 0x00050001\n s_movrelsd_2_b32 s35, s50", 2),
+    ],
+)
+def test_scalar_relative_moves(body: str, expected: int) -> None:
+    setup = "".join(f"  s_mov_b32 s{50 + number}, {number + 1}\n" for number in range(6))
+    # M0 is 2: s52 holds 3; a pair's number grows by single registers.
+    after = {"s_movreld": "s39"}.get(body[:9], "s40")
+    found = run_registers(
+        f"{setup}  s_mov_b32 m0, 2\n  {body}\n  s_mov_b32 s60, {after}", samples32(1)[:, :32], [], ["s60"]
+    )
+    assert set(found[0]) == {expected}
+
+
+def lds_case(instructions: str, outputs: list[int], rows: np.ndarray) -> np.ndarray:
+    """Run with v1 stored to LDS first, and LDS read back to v120 in the end; v5 is four times the lane."""
+    body = f"""
+  v_lshlrev_b32 v5, 2, v0
+  ds_store_b32 v5, v1
+  ds_store_b32 v5, v2 offset:1024
+{instructions}
+  ds_load_b32 v120, v5
+  ds_load_b32 v121, v5 offset:1024"""
+    return run_registers(body, rows, [*outputs, 120, 121], lds=4096)
+
+
+def test_exchange_at_two_addresses() -> None:
+    rows = samples32(4)[:, 512:544]
+    found = lds_case("  ds_storexchg_2addr_stride64_rtn_b32 v[100:101], v5, v3, v4 offset1:4", [100, 101], rows)
+    np.testing.assert_array_equal(found, rows)
+    found = lds_case("  ds_storexchg_2addr_rtn_b32 v[100:101], v5, v3, v4 offset1:32", [100], rows)
+    np.testing.assert_array_equal(found[[0, 1]], rows[[0, 2]])
+
+
+def test_exchange_of_wide_numbers_at_two_addresses() -> None:
+    rows = samples32(4)[:, 512:544]
+    body = """
+  v_lshlrev_b32 v6, 3, v0
+  ds_storexchg_2addr_rtn_b64 v[100:103], v6, v[3:4], v[1:2] offset1:64
+  ds_load_2addr_b64 v[104:107], v6 offset1:64"""
+    found = lds_case(body, [100, 101, 104, 105, 106, 107], rows)
+    wide = np.concatenate([rows[0].reshape(16, 2), np.zeros((16, 2), np.uint32)]).T
+    np.testing.assert_array_equal(found[:2], wide)
+    np.testing.assert_array_equal(found[2:6], rows[[2, 3, 0, 1]])
+
+
+def test_conditional_exchange() -> None:
+    rows = samples32(4)[:, 512:544]
+    body = """
+  v_lshlrev_b32 v6, 3, v0
+  s_mov_b32 exec_lo, 0xffff
+  ds_condxchg32_rtn_b64 v[100:101], v6, v[3:4] offset:7
+  s_mov_b32 exec_lo, -1"""
+    found = lds_case(body, [100, 101], rows)
+    before, data = rows[0].reshape(16, 2), rows[2:4, :16].T
+    after = np.where(data >> 31 == 1, data & 0x7FFFFFFF, before)
+    np.testing.assert_array_equal(found[:2, :16].T, before)
+    np.testing.assert_array_equal(found[2], after.reshape(32))
+
+
+@pytest.mark.parametrize(("name", "sign"), [("ds_append", 1), ("ds_consume", -1)])
+def test_counters(name: str, sign: int) -> None:
+    rows = samples32(2)[:, 512:544]
+    body = f"""
+  s_mov_b32 m0, 8
+  v_mov_b32 v100, 7
+  s_mov_b32 exec_lo, 0x00f0f130
+  {name} v100 offset:4
+  s_mov_b32 exec_lo, -1"""
+    found = lds_case(body, [100], rows)
+    active = 0x00F0F130 >> LANES & 1
+    np.testing.assert_array_equal(found[0], np.where(active, rows[0, 3], 7))
+    expected = rows[0].copy()
+    expected[3] += np.uint32(sign * int(active.sum()) & 0xFFFFFFFF)
+    np.testing.assert_array_equal(found[1], expected)
+
+
+def test_addresses_by_lane() -> None:
+    rows = samples32(2)[:, 512:544]
+    body = """
+  s_mov_b32 m0, 0x40
+  ds_store_addtid_b32 v2 offset:64
+  s_mov_b32 m0, 0x80
+  ds_load_addtid_b32 v100"""
+    np.testing.assert_array_equal(lds_case(body, [100], rows)[0], rows[1])
+
+
+def global_case(body: str, source: np.ndarray, size: int) -> np.ndarray:
+    """Run with s[0:1] and s[2:3] at the source and at `size` dwords of results for each of 32 lanes."""
+    found = np.zeros((32, size), np.uint32)
+    text = f"  s_load_b128 s[0:3], s[0:1], 0x0\n  s_wait_kmcnt 0x0\n{body}"
+    emulate(assemble(text), "kernel", 1, 32, [source, found])
+    return found
+
+
+@pytest.mark.parametrize(("name", "kind", "dwords"), [("b128", np.uint16, 4), ("b64", np.uint8, 2)])
+def test_transposing_loads(name: str, kind: type, dwords: int) -> None:
+    """Lane l reads eight elements at its address; the maps are those measured on gfx1201."""
+    source = np.random.default_rng(3).integers(0, 256, (64, 8)).astype(kind)
+    order = np.random.default_rng(4).permutation(64)[:32].astype(np.uint32)
+    body = f"""
+  v_lshlrev_b32 v1, 2, v0
+  global_load_b32 v2, v1, s[0:1] offset:{source.nbytes}
+  v_mul_u32_u24 v2, {8 * source.itemsize}, v2
+  global_load_tr_{name} v[4:{3 + dwords}], v2, s[0:1]
+  v_mul_u32_u24 v1, {4 * dwords}, v0
+  global_store_{name} v1, v[4:{3 + dwords}], s[2:3]"""
+    data = np.concatenate([source.view(np.uint8).reshape(-1), order.view(np.uint8)])
+    found = global_case(body, data, dwords).view(kind)
+    read = source[order]
+    for lane in range(32):
+        for place in range(8):
+            other = 8 * (lane // 8) + place
+            if kind is np.uint8:
+                other = 16 * (lane // 16) + 8 * (place // 4) + 4 * (lane // 8 % 2) + place % 4
+            assert found[lane, place] == read[other, lane % 8]
+
+
+def test_blocks_of_registers() -> None:
+    source = np.arange(32 * 32, dtype=np.uint32) + 1000
+    names = [f"v{64 + number}" for number in range(32)]
+    clear = "\n".join(f"  v_mov_b32 {name}, {number}" for number, name in enumerate(names))
+    body = f"""
+  v_lshlrev_b32 v1, 7, v0
+{clear}
+  s_mov_b32 m0, 0x80010006
+  global_load_block v[64:95], v1, s[0:1]
+  s_mov_b32 m0, 0x8001ffff
+  global_store_block v1, v[64:95], s[2:3]"""
+    found = global_case(body, source, 32)
+    numbers = np.arange(32)
+    loaded = np.where(0x80010006 >> numbers & 1, source.reshape(32, 32), numbers)
+    np.testing.assert_array_equal(found, np.where(0x8001FFFF >> numbers & 1, loaded, 0))
+
+
+def test_global_addresses_by_lane() -> None:
+    source = np.arange(64, dtype=np.uint32) * 3
+    body = "  global_load_addtid_b32 v3, s[0:1] offset:64\n  global_store_addtid_b32 v3, s[2:3]"
+    np.testing.assert_array_equal(global_case(body, source, 1)[:, 0], source[16:48])
+
+
+def test_sleep_for_a_scalar_time_and_notes_for_tools() -> None:
+    body = "  s_mov_b32 s40, 3\n  s_sleep_var s40\n  s_version 7\n  v_mov_b32 v100, 9"
+    assert set(run_registers(body, bits32(np.zeros((1, 32), F32)), [100])[0]) == {9}
