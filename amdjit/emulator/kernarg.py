@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
@@ -16,8 +16,7 @@ _QUEUE_BYTES = 256
 _AXES = "xyz"
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(NamedTuple):
     """A launch: workgroups, work-items a workgroup, LDS asked for at the launch in bytes."""
 
     grid: Extent
@@ -65,6 +64,11 @@ def segment_size(kernel: Kernel) -> int:
     return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES
 
 
+def explicit_size(kernel: Kernel) -> int:
+    """Return how many bytes of the segment the explicit arguments take."""
+    return max((argument.offset + argument.size for argument in kernel.metadata.explicit_arguments), default=0)
+
+
 def _padded(kernel: Kernel) -> int:
     size = max(kernel.metadata.kernarg_size, kernel.descriptor.kernarg_size)
     return -(-size // 64) * 64 + 64
@@ -76,8 +80,7 @@ def build_segment(kernel: Kernel, geometry: Geometry, explicit: bytes, address: 
     LaunchError if `explicit` does not cover the kernel's arguments.
     """
     data = bytearray(segment_size(kernel))
-    arguments = kernel.metadata.explicit_arguments
-    needed = max((argument.offset + argument.size for argument in arguments), default=0)
+    needed = explicit_size(kernel)
     if not needed <= len(explicit) <= max(needed, kernel.metadata.kernarg_size):
         raise LaunchError(f"{kernel.name}: {len(explicit)} bytes of arguments were given, it takes {needed}")
     data[: len(explicit)] = explicit
@@ -100,7 +103,7 @@ def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:
     return (head + body).ljust(PACKET_BYTES, b"\0")
 
 
-def user_sgprs(kernel: Kernel, segment: bytes, address: int, dispatch_id: int) -> list[tuple[int, int]]:
+def user_sgprs(kernel: Kernel, segment: bytes | memoryview, address: int, dispatch_id: int) -> list[tuple[int, int]]:
     """Return (SGPR, value) of the user SGPRs; `segment` is at `address`. LaunchError if one is not emulated."""
     packet = address + _padded(kernel)
     values = {
@@ -122,7 +125,7 @@ def user_sgprs(kernel: Kernel, segment: bytes, address: int, dispatch_id: int) -
     return pairs + _preloaded(kernel, segment, end)
 
 
-def _preloaded(kernel: Kernel, segment: bytes, first: int) -> list[tuple[int, int]]:
+def _preloaded(kernel: Kernel, segment: bytes | memoryview, first: int) -> list[tuple[int, int]]:
     descriptor = kernel.descriptor
     start = 4 * descriptor.kernarg_preload_offset
     dwords = struct.unpack_from(f"<{descriptor.kernarg_preload_dwords}I", segment, start)

@@ -21,6 +21,9 @@ from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.function import WAVE_SYMBOL, WaveFunction, translate_wave
 
+# Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
+_SHORT = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -33,12 +36,20 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses."""
+    """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
+
+    longest: the most instructions that a wave executes, None where it may loop.
+    """
 
     code: LinkedCode
     address: int
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
+    longest: int | None
+
+    def is_short(self, waves: int) -> bool:
+        """Tell whether so many waves end within the time that it takes to hand them to other threads, about."""
+        return self.longest is not None and self.longest * waves <= _SHORT
 
 
 class EmulatedModule:
@@ -87,17 +98,18 @@ class EmulatedModule:
         stored = self._host.cache.get(key)
         if stored is not None:
             header, _, image = stored.partition(b"\n")
-            names = json.loads(header)
-            function = WaveFunction("", frozenset(names[0]), tuple(names[1]), tuple(names[2]))
+            natives, site_pcs, resume_pcs, longest = json.loads(header)
+            function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest)
         else:
             function = self._translate(kernel, full_waves)
             image = self._host.compiler.compile(function.text, optimise=False)
-            names = [sorted(function.natives), function.site_pcs, function.resume_pcs]
-            self._host.cache.put(key, json.dumps(names).encode() + b"\n" + image)
+            facts = [sorted(function.natives), function.site_pcs, function.resume_pcs, function.longest]
+            self._host.cache.put(key, json.dumps(facts).encode() + b"\n" + image)
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
-        return CompiledKernel(code, code.addresses[WAVE_SYMBOL], function.site_pcs, function.resume_pcs)
+        address = code.addresses[WAVE_SYMBOL]
+        return CompiledKernel(code, address, function.site_pcs, function.resume_pcs, function.longest)
 
     def _cache_key(self, kernel: Kernel, full_waves: bool) -> str:
         parts = ("wave function", self._host.compiler.identity, kernel.name, str(full_waves), self.code_object.data)
@@ -151,7 +163,7 @@ class EmulatedModule:
         return f"{disassemble(decode(segment.data, pc - segment.address, pc))} at pc {pc:#x}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class EmulatedFunction:
     """A kernel of a loaded code object."""
 

@@ -101,6 +101,12 @@ class DeviceMemory:
         if index < 0 or address + nbytes > ranges[starts[index]].end:
             raise BackendError(f"{nbytes} bytes at {address:#x} are in no allocation of this device")
 
+    def view(self, address: int, nbytes: int) -> memoryview:
+        """Return the first bytes of the allocation that starts at `address`; the view keeps them alive."""
+        storage = self._ranges[address].storage
+        first = address - storage.ctypes.data
+        return storage[first : first + nbytes].data
+
     def write(self, address: int, data: memoryview) -> None:
         """Copy host bytes in."""
         self.check(address, data.nbytes)

@@ -94,6 +94,14 @@ def build_graph(text: Text, entry: int) -> Graph:
     return Graph(entry, blocks, tuple(target for target in targets if target in blocks))
 
 
+def longest_run(graph: Graph) -> int | None:
+    """Return a bound on how many instructions a wave executes; None where a branch goes back and there may be none."""
+    for block in graph.blocks.values():
+        if any(successor <= block.instructions[-1].pc for successor in block.successors):
+            return None
+    return sum(len(block.instructions) for block in graph.blocks.values())
+
+
 class _Discovery:
     def __init__(self, text: Text) -> None:
         self._text = text

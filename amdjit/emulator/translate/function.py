@@ -31,6 +31,7 @@ from amdjit.emulator.translate.control_flow import (
     Graph,
     branch_target,
     is_debug_trap,
+    longest_run,
 )
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
@@ -53,13 +54,14 @@ class WaveFunction:
     """A translated kernel.
 
     text: LLVM IR. natives: the native functions it calls. site_pcs: the pc of each site. resume_pcs: where the
-    wave waits, by resume id (0 is the start).
+    wave waits, by resume id (0 is the start). longest: the most instructions that a wave executes, None if it may loop.
     """
 
     text: str
     natives: frozenset[str]
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
+    longest: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ class _Translation:
         text = self._text(attributes, [*self._builder.lines, *body, *tail])
         pauses = tuple(pause.after for pause in self._pauses)
         natives = frozenset(self._frame.natives)
-        return WaveFunction(text, natives, tuple(self._frame.sites.pcs), (self._graph.entry, *pauses))
+        sites = tuple(self._frame.sites.pcs)
+        return WaveFunction(text, natives, sites, (self._graph.entry, *pauses), longest_run(self._graph))
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())

@@ -1,0 +1,217 @@
+"""What launches of a kernel with one geometry share, and the memory of a launch, which later ones use again.
+
+A launch that finds all this made writes its arguments, resets a few fields and runs.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.code_object import Kernel
+from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segment_size, user_sgprs
+from amdjit.emulator.layout import (
+    SCALAR_BYTES,
+    SCALAR_SLOTS,
+    SITE_ROW,
+    VGPR_BYTES,
+    Context,
+    Fault,
+    Launch,
+    Stop,
+)
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory, Table
+
+_VGPRS = 256
+_STATE_BYTES = SCALAR_BYTES + _VGPRS * VGPR_BYTES
+# A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
+_DYNAMIC_STACK = 16 * 1024
+_CHUNKS_PER_THREAD = 8
+# Larger workspaces, and more of them than two launches at a time need, go with their launch.
+_KEPT_BYTES = 32 << 20
+_KEPT = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A translated kernel with a geometry. idle: the workspaces that no launch uses at the moment.
+
+    threads: how many host threads run it. short: it is over before it would pay to hand it to another thread.
+    """
+
+    kernel: Kernel
+    compiled: CompiledKernel
+    geometry: Geometry
+    load_bias: int
+    threads: int
+    short: bool
+    execs: NDArray[np.uint32]
+    item_ids: NDArray[np.uint32]
+    idle: list[Workspace] = field(default_factory=list)
+
+    @property
+    def waves(self) -> int:
+        """Waves of a workgroup."""
+        return len(self.execs)
+
+    def take(self, memory: DeviceMemory) -> Workspace:
+        """Return a workspace for one launch."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return Workspace(self, memory)
+
+    def give_back(self, workspace: Workspace) -> None:
+        """Keep a workspace for the next launch."""
+        if len(self.idle) < _KEPT and workspace.nbytes <= _KEPT_BYTES:
+            self.idle.append(workspace)
+
+
+def make_plan(function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int) -> Plan:
+    """Plan launches that may use so many host threads."""
+    ids, execs = _work_items(geometry, function.kernel.descriptor.workitem_id_components)
+    short = compiled.is_short(len(execs) * geometry.groups)
+    used = 1 if short else min(threads, geometry.groups)
+    return Plan(function.kernel, compiled, geometry, function.module.load_bias, used, short, execs, ids)
+
+
+class Workspace:
+    """The memory that native code works with in one launch at a time; it must outlive the native calls.
+
+    contexts: the address of each host thread's context. nbytes: about what it takes.
+    """
+
+    def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
+        # Not the plan itself, which has this workspace in turn: memory would wait for the garbage collector.
+        self._kernel, self._geometry = plan.kernel, plan.geometry
+        self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
+        self.nbytes = 0
+        size = segment_size(plan.kernel)
+        self._address = memory.allocate(size, "kernel arguments", ((0, size, False),))
+        weakref.finalize(self, memory.free, self._address).atexit = False
+        self._segment = memory.view(self._address, size)
+        self._explicit_size = explicit_size(plan.kernel)
+        self._is_written = False
+        self._sgprs_vary = plan.kernel.descriptor.kernarg_preload_dwords > 0 or any(
+            sgpr.name == "dispatch_id" for sgpr in plan.kernel.descriptor.user_sgprs
+        )
+        self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
+        self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+        self._launch = self._shared(plan)
+        self._sites: list[NDArray[np.uint8]] = []
+        self._table: Table | None = None
+        self._rows: NDArray[np.uint64] | None = None
+        self._contexts: NDArray[np.uint64] = np.zeros((plan.threads, Context.FIELDS), np.uint64)
+        for context in self._contexts:
+            self._fill(context, plan)
+        self.contexts = [row.ctypes.data for row in self._contexts]
+
+    def begin(self, explicit: bytes, dispatch: int, table: Table) -> None:
+        """Set up a launch with these arguments. LaunchError if they are not the kernel's."""
+        self._write_arguments(explicit, dispatch)
+        if table.rows is not self._rows:
+            self._rows = table.rows
+            self._contexts[:, Context.TABLE] = table.rows.ctypes.data
+            self._contexts[:, Context.TABLE_COUNT] = len(table.rows)
+            for sites in self._sites:
+                sites[:] = 0  # they name allocations
+        self._table = table
+        self._launch[Launch.STOP] = Stop.RUN
+        self._launch[Launch.NEXT_GROUP] = 0
+        self.record[Fault.CLAIMED] = 0
+
+    def end(self) -> None:
+        """The launch is over: let go of memory that was freed meanwhile."""
+        self._table = None
+
+    def stop(self, reason: Stop) -> None:
+        """Ask all threads to stop; a fault that was first stays the reason."""
+        if self._launch[Launch.STOP] == Stop.RUN:
+            self._launch[Launch.STOP] = reason
+
+    def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
+        first = not self._is_written
+        if first or len(explicit) != self._explicit_size:
+            self._segment[:] = build_segment(self._kernel, self._geometry, explicit, self._address)
+            self._is_written = True
+        else:
+            self._segment[: self._explicit_size] = explicit
+        if first or self._sgprs_vary:
+            for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
+                self._scalars[index] = value
+
+    def _shared(self, plan: Plan) -> NDArray[np.uint64]:
+        groups = plan.geometry.groups
+        values = {
+            Launch.GROUPS: groups,
+            Launch.CHUNK: max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
+            Launch.GRID_X: plan.geometry.grid[0],
+            Launch.GRID_Y: plan.geometry.grid[1],
+            Launch.WAVES: plan.waves,
+            Launch.WAVE_FUNCTION: plan.compiled.address,
+            Launch.STATE_BYTES: _STATE_BYTES,
+            Launch.SCALARS: self._scalars.ctypes.data,
+            Launch.EXECS: plan.execs.ctypes.data,
+            Launch.ITEM_IDS: plan.item_ids.ctypes.data,
+            Launch.FAULT: self.record.ctypes.data,
+        }
+        launch: NDArray[np.uint64] = np.zeros(Launch.FIELDS, np.uint64)
+        for place, value in values.items():
+            launch[place] = value
+        return launch
+
+    def _buffer(self, nbytes: int) -> NDArray[np.uint8]:
+        storage = _aligned(max(nbytes, 64))
+        self._kept.append(storage)
+        self.nbytes += storage.nbytes
+        return storage
+
+    def _fill(self, context: NDArray[np.uint64], plan: Plan) -> None:
+        descriptor = plan.kernel.descriptor
+        lds = descriptor.group_segment_bytes + plan.geometry.dynamic_lds
+        private = descriptor.private_segment_bytes
+        if plan.kernel.metadata.uses_dynamic_stack:
+            private = max(private, _DYNAMIC_STACK)
+        lane_bytes = -(-private // 16) * 16
+        sites = self._buffer(len(plan.compiled.site_pcs) * SITE_ROW * 8)
+        self._sites.append(sites)
+        values = {
+            Context.LAUNCH: self._launch.ctypes.data,
+            Context.SITES: sites.ctypes.data,
+            Context.LDS: self._buffer(lds).ctypes.data,
+            Context.LDS_SIZE: lds,
+            Context.SCRATCH_LANE_BYTES: lane_bytes,
+            Context.SCRATCH_ALL: self._buffer(lane_bytes * 32 * plan.waves).ctypes.data,
+            Context.STATES: self._buffer(_STATE_BYTES * plan.waves).ctypes.data,
+            Context.RESUMES: self._buffer(4 * plan.waves).ctypes.data,
+            Context.LOAD_BIAS: plan.load_bias,
+        }
+        for place, value in values.items():
+            context[place] = value
+
+
+def _aligned(nbytes: int) -> NDArray[np.uint8]:
+    storage: NDArray[np.uint8] = np.zeros(nbytes + 64, np.uint8)
+    start = -storage.ctypes.data % 64
+    return storage[start : start + nbytes]
+
+
+def _work_items(geometry: Geometry, components: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return v0 of each wave (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC of each wave."""
+    x, y, _ = geometry.block
+    waves = -(-geometry.items // 32)
+    items = np.arange(waves * 32, dtype=np.uint32)
+    packed = items % x
+    if components > 1:
+        packed |= (items // x % y) << np.uint32(10)
+    if components > 2:
+        packed |= (items // (x * y)) << np.uint32(20)
+    execs = np.full(waves, 0xFFFFFFFF, np.uint32)
+    if geometry.items % 32:
+        execs[-1] = (1 << geometry.items % 32) - 1
+    return packed, execs
