@@ -6,12 +6,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from amdjit.emulator.checks.code_object_waits import find_missing_waits
     from amdjit.emulator.device import EmulatorDevice
     from amdjit.emulator.running import run
 
-__all__ = ["EmulatorDevice", "run"]
+__all__ = ["EmulatorDevice", "find_missing_waits", "run"]
 
-_MODULES = {"EmulatorDevice": "amdjit.emulator.device", "run": "amdjit.emulator.running"}
+_MODULES = {
+    "EmulatorDevice": "amdjit.emulator.device",
+    "find_missing_waits": "amdjit.emulator.checks.code_object_waits",
+    "run": "amdjit.emulator.running",
+}
 
 
 def __getattr__(name: str) -> Any:
