@@ -1,6 +1,6 @@
 """Errors as values, their places in the source, and the exceptions that carry them."""
 
-from amdjit.diagnostics.diagnostic import Diagnostic, ErrorKind, raise_all
+from amdjit.diagnostics.diagnostic import Diagnostic, ErrorKind, in_source_order, raise_all
 from amdjit.diagnostics.errors import (
     AmdjitError,
     BackendError,
@@ -31,5 +31,6 @@ __all__ = [
     "TargetError",
     "TypeCheckError",
     "UnsupportedSyntaxError",
+    "in_source_order",
     "raise_all",
 ]

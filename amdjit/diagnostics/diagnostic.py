@@ -70,6 +70,22 @@ class Diagnostic:
         return "\n".join(lines)
 
 
+def in_source_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Return errors in the order of the kernel's lines, of those of one kind at one place the first.
+
+    Those of helpers stand where the kernel calls them.
+    """
+    unique: dict[tuple[str, Span | None], Diagnostic] = {}
+    for diagnostic in sorted(diagnostics, key=_position):
+        unique.setdefault((diagnostic.code, diagnostic.span), diagnostic)
+    return list(unique.values())
+
+
+def _position(diagnostic: Diagnostic) -> list[tuple[int, int]]:
+    spans = (*(span for _, span in diagnostic.calls), diagnostic.span)
+    return [(span.line, span.column) for span in spans if span is not None]
+
+
 def raise_all(diagnostics: list[Diagnostic]) -> None:
     """Raise the exception of the first diagnostic with all of them; return if there is none."""
     if diagnostics:

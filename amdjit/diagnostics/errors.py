@@ -13,12 +13,25 @@ class AmdjitError(Exception):
     """Root of all exceptions that amdjit raises on purpose."""
 
 
+_MOST_SHOWN = 20
+
+
 class CompileError(AmdjitError):
-    """The kernel cannot be compiled as written. `diagnostics` says where and what to write instead."""
+    """The kernel cannot be compiled as written. `diagnostics` says where and what to write instead.
+
+    It holds every error, in the order of the source; the text shows the first 20.
+    """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
-        super().__init__("\n\n".join(diagnostic.render() for diagnostic in diagnostics))
+        super().__init__(*diagnostics)
         self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        texts = [diagnostic.render() for diagnostic in self.diagnostics[:_MOST_SHOWN]]
+        more = len(self.diagnostics) - _MOST_SHOWN
+        if more > 0:
+            texts.append(f"and {more} more {'error' if more == 1 else 'errors'}")
+        return "\n\n".join(texts)
 
 
 class UnsupportedSyntaxError(CompileError):

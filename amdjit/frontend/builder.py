@@ -5,16 +5,27 @@ from __future__ import annotations
 import ast
 import contextlib
 import reprlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.diagnostics import CompileError, ErrorKind, Span, codes
+from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
+from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
-from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, SliceValue, TupleValue, Value
+from amdjit.frontend.values import (
+    POISONED,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    SliceValue,
+    TupleValue,
+    Undefined,
+    Value,
+)
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.types import Known, Tuple, Type, Void
@@ -119,13 +130,31 @@ class ReturnSite:
         self.statements[at : at + 1] = statements
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A state of a builder, to which it can be taken back."""
+
+    names: Mapping[str, Binding]
+    numbers: Mapping[str, int]
+    statements: int
+    returns: int
+    loops: int
+    failures: int
+    abandoned: bool
+
+
 def _position(statements: list[tree.Statement], wanted: tree.Statement | None) -> int:
     return next((i for i, statement in enumerate(statements) if statement is wanted), len(statements))
 
 
 @dataclass
 class FunctionBuilder:
-    """Types one function for one combination of arguments."""
+    """Types one function for one combination of arguments.
+
+    A refused statement does not end it. failures: the errors so far. refused: how many statements were refused, also
+    those that only read what another refused one assigns. abandoned: since a condition was refused it is unknown
+    whether control comes to the rest of this block, so that an error in it may be none.
+    """
 
     source: FunctionSource
     session: Session
@@ -140,6 +169,9 @@ class FunctionBuilder:
     terminated: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
+    failures: list[Diagnostic] = field(default_factory=list)
+    refused: int = 0
+    abandoned: bool = False
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
@@ -172,11 +204,20 @@ class FunctionBuilder:
         return handler(self, node)
 
     def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Type expressions that Python evaluates one after the other."""
+        """Type expressions that Python evaluates one after the other; refused are all that are wrong."""
         values: list[Value] = []
+        failures: list[CompileError] = []
+        names = self.names
         for node in nodes:
-            values, value = self.evaluate_after(values, node)
-            values.append(value)
+            try:
+                values, value = self.evaluate_after(values, node)
+                values.append(value)
+            except CompileError as failure:
+                self.names = names
+                self.poison(bound_names([node]))
+                failures.append(failure)
+        if failures:
+            raise CompileError(*(diagnostic for failure in failures for diagnostic in failure.diagnostics))
         return values
 
     def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
@@ -206,24 +247,77 @@ class FunctionBuilder:
             self.emit(tree.Evaluate(self.span(node), value))
 
     def run(self, nodes: list[ast.stmt]) -> None:
-        """Type statements up to the first one that leaves the block."""
+        """Type statements up to the first one that leaves the block; go on behind one that is refused."""
         for node in nodes:
             if self.terminated:
                 return
-            handler = self.statement_handlers.get(type(node))
+            if self.abandoned:
+                self.poison(bound_names([node]))
+                continue
+            self._run_statement(node)
+
+    def _run_statement(self, node: ast.stmt) -> None:
+        names, loops, refused = self.names, len(self.loops), self.refused
+        handler = self.statement_handlers.get(type(node))
+        try:
             if handler is None:
                 raise self.error(codes.UNSUPPORTED_STATEMENT, node, statement=_keyword(node))
             handler(self, node)
+        except CompileError as failure:
+            self.names = names
+            del self.loops[loops:]
+            self.refuse(failure)
+            self.poison(bound_names([node]))
+            self.terminated = isinstance(node, (ast.Return, ast.Raise))
+            self.abandoned |= isinstance(node, (ast.If, ast.While, ast.Match)) and may_leave(node)
+        else:
+            if self.refused > refused:
+                # What has no single value behind a loop or branch with a refused statement may have one without it.
+                names = self.names
+                self.poison(n for n in bound_names([node]) if isinstance(names.get(n, POISONED), Undefined))
+
+    def refuse(self, failure: CompileError) -> None:
+        """Keep the errors for which a statement is refused."""
+        self.refused += 1
+        self.failures += failure.diagnostics
+
+    def poison(self, names: Iterable[str]) -> None:
+        """Let reading these names be refused without an error of its own."""
+        self.names.update(dict.fromkeys(names, POISONED))
+
+    def raise_failures(self) -> None:
+        """End a function of which statements were refused."""
+        if self.refused:
+            raise CompileError(*self.failures)
+
+    def mark(self) -> Mark:
+        """Return the state as it is now."""
+        return Mark(
+            dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
+            len(self.failures), self.abandoned,
+        )  # fmt: skip
+
+    def rewind(self, mark: Mark) -> None:
+        """Take the builder back, to type the same statements again in another way.
+
+        The first error since then remains, so that no function is taken which was refused once.
+        """
+        self.names, self.numbers = dict(mark.names), dict(mark.numbers)
+        del self.statements[mark.statements :]
+        del self.returns[mark.returns :]
+        del self.loops[mark.loops :]
+        del self.failures[mark.failures + 1 :]
+        self.terminated, self.abandoned = False, mark.abandoned
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:
         """Collect the statements of an inner block, with a copy of the names; both are put back at the end."""
-        outer = self.statements, self.names, self.terminated
+        outer = self.statements, self.names, self.terminated, self.abandoned
         self.statements, self.names, self.terminated = [], dict(self.names), False
         try:
             yield self.statements
         finally:
-            self.statements, self.names, self.terminated = outer
+            self.statements, self.names, self.terminated, self.abandoned = outer
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[list[tree.Statement]]:

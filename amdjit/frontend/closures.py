@@ -8,12 +8,13 @@ import inspect
 from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.parameters import arguments_of, parameter_names
-from amdjit.frontend.scope import assigned_names, bind, read_name
+from amdjit.frontend.scope import bind, read_name
 from amdjit.frontend.source import FunctionSource, as_definition
-from amdjit.frontend.values import CompileTime, FunctionValue, TupleValue, Undefined, Value
+from amdjit.frontend.values import CompileTime, FunctionValue, Poisoned, TupleValue, Undefined, Value
 
 # In front of the name of a parameter whose default value a function value carries.
 _DEFAULT = "="
@@ -79,7 +80,8 @@ def refreshed(builder: FunctionBuilder, value: Value, active: frozenset[object] 
             raise builder.error(codes.UNDEFINED_NAME, function.source.node, name=name, reason="is not defined any more")
         binding = builder.names.get(name)
         is_active = isinstance(binding, FunctionValue) and binding.function in active
-        if binding is not None and not isinstance(binding, Undefined) and not is_active:
+        is_known = isinstance(binding, Poisoned) or not isinstance(binding, Undefined)
+        if binding is not None and is_known and not is_active:
             kept.append((name, refreshed(builder, read_name(builder, name, function.source.node), active)))
     return FunctionValue(function, tuple(name for name, _ in kept), tuple(item for _, item in kept))
 

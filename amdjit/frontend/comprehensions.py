@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.choices import both, either
 from amdjit.frontend.conversion import truth
@@ -15,7 +16,7 @@ from amdjit.frontend.effects import has_effects
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.iterables import items_of, static_items
 from amdjit.frontend.operators import binary, fold
-from amdjit.frontend.scope import MOST_ITEMS, assigned_names, outside_value
+from amdjit.frontend.scope import MOST_ITEMS, outside_value
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.values import Binding, CompileTime, TupleValue, Value, static_value
 

@@ -6,25 +6,27 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
-from amdjit.frontend.conversion import convert, literal, materialise, truth
+from amdjit.frontend.conversion import convert, literal, materialise
 from amdjit.frontend.iterables import has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
-from amdjit.frontend.scope import assigned_names, bind, join_types
+from amdjit.frontend.recovery import condition_of, unknown_rounds
+from amdjit.frontend.scope import bind, join_types, undefined
 from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
-from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Undefined, Value
+from amdjit.frontend.values import POISONED, Binding, CompileTime, FunctionValue, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Type, boolean
+from amdjit.types import VOID, Scalar, Type, boolean
 
 
 class _WidenError(Exception):
-    """The body gives a carried name a wider type: type the loop again with it."""
+    """The body gives a carried name a wider type, None if it is poisoned: type the loop again with it."""
 
-    def __init__(self, name: str, type: Type) -> None:
+    def __init__(self, name: str, type: Type | None) -> None:
         super().__init__(name)
         self.name, self.type = name, type
 
@@ -32,7 +34,7 @@ class _WidenError(Exception):
 def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
     """`while`: also with an `else`."""
     with builder.block():
-        test = truth(builder, builder.evaluate(node.test), node.test)
+        test = condition_of(builder, node.test)
     if isinstance(test, CompileTime) and not test.value:
         builder.run(node.orelse)
         return
@@ -43,7 +45,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
     loop = builder.loops[-1]
     span = builder.span(node.test)
     with builder.block() as body:
-        condition = truth(builder, builder.evaluate(node.test), node.test)
+        condition = condition_of(builder, node.test)
         ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
         otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
@@ -73,7 +75,11 @@ def _break_unless(
 
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
-    iterable, unroll = iterable_of(builder, node)
+    try:
+        iterable, unroll = iterable_of(builder, node)
+    except CompileError as failure:
+        unknown_rounds(builder, node, failure)
+        return
     if isinstance(iterable, tuple):
         static_loop(builder, node, iterable)
     elif isinstance(iterable, Sequence):
@@ -171,8 +177,8 @@ def _with_stable_types(
 ) -> None:  # fmt: skip
     """Type a loop, and again with a wider type for each name that the body widens, until all types stay."""
     names = sorted(name for name in assigned_names(nodes) if name in builder.names and name not in skip)
-    wider: dict[str, Type] = {}
-    before = dict(builder.names), len(builder.statements), dict(builder.numbers), len(builder.returns)
+    wider: dict[str, Type | None] = {}
+    before = builder.mark()
     while True:
         carried = _carry(builder, names, wider, node)
         builder.loops.append(Loop(carried))
@@ -180,34 +186,33 @@ def _with_stable_types(
             one_pass()
         except _WidenError as widened:
             wider[widened.name] = widened.type
-            builder.names, builder.numbers = dict(before[0]), dict(before[2])
-            del builder.statements[before[1] :]
-            del builder.returns[before[3] :]
-            builder.terminated = False
+            builder.rewind(before)
         else:
-            return
-        finally:
             builder.loops.pop()
+            return
 
 
 def _carry(
-    builder: FunctionBuilder, names: list[str], wider: dict[str, Type], node: ast.stmt
+    builder: FunctionBuilder, names: list[str], wider: dict[str, Type | None], node: ast.stmt
 ) -> dict[str, tree.Variable]:
     """Put each name that goes round into a variable; compile-time objects other than numbers stay outside."""
     carried: dict[str, tree.Variable] = {}
     for name in names:
         binding = builder.names[name]
+        if binding is POISONED or wider.get(name, VOID) is None:
+            builder.poison([name])
+            continue
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             builder.names[name] = Undefined("has no single value in the loop that assigns it")
             continue
-        if isinstance(binding, tree.Variable) and wider.get(name, binding.type) == binding.type:
+        type = wider.get(name)
+        if isinstance(binding, tree.Variable) and type in (None, binding.type):
             carried[name] = binding
             continue
         value = _run_time(builder, binding, node)
-        target = wider.get(name, value.type)
         builder.names[name] = Undefined("")
-        bind(builder, name, convert(builder, value, target, node), node)
+        bind(builder, name, convert(builder, value, type or value.type, node), node)
         carried[name] = cast(tree.Variable, builder.names[name])
     return carried
 
@@ -262,8 +267,10 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
     binding = way.names.get(name)
     if binding is carried or binding is None:
         return
+    if binding is POISONED:
+        raise _WidenError(name, None)
     if isinstance(binding, Undefined):
-        raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason=binding.reason)
+        raise undefined(builder, name, binding, way.node)
     value: Value = _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
     read = tree.Read(builder.span(way.node), carried.type, carried)
     joined = join_types(builder, f"`{name}`", [read, value], way.node)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.diagnostics import CompileError, codes
+from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, StatementHandler, describe
 from amdjit.frontend.closures import LocalFunction, define, is_static, local_signature, refreshed, split
 from amdjit.frontend.effects import lds_allocations, written_parameters
@@ -31,7 +32,7 @@ from amdjit.frontend.parameters import (
     run_time_parts,
 )
 from amdjit.frontend.report_sites import ReportSites
-from amdjit.frontend.scope import assigned_names, join_types, outside_value
+from amdjit.frontend.scope import join_types, outside_value
 from amdjit.frontend.source import FunctionSource, read_source
 from amdjit.frontend.statements import STATEMENTS, return_value
 from amdjit.frontend.structures import record_class
@@ -85,6 +86,7 @@ class _Session:
     functions: list[tree.Function] = field(default_factory=list)
     reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
     instances: dict[_Key, _Instance] = field(default_factory=dict)
+    failed: dict[_Key, CompileError] = field(default_factory=dict)
     active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
 
@@ -111,12 +113,8 @@ class _Session:
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
         key: _Key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
-        if key not in self.instances:
-            try:
-                self.instances[key] = self._instantiate(function, python, arguments)
-            except CompileError as failure:
-                raise _with_call(failure, python.__name__, builder, node) from None
-        return self._result(builder, self.instances[key], arguments, node)
+        instance = self._instance(builder, key, node, lambda: self._instantiate(function, python, arguments))
+        return self._result(builder, instance, arguments, node)
 
     def call_local(
         self,
@@ -141,13 +139,25 @@ class _Session:
         arguments = {name: refreshed(builder, given.get(name, defaults.get(name))) for name in signature.parameters}  # type: ignore[arg-type]
         whole = {**arguments, **captured}
         key: _Key = (local, tuple((n, argument_key(builder, value, node)) for n, value in whole.items()))
-        if key not in self.instances:
+
+        def make() -> _Instance:
+            parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
+            return self._type_body(inner, local.source.node, parameters)
+
+        return self._result(builder, self._instance(builder, key, node, make), whole, node)
+
+    def _instance(
+        self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
+    ) -> _Instance:
+        """Type a function for these arguments, once."""
+        if key not in self.instances and key not in self.failed:
             try:
-                parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
-                self.instances[key] = self._type_body(inner, local.source.node, parameters)
+                self.instances[key] = make()
             except CompileError as failure:
-                raise _with_call(failure, local.name, builder, node) from None
-        return self._result(builder, self.instances[key], whole, node)
+                self.failed[key] = failure
+        if key in self.failed:
+            raise _with_call(self.failed[key], builder, node)
+        return self.instances[key]
 
     def _result(
         self, builder: FunctionBuilder, instance: _Instance, arguments: dict[str, Value], node: ast.expr
@@ -196,6 +206,7 @@ class _Session:
     def _finish(self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]) -> _Instance:
         source, node = builder.source, builder.source.node
         builder.run(node.body)
+        builder.raise_failures()
         static = None if node.returns else _static_result(builder)
         if static is not None:
             return _Instance(None, static)
@@ -229,6 +240,7 @@ def type_kernel(
     parameters = _kernel_parameters(builder, names, arguments)
     session.active.append(function)
     builder.run(source.node.body)
+    raise_all(in_source_order(builder.failures))
     kernel = tree.Function(
         source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, False, reports=builder.reports
     )
@@ -345,7 +357,7 @@ def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> N
     site.replace(statements)
 
 
-def _with_call(failure: CompileError, name: str, builder: FunctionBuilder, node: ast.expr) -> CompileError:
+def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr) -> CompileError:
     site = (builder.source.node.name, builder.span(node))
     from_here = tuple(type(d)(d.kind, d.span, d.fields, (site, *d.calls)) for d in failure.diagnostics)
     return type(failure)(*from_here)

@@ -9,12 +9,22 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from amdjit.diagnostics import ErrorKind, codes
+from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
 from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.structures import structure_of
-from amdjit.frontend.values import Binding, CompileTime, FunctionValue, Method, TupleValue, Undefined, Value
+from amdjit.frontend.values import (
+    POISONED,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    Poisoned,
+    TupleValue,
+    Undefined,
+    Value,
+)
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Tuple, Type, Vector, f64, from_dtype
 
@@ -33,11 +43,18 @@ def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
 
 def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
     if isinstance(binding, Undefined):
-        raise builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
+        raise undefined(builder, name, binding, node)
     if isinstance(binding, tree.Variable):
         read = tree.Read(builder.span(node), binding.type, binding)
         return builder.unpack(read) if isinstance(binding.type, Tuple) else read
     return binding
+
+
+def undefined(builder: FunctionBuilder, name: str, binding: Undefined, node: ast.AST) -> CompileError:
+    """Return the error of a name without a value; it says nothing where the cause was an error that is known."""
+    if isinstance(binding, Poisoned):
+        return CompileError()
+    return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
 
 
 def _outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
@@ -124,6 +141,8 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
     first = bindings[0]
     if first is not None and all(_same(first, other) for other in bindings[1:]):
         return first
+    if any(binding is POISONED for binding in bindings):
+        return POISONED
     if any(binding is None for binding in bindings):
         return Undefined("is assigned on one way only")
     for binding in bindings:
@@ -229,23 +248,3 @@ def _join_literal(result: Type, value: CompileTime) -> Type | None:
     if isinstance(result, Scalar):
         return scalar
     return result if isinstance(result, Vector) and scalar == result.element else None
-
-
-_INNER_SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that statements assign or delete, in inner blocks too but not in inner functions."""
-    found: set[str] = set()
-    pending: list[ast.AST] = list(nodes)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.comprehension):
-            pending += [node.iter, *node.ifs]
-        elif isinstance(node, _INNER_SCOPES):
-            found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
-        else:
-            pending += ast.iter_child_nodes(node)
-    return frozenset(found)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type
 from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
-from amdjit.frontend.conversion import assign_to, convert, no_conversion, truth
+from amdjit.frontend.conversion import assign_to, convert, no_conversion
 from amdjit.frontend.fields import field, is_element, is_records, store_field
 from amdjit.frontend.operators import binary
+from amdjit.frontend.recovery import condition_of
 from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge, read_name
 from amdjit.frontend.subscripts import check_element, element_indices, index_after, item_of, store_at, store_item
@@ -160,7 +161,7 @@ def evaluate(builder: FunctionBuilder, node: ast.Expr) -> None:
 def branch(builder: FunctionBuilder, node: ast.If) -> None:
     """`if`: a compile-time condition types one branch only."""
     node = _nested(node)
-    condition = truth(builder, builder.evaluate(node.test), node.test)
+    condition = condition_of(builder, node.test)
     sides = (lambda: builder.run(node.body), lambda: builder.run(node.orelse))
     ends = (node.body[-1], node.orelse[-1] if node.orelse else node.test)
     branch_on(builder, condition, sides, ends, node)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from amdjit.frontend.bound_names import bound_names
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop
 from amdjit.frontend.conversion import convert
 from amdjit.frontend.scope import merge
@@ -45,18 +46,13 @@ def leave_behind(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: a
 
 def static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
     """Type the body once an item."""
-    before = dict(builder.names), len(builder.statements), dict(builder.numbers), len(builder.returns)
-    depth = len(builder.loops)
+    before = builder.mark()
     try:
         _plain_rounds(builder, node, items)
     except _RunTimeExitError as leaving:
-        if leaving.depth != depth:
+        if leaving.depth != before.loops:
             raise
-        builder.names, builder.numbers = dict(before[0]), dict(before[2])
-        del builder.statements[before[1] :]
-        del builder.returns[before[3] :]
-        del builder.loops[depth:]
-        builder.terminated = False
+        builder.rewind(before)
         _rounds_with_exits(builder, node, items)
 
 
@@ -67,13 +63,17 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, .
     broken = False
     for item in items:
         assign_target(builder, node.target, item, node.iter)
-        depth = len(builder.statements)
+        depth, refused = len(builder.statements), builder.refused
         try:
             builder.run(node.body)
         except _StaticExitError as leaving:
             if leaving.statements is not builder.statements or len(builder.statements) < depth:
                 raise _RunTimeExitError(own) from None
             broken = leaving.word == "break"
+        if builder.refused > refused:
+            # The other rounds would be refused for the same reason.
+            builder.poison(bound_names([node]))
+            break
         if broken or builder.terminated:
             break
     builder.loops.pop()
@@ -82,13 +82,13 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, .
 
 
 def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
-    outer = Loop({})
+    outer, refused = Loop({}), builder.refused
     has_continue = any(isinstance(leaving, ast.Continue) for leaving in _exits(node.body))
     one_round = _one_round if has_continue else _open_round
     builder.loops.append(outer)
     with builder.block() as body:
         for item in items:
-            if not builder.terminated:
+            if not builder.terminated and builder.refused == refused:
                 one_round(builder, node, item, outer)
         ends = [] if builder.terminated else [Exit(builder.names, body, node)]
     otherwise = loop_else(builder, node, ends)

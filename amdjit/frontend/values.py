@@ -99,6 +99,14 @@ class Undefined:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Poisoned(Undefined):
+    """A name whose assignment was refused: what reads it is refused as well, without another error."""
+
+
+POISONED = Poisoned("was not typed")
+
+
 def static_value(value: Value) -> CompileTime | None:
     """Return the compile-time object of a value whose every part is known, None otherwise."""
     if isinstance(value, CompileTime):

@@ -11,6 +11,7 @@ import amdjit
 from amdjit.diagnostics import AmdjitError, CompileError, codes
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
+SEVERAL = sorted((Path(__file__).parent / "several").glob("*.py"))
 KINDS = {kind.code: kind for kind in codes.ALL}
 
 
@@ -26,6 +27,17 @@ def test_error_text(case: Path, update_golden: bool) -> None:
         assert type(error) is kind.exception
     text = f"{type(error).__name__}\n{portable(str(error))}"
     check_golden(case.with_suffix(".err"), text, update_golden)
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case.stem)
+def test_text_of_several_errors(case: Path, update_golden: bool) -> None:
+    module = load_case(case)
+    with amdjit.use("emulator:gfx1201"), pytest.raises(CompileError) as caught:
+        module.run()
+    error = caught.value
+    assert len(error.diagnostics) > 1
+    assert type(error) is error.diagnostics[0].kind.exception
+    check_golden(case.with_suffix(".err"), f"{type(error).__name__}\n{portable(str(error))}", update_golden)
 
 
 def test_every_error_code_has_a_case() -> None:
