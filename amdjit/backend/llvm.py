@@ -14,6 +14,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
@@ -38,7 +39,7 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions) -> str:
             tuning.slp_vectorization = options.opt_level >= 2
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
-            return str(module)
+            return cut_long_blocks(str(module))
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
