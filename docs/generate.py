@@ -15,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from error_examples import examples
+
 import amdjit
 from amdjit.declarations import Coordinates, DeviceFunction, Intrinsic, Parameter, Property, SpecialForm
 from amdjit.diagnostics import codes
@@ -74,20 +76,39 @@ def errors() -> str:
     introduction = (
         "Every error of the compiler has a stable code. It is raised as the exception named here, all of which are "
         "`amdjit.CompileError`s; `str(error)` shows the line with a caret, and `error.diagnostics` holds the values. "
-        "Words in *italics* stand for what the error found."
+        "Words in *italics* stand for what the error found. The examples are those that the tests compile."
     )
     groups = {"AJ01": "Syntax", "AJ02": "Types", "AJ03": "Names and compile-time values", "AJ04": "Intrinsics, targets"}
-    parts = []
+    parts = [_several_errors()]
     for prefix, title in groups.items():
         parts.append(f"## {title}")
         parts += [_error(kind) for kind in codes.ALL if kind.code.startswith(prefix)]
-    return page("Errors", "amdjit/diagnostics/codes.py", introduction, parts)
+    parts += ["## Launches", *(example.markdown() for example in examples("errors", "launch_"))]
+    parts += ["## Faults of a running kernel", *(example.markdown() for example in examples("errors", "fault_"))]
+    return page("Errors", "amdjit/diagnostics/codes.py and tests/golden", introduction, parts)
+
+
+def _several_errors() -> str:
+    text = (
+        "All errors of a kernel are reported at once, in the order of its lines. A refused statement does not end the "
+        "compilation: the names that it would have assigned are known to be unknown, and what reads them says nothing "
+        "more. A function that is called several times is reported once. Where a condition is refused that may be "
+        "known when compiling, the statements behind it are left out. The exception is that of the first error; its "
+        "text shows the first 20, and `error.diagnostics` holds all."
+    )
+    (example,) = examples("several", "helpers")
+    return f"## Several errors\n\n{text}\n\n{example.markdown()}"
 
 
 def _error(kind: Any) -> str:
+    first, *others = examples("errors", kind.code)
     lines = [f"### {kind.code}", f"{_fields(kind.title)} (`{kind.exception.__name__}`)"]
     if kind.help != "{remedy}":
         lines.append(f"Help: {_fields(kind.help)}")
+    lines.append(first.markdown())
+    titles = list(dict.fromkeys(other.title for other in others if other.title != first.title))
+    if titles:
+        lines.append("Also:\n\n" + "\n".join(f"- {title}" for title in titles))
     return "\n\n".join(lines)
 
 

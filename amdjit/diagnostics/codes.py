@@ -14,7 +14,7 @@ UNSUPPORTED_STATEMENT = ErrorKind(
     UnsupportedSyntaxError,
     "`{statement}` cannot be used in a kernel",
     "not part of the kernel language",
-    "a kernel is made of assignments, if, for, while, break, continue, return and calls; do this on the host",
+    "{remedy}",
 )
 UNSUPPORTED_EXPRESSION = ErrorKind(
     "AJ0102",

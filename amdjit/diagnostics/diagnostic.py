@@ -22,7 +22,6 @@ class ErrorKind:
     title: str
     label: str
     help: str
-    example: str = ""
 
     def at(self, span: Span | None, **fields: object) -> Diagnostic:
         """Make the diagnostic of this kind for a place."""

@@ -15,6 +15,7 @@ from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
+from amdjit.frontend.unsupported import keyword_of, remedy_for
 from amdjit.frontend.values import (
     POISONED,
     Binding,
@@ -261,7 +262,8 @@ class FunctionBuilder:
         handler = self.statement_handlers.get(type(node))
         try:
             if handler is None:
-                raise self.error(codes.UNSUPPORTED_STATEMENT, node, statement=_keyword(node))
+                keyword = keyword_of(node)
+                raise self.error(codes.UNSUPPORTED_STATEMENT, node, statement=keyword, remedy=remedy_for(keyword))
             handler(self, node)
         except CompileError as failure:
             self.names = names
@@ -378,21 +380,3 @@ def describe(value: Value) -> str:
         return "None"
     name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
     return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"
-
-
-_KEYWORDS = {
-    "AsyncFor": "async for",
-    "AsyncFunctionDef": "async def",
-    "AsyncWith": "async with",
-    "ClassDef": "class",
-    "Delete": "del",
-    "FunctionDef": "def",
-    "ImportFrom": "from ... import",
-    "Nonlocal": "nonlocal",
-    "TryStar": "try",
-}
-
-
-def _keyword(node: ast.stmt) -> str:
-    name = type(node).__name__
-    return _KEYWORDS.get(name, name.lower())

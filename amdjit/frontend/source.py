@@ -61,7 +61,12 @@ def read_source(function: types.FunctionType) -> FunctionSource:
         raise _missing(function)
     if not isinstance(node, ast.FunctionDef):
         span = Span(text, node.lineno, node.col_offset, node.lineno, node.col_offset + len("async def"))
-        raise codes.error(codes.UNSUPPORTED_STATEMENT, span, statement="async def")
+        raise codes.error(
+            codes.UNSUPPORTED_STATEMENT,
+            span,
+            statement="async def",
+            remedy="write `def`: a kernel has nothing to wait for",
+        )
     return FunctionSource(function, node, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -29,6 +30,22 @@ def test_generated_pages_are_current(file: Path) -> None:
 def test_every_error_code_is_documented() -> None:
     page = (ROOT / "docs/reference/errors.md").read_text()
     assert re.findall(r"^### (AJ\d+)$", page, re.MULTILINE) == sorted(kind.code for kind in codes.ALL)
+    for section in re.split(r"^##+ (?=AJ\d)", page, flags=re.MULTILINE)[1:]:
+        example = re.search(r"^```python\n(.+?)^```\n\n```text\nerror\[(AJ\d+)\]", section, re.MULTILINE | re.DOTALL)
+        assert example is not None, section
+        assert example[2] == section[:6]
+        ast.parse(example[1])
+
+
+def test_examples_of_errors_point_at_their_own_lines() -> None:
+    page = (ROOT / "docs/reference/errors.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    shown = [
+        (source.splitlines(), *row) for source, text in blocks for row in re.findall(r"^(\d+) \| (.*)", text, re.M)
+    ]
+    assert len(shown) > 45
+    for lines, number, line in shown:
+        assert lines[int(number) - 1].expandtabs(1) == line
 
 
 def test_every_amdgcn_builtin_is_documented() -> None:
