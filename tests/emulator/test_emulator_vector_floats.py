@@ -128,6 +128,28 @@ def test_literals_of_multiply_add() -> None:
         same(run32(text, x, y), np.array(exact, F32))
 
 
+@pytest.mark.parametrize(
+    ("body", "low", "high"),
+    [
+        ("v_pack_b32_f16 v100, v1, -1.0", 1.5, -1.0),
+        ("v_pack_b32_f16 v100, -v1, 4.0", -1.5, 4.0),
+        ("v_pack_b32_f16 v100, 0.5, -|v1|", 0.5, -1.5),
+        ("v_dot2_f16_f16 v100, v1, v2, 2.0", 8.0, 0.0),
+    ],
+)
+def test_constants_beside_halves_have_their_format(body: str, low: float, high: float) -> None:
+    ones = np.full(32, 0x40003E00, np.uint32)  # 1.5 and 2.0
+    inputs = np.stack([ones, np.full(32, 0x3E004000, np.uint32)])
+    found = run_registers(f"  v_mov_b32 v100, 0\n  {body}", inputs, [100])[0]
+    same(found.view(F16).reshape(32, 2), np.tile(np.array([low, high], F16), (32, 1)))
+
+
+def test_constants_beside_bfloats_have_their_format() -> None:
+    ones = np.full(32, 0x40003FC0, np.uint32)  # 1.5 and 2.0
+    found = run_registers("  v_mov_b32 v100, 0\n  v_dot2_bf16_bf16 v100, v1, 1.0, -4.0", ones[None], [100])[0]
+    assert set(found.tolist()) == {0xC020}  # 1.5 * 1.0 + 2.0 * 0 - 4.0
+
+
 def test_input_and_output_modifiers() -> None:
     x, y = (row.view(F32) for row in samples32(2))
     same(run32("v_add_f32 v100, -v1, |v2|", x, y), -x + np.abs(y))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from amdjit.frontend.promotion import common_scalar
-from amdjit.types import SCALARS, Scalar, Vector, boolean, f32, f64, i32
+from amdjit.types import Scalar, bf16, boolean, f32, f64, i32
 
 Literal = bool | int | float
 
@@ -34,12 +34,28 @@ class Number:
         return f"{self.type}({self.value})"
 
 
+Plain = (bool, int, float, Number)
+"""What scalar operators take; what has parts brings operators of its own."""
+
+
 def of(type: Scalar, value: Any) -> Number:
     """Return a number of a type; integers are cut to its width."""
     if type.is_integer:
         wrapped = int(value) & ((1 << type.bits) - 1)
         value = wrapped - (1 << type.bits) if wrapped > type.maximum else wrapped
-    return Number(type, type.dtype.type(value))
+    return Number(type, rounded(type, value))
+
+
+def rounded(type: Scalar, value: Any) -> Any:
+    """Return a number in the NumPy type of a scalar type, rounded once."""
+    if type is not bf16 or isinstance(value, (np.integer, np.bool_, np.float32, np.float16)):
+        return type.dtype.type(np.float32(value) if type is bf16 else value)
+    wide = np.float64(value)
+    narrow = np.float32(wide)
+    # Round to odd first: then the second rounding does what a single one would.
+    if np.isfinite(narrow) and float(narrow) != float(wide) and not int(narrow.view(np.uint32)) & 1:
+        narrow = np.nextafter(narrow, np.float32(np.inf if wide > narrow else -np.inf))
+    return type.dtype.type(narrow)
 
 
 def convert(type: Scalar, x: Number | Literal) -> Number:
@@ -56,7 +72,7 @@ def convert(type: Scalar, x: Number | Literal) -> Number:
         return Number(boolean, np.bool_(bool(x)))
     if type.is_integer:
         return of(type, int(x.value))
-    return Number(type, type.dtype.type(x.value))
+    return Number(type, rounded(type, x.value))
 
 
 def _weak(literal: Literal, other: Scalar) -> Scalar:
@@ -95,7 +111,7 @@ def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Numb
 
 
 def _down(compute: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
-    def apply(x: Any, y: Any) -> Number:
+    def apply(x: Any, y: Any) -> Any:
         x, y = _integers(*pair(x, y))
         if x.type.is_float:
             return Number(x.type, floats(x.value, y.value))
@@ -111,7 +127,7 @@ def _divide(x: Any, y: Any) -> Number:
 
 
 def _bits(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
-    def apply(x: Any, y: Any) -> Number:
+    def apply(x: Any, y: Any) -> Any:
         x, y = pair(x, y)
         return of(x.type, compute(int(x.value), int(y.value)))
 
@@ -130,7 +146,7 @@ def _shift_right(x: Any, y: Any) -> Number:
 
 
 def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
-    def apply(x: Any, y: Any) -> Number:
+    def apply(x: Any, y: Any) -> Any:
         for literal, number in ((x, y), (y, x)):
             known = isinstance(literal, int) and isinstance(number, Number) and number.type.is_integer
             if known and not number.type.minimum <= literal <= number.type.maximum:
@@ -153,7 +169,7 @@ def _power(x: Number, n: int) -> Number:
     return result
 
 
-_BINARY: dict[str, Callable[[Any, Any], Number]] = {
+BINARY: dict[str, Callable[[Any, Any], Number]] = {
     "add": _arithmetic(operator.add),
     "sub": _arithmetic(operator.sub),
     "mul": _arithmetic(operator.mul),
@@ -166,9 +182,20 @@ _BINARY: dict[str, Callable[[Any, Any], Number]] = {
     "lshift": _shift_left,
     "rshift": _shift_right,
 }
-for _name, _function in _BINARY.items():
-    setattr(Number, f"__{_name}__", _function)
-    setattr(Number, f"__r{_name}__", lambda self, other, function=_function: function(other, self))
+
+
+def _on_plain(compute: Callable[[Any, Any], Any], swap: bool) -> Callable[[Any, Any], Any]:
+    def apply(x: Any, y: Any) -> Any:
+        if not isinstance(y, Plain):
+            return NotImplemented
+        return compute(y, x) if swap else compute(x, y)
+
+    return apply
+
+
+for _name, _function in BINARY.items():
+    setattr(Number, f"__{_name}__", _on_plain(_function, False))
+    setattr(Number, f"__r{_name}__", _on_plain(_function, True))
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(Number, f"__{_name}__", _compare(getattr(operator, _name)))
 Number.__hash__ = None  # type: ignore[assignment]
@@ -189,10 +216,13 @@ def _inverted(x: Number) -> tuple[Scalar, int]:
     return x.type, ~int(x.value)
 
 
-def _extreme(less: bool) -> Callable[..., Number]:
+def extreme(less: bool) -> Callable[..., Number]:
     def choose(*items: Any) -> Number:
         result = items[0]
         for item in items[1:]:
+            if hasattr(result, "each"):
+                result = result.each(item, choose)
+                continue
             x, y = pair(result, item)
             result = _chosen(x, y, less)
         return result
@@ -216,79 +246,3 @@ class Conversion:
 
     def __call__(self, x: Any) -> Number:
         return convert(self.type, x)
-
-
-class Items:
-    """An array, or a vector in a name."""
-
-    def __init__(self, type: Scalar, values: np.ndarray[Any, Any]) -> None:
-        self.type, self.values = type, values
-
-    def __getitem__(self, index: Any) -> Number:
-        return Number(self.type, self.values[_plain(index)])
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.values[_plain(index)] = convert(self.type, value).value
-
-    @property
-    def shape(self) -> tuple[Number, ...]:
-        return tuple(of(i32, extent) for extent in self.values.shape)
-
-    def _each(self, other: Any, compute: Callable[[Any, Any], Number]) -> Items:
-        others = other if isinstance(other, Items) else [other] * len(self.values)
-        return Items(self.type, np.array([compute(a, b).value for a, b in zip(self, others, strict=True)]))
-
-    def __iter__(self) -> Iterator[Number]:
-        return (self[k] for k in range(len(self.values)))
-
-    def __add__(self, other: Any) -> Items:
-        return self._each(other, _BINARY["add"])
-
-    def __sub__(self, other: Any) -> Items:
-        return self._each(other, _BINARY["sub"])
-
-    def __mul__(self, other: Any) -> Items:
-        return self._each(other, _BINARY["mul"])
-
-
-def _plain(index: Any) -> int | tuple[int, ...]:
-    return tuple(map(operator.index, index)) if isinstance(index, tuple) else operator.index(index)
-
-
-class MakeVector:
-    """A vector type called in a kernel."""
-
-    def __init__(self, type: Vector) -> None:
-        self.type = type
-
-    def __call__(self, *values: Any) -> Items:
-        values = values if len(values) == self.type.length else values * self.type.length
-        element = self.type.element
-        return Items(element, np.array([convert(element, value).value for value in values]))
-
-
-def _bitcast(x: Number, target: Conversion) -> Number:
-    return Number(target.type, x.value.view(target.type.dtype))
-
-
-def _counted(*bounds: Any) -> Iterator[Number]:
-    return (of(i32, k) for k in range(*(int(operator.index(bound)) for bound in bounds)))
-
-
-class _Memory:
-    def array(self, shape: int | tuple[int, ...], type: Conversion) -> Items:
-        return Items(type.type, np.zeros(shape, type.type.dtype))
-
-
-NAMES: dict[str, Any] = {
-    **{str(type): Conversion(type) for type in SCALARS},
-    "min": _extreme(True),
-    "max": _extreme(False),
-    "bitcast": _bitcast,
-    "range": _counted,
-    "static_range": range,
-    "local": _Memory(),
-    "shared": _Memory(),
-    "device_function": lambda inline: lambda function: function,
-}
-"""What the names of a kernel mean here."""

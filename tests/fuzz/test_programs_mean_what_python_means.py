@@ -2,106 +2,81 @@
 
 from __future__ import annotations
 
-import itertools
-import linecache
-from collections.abc import Mapping
-from types import FunctionType
-from typing import Any
+from random import Random
 
-import numpy as np
 import pytest
-from documented_meaning import NAMES, Items, MakeVector, of
-from hypothesis import HealthCheck, given, note, settings
+from choices import reduced
+from documented_meaning import Number
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
-from programs import ITEMS, PARAMETERS, programs
-
-import amdjit
-from amdjit.types import i32
-
-_COUNTER = itertools.count()
-_KERNEL_NAMES = {name: getattr(amdjit, name, None) for name in (*NAMES, "f32x4")}
-_PYTHON_NAMES = {**NAMES, "f32x4": MakeVector(amdjit.f32x4)}
-
-
-def define(source: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Run source whose lines can be read back."""
-    file = f"<program {next(_COUNTER)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    found = {name: value for name, value in names.items() if value is not None}
-    exec(compile(source, file, "exec"), found)
-    return found
-
-
-def inputs() -> list[np.ndarray[Any, Any]]:
-    """Return an array of each type, with ordinary numbers and edges."""
-    random = np.random.default_rng(3)
-    arrays = []
-    for type in PARAMETERS:
-        small = random.integers(-20 if type.is_float or type.is_signed else 0, 20, ITEMS)
-        if type.is_float:
-            array = (small * random.choice([0.25, 1, 3.1], ITEMS)).astype(type.dtype)
-            array[:6] = [np.inf, -np.inf, np.nan, 0.0, -0.0, type.dtype.type(1e-7)]
-        else:
-            array = small.astype(type.dtype)
-            array[:3] = np.array([type.minimum, type.maximum, type.maximum // 3], type.dtype)
-        arrays.append(random.permutation(array))
-    return arrays
-
-
-INPUTS = inputs()
-
-
-def as_python(source: str) -> list[np.ndarray[Any, Any]]:
-    program = define(source, _PYTHON_NAMES)["program"]
-    outputs = [np.zeros_like(array) for array in INPUTS]
-    arrays = [Items(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)]
-    with np.errstate(all="ignore"):
-        for lane in range(ITEMS):
-            program(of(i32, lane), *arrays)
-    return outputs
-
-
-_LAUNCHER = "def run({0}):\n    i = grid(1)\n    if i < {1}:\n        program(i, {0})\n"
-
-
-def as_kernel(source: str, level: int = 3) -> list[np.ndarray[Any, Any]]:
-    parameters = ", ".join(f"{kind}_{type}" for kind in "ao" for type in PARAMETERS)
-    names = {**_KERNEL_NAMES, "grid": amdjit.grid}
-    run = define(source + _LAUNCHER.format(parameters, ITEMS), names)["run"]
-    assert isinstance(run, FunctionType)
-    outputs = [np.zeros_like(array) for array in INPUTS]
-    with amdjit.use("emulator:gfx1201"):
-        amdjit.kernel(opt_level=level)(run)[1, ITEMS](*INPUTS, *outputs)
-    return outputs
-
-
-def check(source: str, level: int = 3) -> None:
-    note(source)
-    for type, found, expected in zip(PARAMETERS, as_kernel(source, level), as_python(source), strict=True):
-        bits = f"u{type.nbytes}"
-        wrong = found.view(bits) != expected.view(bits)
-        if type.is_float:
-            wrong &= ~(np.isnan(found) & np.isnan(expected))
-        lanes = np.flatnonzero(wrong)
-        assert not lanes.size, f"o_{type}, lane {lanes[0]}: {found[lanes[0]]!r}, Python says {expected[lanes[0]]!r}"
-
+from programs import program
+from running import difference, fails
 
 _SETTINGS = settings(
     deadline=None,
     database=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
 
 
-@settings(_SETTINGS, max_examples=100)
-@given(programs())
-def test_random_programs(source: str) -> None:
-    check(source)
+def check(batch: list[bytes], level: int, attempts: int = 150) -> None:
+    """Check programs in one kernel; of one that fails show the smallest that does."""
+    try:
+        found = difference([program(data) for data in batch], level)
+        number = None if found is None else found[0]
+    except Exception:
+        # One by one: which program does not compile?
+        number = next((k for k, data in enumerate(batch) if fails(data, level)), None)
+        if number is None:
+            raise
+    if number is None:
+        return
+    # A program may fail only among others.
+    failing = [batch[number]] if fails(batch[number], level) else batch
+    small = reduced(failing[0], lambda data: fails(data, level), attempts) if len(failing) == 1 else b""
+    sources = [program(small)] if small else [program(data) for data in failing]
+    print("\n".join(sources))
+    raise AssertionError(difference(sources, level))
+
+
+def check_many(level: int, batches: int, programs: int, size: int) -> None:
+    """Check kernels of so many programs, each written from `size` bytes. A level has programs of its own."""
+
+    @seed(level)
+    @settings(_SETTINGS, phases=[Phase.explicit, Phase.generate], max_examples=batches)
+    @given(st.randoms(use_true_random=True))
+    def test(random: Random) -> None:
+        check([random.randbytes(size) for _ in range(programs)], level)
+
+    test()
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_random_programs(level: int) -> None:
+    check_many(level, 16, 32, 48)
+
+
+def test_long_random_programs() -> None:
+    check_many(3, 10, 8, 200)
+
+
+def test_a_difference_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    random = Random(3)
+    batch = [random.randbytes(48) for _ in range(24)]
+    assert difference([program(data) for data in batch]) is None
+    monkeypatch.setattr(Number, "__sub__", Number.__add__)
+    with pytest.raises(AssertionError, match="Python says"):
+        check(batch, 1, attempts=40)
+    lines = capsys.readouterr().out.splitlines()
+    assert any(" - " in line or "-=" in line for line in lines)
+    assert len(lines) < 12
 
 
 @pytest.mark.exhaustive
-@settings(_SETTINGS, max_examples=4000, derandomize=False)
-@given(programs(), st.sampled_from([0, 1, 2, 3]))
-def test_thousands_of_random_programs(source: str, level: int) -> None:
-    check(source, level)
+@settings(_SETTINGS, max_examples=10000, derandomize=False)
+@given(st.binary(min_size=400, max_size=400), st.sampled_from([0, 1, 2, 3]))
+def test_thousands_of_random_programs(data: bytes, level: int) -> None:
+    source = program(data)
+    note(source)
+    assert difference([source], level) is None

@@ -13,6 +13,7 @@ ELEMENTS = {
     "f16": "half",
     "f32": "float",
     "f64": "double",
+    "bf16": "i16",
     "b16": "i16",
     "i16": "i16",
     "u16": "i16",
@@ -47,6 +48,8 @@ def constant_bits(operand: InlineConstant | Literal, code: str) -> int:
         return operand.value & ((1 << width) - 1)
     if code in ("v2f16", "f16"):
         return _float_bits(operand.value, 16)
+    if code in ("v2bf16", "bf16"):
+        return _float_bits(operand.value, 32) >> 16
     if width == 16 or code.startswith("v2"):
         return _float_bits(operand.value, 32) & ((1 << width) - 1)
     return _float_bits(operand.value, width)

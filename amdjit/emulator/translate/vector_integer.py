@@ -26,6 +26,12 @@ def _upper_masked_bit_count(b: Builder, x: Value, y: Value) -> Value:
     return y
 
 
+def _pack_halves(b: Builder, low: Value, high: Value) -> Value:
+    """The operands are halves: an inline constant such as -1.0 has their format."""
+    low, high = (b.resize(b.bitcast(half, "i16"), 32) for half in (low, high))
+    return b.or_(low, b.shift("shl", high, 16))
+
+
 _BITS = {
     "v_mov_b32": vector_op(ix.mov, "b32"),
     "v_not_b32": vector_op(Builder.not_, "b32"),
@@ -69,7 +75,7 @@ _BITS = {
     "v_bcnt_u32_b32": vector_op(ix.bit_count_add, "b32 u32"),
     "v_mbcnt_lo_u32_b32": vector_op(_masked_bit_count, "b32 u32"),
     "v_mbcnt_hi_u32_b32": vector_op(_upper_masked_bit_count, "b32 u32"),
-    "v_pack_b32_f16": vector_op(lambda b, x, y: b.or_(b.resize(x, 32), b.shift("shl", b.resize(y, 32), 16)), "b16 b16"),
+    "v_pack_b32_f16": vector_op(_pack_halves, "f16 f16"),
 }
 
 _ARITHMETIC = {

@@ -164,7 +164,7 @@ def _dot_halves(frame: Frame, instruction: Instruction, number: int, element: st
     b = frame.builder
     modifiers = instruction.modifiers
     packed = instruction.opcode.encoding == "VOP3P"
-    whole = frame.source(instruction, number + 1, "v2f16")
+    whole = frame.source(instruction, number + 1, f"v2{element}")
     halves = []
     for upper in (0, 1):
         selects = modifiers.op_sel_hi if upper else modifiers.op_sel
@@ -194,7 +194,7 @@ def _dot2_single(element: str) -> Emitter:
 def _dot2_narrow(element: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        addend = b.resize(frame.source(instruction, 3, "b16"), 32)
+        addend = b.resize(b.bitcast(frame.source(instruction, 3, element), "i16"), 32)
         total = float_dot(frame, instruction, element, MATRIX_ELEMENTS[element].widen(b, addend))
         narrow = single_to_brain(b, total) if element == "bf16" else MATRIX_ELEMENTS["f16"].narrow(b, total)
         frame.write(instruction, 0, b.resize(narrow, 16))

@@ -1,0 +1,203 @@
+"""Expressions of random programs: of every type, from the names and arrays that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from choices import Choices
+from program_types import INTEGERS, ITEMS, NUMBERS, PARAMETERS, ComplexType, Kind, RecordType, TupleType
+
+from amdjit.frontend.promotion import common_scalar
+from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
+
+T = TypeVar("T")
+_DEPTH = 3
+
+
+def parts(text: str, type: Kind) -> Iterator[tuple[str, Kind]]:
+    """Yield a name, and what can be read of it: items, fields, real and imaginary parts."""
+    yield text, type
+    if isinstance(type, ComplexType):
+        yield from ((f"{text}.real", type.part), (f"{text}.imag", type.part))
+    elif isinstance(type, Vector):
+        yield from ((f"{text}[{k}]", type.element) for k in (0, -1))
+    elif isinstance(type, TupleType):
+        for k, item in enumerate(type.items):
+            yield from parts(f"{text}[{k}]", item)
+    elif isinstance(type, RecordType):
+        for name, item in type.fields:
+            yield from parts(f"{text}.{name}", item)
+
+
+@dataclass
+class Expressions:
+    """Takes choices and writes expressions. names: what can be read, also `self.a`; helpers: parameters and result."""
+
+    choices: Choices
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, Kind] = field(default_factory=dict)
+    records: list[RecordType] = field(default_factory=list)
+    helpers: dict[str, tuple[tuple[Kind, ...], Kind]] = field(default_factory=dict)
+    counter: int = 0
+    arrays: bool = True
+    loops: int = 0
+
+    def pick(self, *items: T) -> T:
+        return self.choices.pick(*items)
+
+    def chance(self, percent: int) -> bool:
+        return self.choices.chance(percent)
+
+    def fresh(self, prefix: str) -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter}"
+
+    def expression(self, type: Kind, depth: int = _DEPTH) -> str:
+        """Write an expression of exactly this type."""
+        if not isinstance(type, Scalar):
+            return self.composite(type, depth)
+        if depth <= 0 or self.chance(15):
+            return self.leaf(type)
+        makers = [self.leaf, self.conversion, self.conditional, self.call]
+        if type is boolean:
+            makers += [self.comparison, self.comparison, self.connective, self.negation, self.boolean_bits]
+            makers += [self.complex_comparison]
+        else:
+            makers += [self.arithmetic] * 5 + [self.unary, self.extreme, self.choice_of_operands]
+            makers += [self.bit_operation, self.bit_operation, self.shift] if type.is_integer else [self.division]
+            makers += [self.reinterpretation] if type.bits > 8 else []
+        return self.pick(*makers)(type, depth - 1)
+
+    def composite(self, type: Kind, depth: int) -> str:
+        """Write an expression of a type with parts."""
+        raise NotImplementedError
+
+    def complex_comparison(self, type: Scalar, depth: int) -> str:
+        raise NotImplementedError
+
+    def readable(self, type: Kind) -> list[str]:
+        """Return the names of a type, and the parts of names that have it."""
+        found = []
+        for name, kind in self.names.items():
+            found += [text for text, part in parts(name, kind) if part == type]
+        return found
+
+    def leaf(self, type: Scalar, depth: int = 0) -> str:
+        known = self.readable(type)
+        if known and self.chance(60):
+            return self.pick(*known)
+        if self.arrays and type in PARAMETERS and self.chance(60):
+            return f"a_{type}[{self.index(depth)}]"
+        return f"{type}({self.literal(type)})"
+
+    def index(self, depth: int) -> str:
+        if not self.chance(50):
+            return "i"
+        return f"{self.expression(i32, min(depth, 1))} & {ITEMS - 1}"
+
+    def literal(self, type: Scalar) -> str:
+        if type is boolean:
+            return self.pick("True", "False")
+        if type.is_float:
+            return self.pick("1.0", "0.0", "-1.5", "0.1", "3.0", "1e-3", "100.25", "-2.0")
+        if self.chance(25):
+            return str(self.pick(type.minimum, type.maximum, type.maximum // 3, 1 << (type.bits - 2)))
+        return str(self.pick(1, 0, 2, 3, 5, 7, 9, *((-1, -2, -9) if type.is_signed else ())))
+
+    def partner(self, type: Scalar, kinds: tuple[Scalar, ...] = NUMBERS) -> Scalar:
+        """Choose a type that meets `type` in `type`."""
+        return self.pick(type, *(other for other in (*kinds, boolean) if common_scalar(type, other) is type))
+
+    def operands(self, type: Scalar, depth: int, kinds: tuple[Scalar, ...] = NUMBERS) -> tuple[str, str]:
+        left = self.expression(type, depth)
+        right = self.weak(type) if self.chance(30) else self.expression(self.partner(type, kinds), depth)
+        return (left, right) if self.chance(60) else (right, left)
+
+    def weak(self, type: Scalar) -> str:
+        """Write a literal that takes this type beside it."""
+        if type.is_float and self.chance(50):
+            return self.pick("2", "-1", "7", "True")
+        text = self.literal(type)
+        return f"({text})" if text.startswith("-") else text
+
+    def arithmetic(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        # How bfloat16 divides down is ml_dtypes' own affair.
+        operators = ("+", "-", "*") if type is bf16 else ("+", "-", "*", "+", "-", "*", "//", "%")
+        return f"({left} {self.pick(*operators)} {right})"
+
+    def division(self, type: Scalar, depth: int) -> str:
+        if type is f32 and self.chance(30):
+            narrow = self.pick(i8, i16, i32, u8, u16, u32, boolean)
+            return f"({self.expression(narrow, depth)} / {self.expression(narrow, depth)})"
+        left, right = self.operands(type, depth)
+        return f"({left} / {right})"
+
+    def bit_operation(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth, INTEGERS)
+        return f"({left} {self.pick('&', '|', '^')} {right})"
+
+    def shift(self, type: Scalar, depth: int) -> str:
+        count = self.pick("1", "3", str(type.bits - 1), f"({self.expression(type, depth)} & {type.bits - 1})")
+        count = self.expression(type, depth) if self.chance(20) else count
+        return f"({self.expression(type, depth)} {self.pick('<<', '>>')} {count})"
+
+    def unary(self, type: Scalar, depth: int) -> str:
+        operators = ("-", "+", "~", "abs", "**") if type.is_integer else ("-", "+", "abs", "**")
+        operator, operand = self.pick(*operators), self.expression(type, depth)
+        if operator == "**":
+            return f"({operand} ** {self.pick(0, 1, 2, 3, 6)})"
+        return f"abs({operand})" if operator == "abs" else f"({operator}{operand})"
+
+    def extreme(self, type: Scalar, depth: int) -> str:
+        return f"{self.pick('min', 'max')}({', '.join(self.operands(type, depth))})"
+
+    def conversion(self, type: Scalar, depth: int) -> str:
+        return f"{type}({self.expression(self.pick(*NUMBERS, boolean), depth)})"
+
+    def reinterpretation(self, type: Scalar, depth: int) -> str:
+        other = self.pick(*(n for n in NUMBERS if n.bits == type.bits and n.is_float is not type.is_float))
+        if not other.is_float:
+            return f"bitcast({self.expression(other, depth)}, {type})"
+        # Not of any float: the bits of a NaN that arithmetic makes are the machine's choice.
+        if not self.arrays:
+            return self.leaf(type)
+        return f"bitcast(a_{other}[{self.index(depth)}], {type})"
+
+    def conditional(self, type: Kind, depth: int) -> str:
+        left, right = self.expression(type, depth), self.expression(type, depth)
+        return f"({left} if {self.expression(boolean, depth)} else {right})"
+
+    def choice_of_operands(self, type: Scalar, depth: int) -> str:
+        return f"({self.expression(type, depth)} {self.pick('and', 'or')} {self.expression(type, depth)})"
+
+    def comparison(self, type: Scalar, depth: int) -> str:
+        operand = self.pick(*NUMBERS)
+        left, right = self.operands(operand, depth)
+        operators = ("<", "<=", "==", "!=", ">", ">=")
+        if self.chance(25):
+            middle = self.expression(operand, depth)
+            return f"({left} {self.pick(*operators)} {middle} {self.pick(*operators)} {right})"
+        if operand.is_integer and self.chance(10):
+            right = str(self.pick(1 << 70, -(1 << 70)))
+            left = self.expression(operand, depth)
+        return f"({left} {self.pick(*operators)} {right})"
+
+    def connective(self, type: Scalar, depth: int) -> str:
+        return f"({self.expression(boolean, depth)} {self.pick('and', 'or')} {self.expression(boolean, depth)})"
+
+    def negation(self, type: Scalar, depth: int) -> str:
+        return f"boolean(not {self.expression(self.pick(*NUMBERS, boolean), depth)})"
+
+    def boolean_bits(self, type: Scalar, depth: int) -> str:
+        return f"({self.expression(boolean, depth)} {self.pick('&', '|', '^')} {self.expression(boolean, depth)})"
+
+    def call(self, type: Kind, depth: int) -> str:
+        fitting = [name for name, (_, result) in self.helpers.items() if result == type]
+        if not fitting:
+            return self.expression(type, 0)
+        name = self.pick(*fitting)
+        arguments = [self.expression(parameter, depth) for parameter in self.helpers[name][0]]
+        return f"{name}({', '.join(arguments)})"

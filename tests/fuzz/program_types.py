@@ -1,0 +1,58 @@
+"""The types that random programs compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+
+INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
+FLOATS = (f16, bf16, f32, f64)
+NUMBERS = (*INTEGERS, *FLOATS)
+PARAMETERS = (i8, u8, i16, i32, u32, i64, u64, f16, bf16, f32, f64)
+"""Each program reads and writes one array of each of these types: `a_i8` and `o_i8` ..."""
+
+ITEMS = 32
+SLOTS = 4
+"""Results that a lane has in each array: `o_i8[i * 4]` to `o_i8[i * 4 + 3]`."""
+
+VECTORS = (
+    Vector(f32, 4),
+    Vector(i32, 2),
+    Vector(f16, 2),
+    Vector(u8, 4),
+    Vector(f64, 2),
+    Vector(i16, 8),
+    Vector(bf16, 4),
+)
+
+
+@dataclass(frozen=True)
+class ComplexType:
+    """complex64 or complex128."""
+
+    name: str
+    part: Scalar
+
+
+COMPLEX = (ComplexType("complex64", f32), ComplexType("complex128", f64))
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """A tuple of these."""
+
+    items: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """A class that the program defines. methods: their names, the type of their one argument, and of the result."""
+
+    name: str
+    fields: tuple[tuple[str, Kind], ...]
+    methods: tuple[tuple[str, Kind, Kind], ...] = ()
+
+
+Kind = Scalar | Vector | ComplexType | TupleType | RecordType
+SIMPLE: tuple[Kind, ...] = (*NUMBERS, boolean, *VECTORS, *COMPLEX)

@@ -1,0 +1,125 @@
+"""Run programs by Python on the documented meaning, and compiled on the emulator, many in one kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import linecache
+import re
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from documented_composites import NAMES, Array
+from documented_meaning import of
+from program_types import ITEMS, PARAMETERS, SLOTS, VECTORS
+from programs import program
+
+import amdjit
+from amdjit.types import i32
+
+LANES = 8
+"""Lanes that run each program: they take different ways through it."""
+
+_COUNTER = itertools.count()
+_KERNEL_NAMES = {
+    **{name: getattr(amdjit, name) for name in NAMES if hasattr(amdjit, name)},
+    **{str(type): type for type in VECTORS},
+    "complex64": np.complex64,
+    "complex128": np.complex128,
+    "replace": dataclasses.replace,
+    "record": dataclasses.dataclass(frozen=True),
+}
+
+
+def define(source: str, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Run source whose lines can be read back."""
+    file = f"<program {next(_COUNTER)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    found = {"__name__": __name__, **names}
+    exec(compile(source, file, "exec", dont_inherit=True), found)
+    return found
+
+
+def inputs() -> list[np.ndarray[Any, Any]]:
+    """Return an array of each type, with ordinary numbers and edges among the first lanes."""
+    random = np.random.default_rng(3)
+    arrays = []
+    for type in PARAMETERS:
+        small = random.integers(-20 if type.is_float or type.is_signed else 0, 20, ITEMS)
+        if type.is_float:
+            array = (small * random.choice([0.25, 1, 3.1], ITEMS)).astype(type.dtype)
+            array[:6] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-7]).astype(type.dtype)
+        else:
+            array = small.astype(type.dtype)
+            array[:3] = np.array([type.minimum, type.maximum, type.maximum // 3], type.dtype)
+        arrays.append(random.permutation(array))
+    return arrays
+
+
+INPUTS = inputs()
+
+
+def first_lane(number: int) -> int:
+    """Return where the lanes of a program lie among the inputs."""
+    return number * LANES % ITEMS
+
+
+def as_python(source: str, number: int = 0) -> list[np.ndarray[Any, Any]]:
+    """Return what a program writes if Python runs it. number: its place in the kernel."""
+    # Vectors are values in a kernel: an element is assigned in a new one.
+    source = re.sub(r"^( *)(x\d+)\[(.*)\] = (.*)$", r"\1\2 = put(\2, \3, \4)", source, flags=re.MULTILINE)
+    run = define(source, NAMES)["program"]
+    outputs = [np.zeros(ITEMS * SLOTS, type.dtype) for type in PARAMETERS]
+    arrays = [Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)]
+    with np.errstate(all="ignore"):
+        for lane in range(LANES):
+            run(of(i32, first_lane(number) + lane), *arrays)
+    return outputs
+
+
+def launcher(count: int) -> str:
+    """Write the kernel that calls programs one after the other, each with a row of the results."""
+    inputs = ", ".join(f"a_{type}" for type in PARAMETERS)
+    outputs = ", ".join(f"o_{type}" for type in PARAMETERS)
+    lines = [f"def run({inputs}, {outputs}):", "    i = grid(1)", f"    if i < {LANES}:"]
+    for k in range(count):
+        rows = ", ".join(f"o_{type}[{k}]" for type in PARAMETERS)
+        lines.append(f"        program_{k}(i + {first_lane(k)}, {inputs}, {rows})")
+    return "\n".join(lines) + "\n"
+
+
+def as_kernel(sources: Sequence[str], level: int = 3) -> list[np.ndarray[Any, Any]]:
+    """Return what programs write on the emulator, a row for each."""
+    found = {f"program_{k}": define(source, _KERNEL_NAMES)["program"] for k, source in enumerate(sources)}
+    run = define(launcher(len(sources)), {"grid": amdjit.grid, **found})["run"]
+    assert isinstance(run, FunctionType)
+    outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]
+    with amdjit.use("emulator:gfx1201"):
+        amdjit.kernel(opt_level=level, warnings=False)(run)[1, 32](*INPUTS, *outputs)
+    return outputs
+
+
+def difference(sources: Sequence[str], level: int = 3) -> tuple[int, str] | None:
+    """Return the first program whose results differ from Python's, and how."""
+    found = as_kernel(sources, level)
+    for number, source in enumerate(sources):
+        for type, rows, expected in zip(PARAMETERS, found, as_python(source, number), strict=True):
+            bits = f"u{type.nbytes}"
+            wrong = rows[number].view(bits) != expected.view(bits)
+            if type.is_float:
+                wrong &= ~(np.isnan(rows[number]) & np.isnan(expected))
+            places = np.flatnonzero(wrong)
+            if places.size:
+                at = int(places[0])
+                return number, f"o_{type}[{at}] is {rows[number][at]!r}, Python says {expected[at]!r}"
+    return None
+
+
+def fails(data: bytes, level: int) -> bool:
+    """Whether a program alone gives other results than Python, or none."""
+    try:
+        return difference([program(data)], level) is not None
+    except Exception:
+        return True
