@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from choices import Choices
+from hypothesis import strategies as st
 from program_composites import Composites
 from program_expressions import parts
 from program_types import INTEGERS, ITEMS, NUMBERS, PARAMETERS, SLOTS
@@ -215,3 +216,8 @@ def program(data: bytes) -> str:
     writer.store(1, 0)
     writer.show(1)
     return "\n".join(writer.lines) + "\n"
+
+
+def programs(size: int = 100) -> st.SearchStrategy[str]:
+    """Draw programs that are written from so many bytes."""
+    return st.binary(min_size=size, max_size=size).map(program)

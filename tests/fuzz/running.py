@@ -23,7 +23,7 @@ LANES = 8
 """Lanes that run each program: they take different ways through it."""
 
 _COUNTER = itertools.count()
-_KERNEL_NAMES = {
+KERNEL_NAMES = {
     **{name: getattr(amdjit, name) for name in NAMES if hasattr(amdjit, name)},
     **{str(type): type for type in VECTORS},
     "complex64": np.complex64,
@@ -92,7 +92,7 @@ def launcher(count: int) -> str:
 
 def as_kernel(sources: Sequence[str], level: int = 3) -> list[np.ndarray[Any, Any]]:
     """Return what programs write on the emulator, a row for each."""
-    found = {f"program_{k}": define(source, _KERNEL_NAMES)["program"] for k, source in enumerate(sources)}
+    found = {f"program_{k}": define(source, KERNEL_NAMES)["program"] for k, source in enumerate(sources)}
     run = define(launcher(len(sources)), {"grid": amdjit.grid, **found})["run"]
     assert isinstance(run, FunctionType)
     outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]

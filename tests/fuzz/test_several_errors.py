@@ -11,9 +11,10 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from programs import PARAMETERS, programs
+from program_types import PARAMETERS
+from programs import programs
 from refusals import ARGUMENTS, random_functions
-from test_programs_mean_what_python_means import _KERNEL_NAMES, define
+from running import KERNEL_NAMES, define
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
@@ -56,6 +57,10 @@ class _Break(ast.NodeTransformer):
                 return ast.copy_location(ast.Name(f"unknown_{self.number}", ast.Load()), node)
         return super().generic_visit(node)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.body = [self.visit(part) if isinstance(part, ast.FunctionDef) else part for part in node.body]
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.body = [self.visit(statement) for statement in node.body]
         return node
@@ -70,7 +75,7 @@ def broken(source: str, seed: int, count: int) -> str:
 def check_broken(source: str, seed: int, count: int) -> int:
     text = broken(source, seed, count)
     note(text)
-    error = refusal(define(text, _KERNEL_NAMES)["program"], (i32, *ARRAYS, *ARRAYS))
+    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, *ARRAYS, *ARRAYS))
     found = error.diagnostics if error else ()
     assert [d.title for d in found if d.code != "AJ0301" or "`unknown_" not in d.title] == []
     return len(found)
