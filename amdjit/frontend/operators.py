@@ -74,12 +74,13 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
         return TupleValue(left.items + right.items)
     if symbol is BinaryOperator.POWER:
         return _power(builder, left, right, node)
+    given = left, right
     left, right = pair(builder, left, right, symbol.value, node)
     if symbol in _SHIFTS or left.type is boolean:
         left, right = _plain_integers(builder, symbol, left, right, node)
     scalar = _element(left.type)
     if scalar is None or scalar.storage_only or (symbol in _INTEGER_ONLY and scalar.is_float):
-        raise _refuse(builder, symbol, left, right, node)
+        raise _refuse(builder, symbol, left.type, given, node)
     if symbol is BinaryOperator.DIVIDE and not scalar.is_float:
         left, right = (_to_float(builder, side, node) for side in (left, right))
     return tree.Binary(builder.span(node), left.type, symbol, left, right)
@@ -95,15 +96,14 @@ def _plain_integers(
 
 
 def _refuse(
-    builder: FunctionBuilder, symbol: BinaryOperator, left: tree.Expression, right: tree.Expression, node: ast.AST
+    builder: FunctionBuilder, symbol: BinaryOperator, common: Type, given: tuple[Value, Value], node: ast.AST
 ) -> Exception:
-    scalar = _element(left.type)
+    scalar = _element(common)
+    left, right = map(describe, given)
     remedy = "index the array first: `a[i]`" if scalar is None else f"convert the operands: `{i32}(...)`"
     if scalar is not None and scalar.storage_only:
         remedy = "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
-    return builder.error(
-        codes.OPERAND_TYPES, node, operator=symbol.value, left=describe(left), right=describe(right), remedy=remedy
-    )
+    return builder.error(codes.OPERAND_TYPES, node, operator=symbol.value, left=left, right=right, remedy=remedy)
 
 
 def _element(type: Type) -> Scalar | None:
@@ -204,8 +204,8 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
             codes.OPERAND_TYPES,
             node,
             operator=symbol.value,
-            left=describe(first),
-            right=describe(second),
+            left=describe(left),
+            right=describe(right),
             remedy="compare scalars, for example element by element: `v[i] < w[i]`",
         )
     if first.type is boolean:
