@@ -114,7 +114,8 @@ class Text:
 class FaultSite:
     """A statement that may stop the kernel. kind: "assert", "raise" or "index".
 
-    array: for an index, the array's name; the values are the indices, then the extents. is_library: in amdjit itself.
+    array: for an index, the array's name; the values are `indices` indices, then the extents. is_library: in amdjit
+    itself.
     """
 
     kind: str
@@ -123,6 +124,7 @@ class FaultSite:
     line: int
     array: str = ""
     is_library: bool = False
+    indices: int = 0
 
 
 @dataclass(frozen=True, slots=True)

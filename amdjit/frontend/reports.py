@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import truth
-from amdjit.frontend.operators import negated
+from amdjit.frontend.operators import compare, negated
 from amdjit.frontend.texts import text_of
 from amdjit.frontend.values import CompileTime, Value
 from amdjit.reports import FaultSite, Field, Text
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar
+from amdjit.types import Array, Scalar, boolean
 
 
 def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
@@ -130,16 +130,58 @@ def index_check(
     assert isinstance(kind, Array)
     if not builder.session.limits.bounds_check or _is_inside(kind, indices, width):
         return 0
+    return _index_site(builder, kind, indices, node, f" of {width} elements" if width > 1 else "") + 1
+
+
+def _index_site(
+    builder: FunctionBuilder, kind: Array, indices: Sequence[tree.Expression], node: ast.expr, what: str
+) -> int:
+    """Return the number of the fault of an index. what: what it is an index of."""
     builder.reports = max(builder.reports, 1)
     name = _array_name(node)
     index = [Field(index.type) for index in indices if isinstance(index.type, Scalar)]
     shape = [Field(kind.index_type)] * kind.ndim
     shown = _listed(index) if len(index) > 1 else index
-    wide = f" of {width} elements" if width > 1 else ""
-    text = ("index ", *shown, f"{wide} is outside of `{name}`, whose shape is ", *_listed(shape))
+    text = ("index ", *shown, f"{what} is outside of `{name}`, whose shape is ", *_listed(shape))
     source = builder.source
-    site = FaultSite("index", Text(tuple(text)), source.text.file, node.lineno, name, source.is_library)
-    return builder.session.reports.add_fault(site) + 1
+    site = FaultSite("index", Text(tuple(text)), source.text.file, node.lineno, name, source.is_library, len(index))
+    return builder.session.reports.add_fault(site)
+
+
+def checked_axes(
+    builder: FunctionBuilder, array: tree.Expression, dropped: Mapping[int, tree.Expression], node: ast.expr
+) -> dict[int, tree.Expression]:
+    """Test the indices of the axes that a view drops; slices need no test, since what is beyond an end is cut off."""
+    kind = array.type
+    assert isinstance(kind, Array)
+    if not builder.session.limits.bounds_check or not dropped:
+        return dict(dropped)
+    held = {axis: builder.hold(index, "index", node) for axis, index in dropped.items()}
+    indices = {axis: index for axis, index in held.items() if isinstance(index, tree.Expression)}
+    span = builder.span(node)
+    outside: tree.Expression | None = None
+    for axis, index in indices.items():
+        extent = tree.Extent(span, kind.index_type, array, axis)
+        for fails in (_compare(builder, ast.Lt, index, 0, node), _compare(builder, ast.GtE, index, extent, node)):
+            outside = fails if outside is None else tree.Logical(span, boolean, False, outside, fails)
+    assert outside is not None
+    axes = f" of axis {next(iter(indices))}" if len(indices) == 1 else f" of axes {tuple(indices)}"
+    number = _index_site(builder, kind, list(indices.values()), node, axes)
+    extents = tuple(tree.Extent(span, kind.index_type, array, axis) for axis in range(kind.ndim))
+    builder.emit(tree.If(span, outside, [tree.Fault(span, number, (*indices.values(), *extents))], []))
+    return indices
+
+
+def _compare(
+    builder: FunctionBuilder,
+    kind: type[ast.cmpop],
+    index: tree.Expression,
+    bound: tree.Expression | int,
+    node: ast.expr,
+) -> tree.Expression:
+    result = compare(builder, kind, index, bound if isinstance(bound, tree.Expression) else CompileTime(bound), node)
+    assert isinstance(result, tree.Expression)
+    return result
 
 
 def _is_inside(kind: Array, indices: Sequence[tree.Expression], width: int) -> bool:

@@ -12,7 +12,7 @@ from amdjit.frontend.conversion import assign_to, convert, materialise
 from amdjit.frontend.effects import depends_on_memory
 from amdjit.frontend.fields import complex_item, element_view, field, is_element, is_records, store_element, store_field
 from amdjit.frontend.operators import fold, without_wrap
-from amdjit.frontend.reports import index_check
+from amdjit.frontend.reports import checked_axes, index_check
 from amdjit.frontend.scope import bind
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.views import is_partial, view_of, whole_index
@@ -75,7 +75,7 @@ def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, i
         for axis, (item, place) in enumerate(zip(items, places, strict=True))
         if not is_partial(item, 1)
     }
-    return view_of(builder, held, items, node, dropped)
+    return view_of(builder, held, items, node, checked_axes(builder, held, dropped, node))
 
 
 def _record_item(

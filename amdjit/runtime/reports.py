@@ -132,4 +132,4 @@ def _index(site: FaultSite, words: tuple[int, ...]) -> tuple[tuple[int, ...] | N
     if site.kind != "index":
         return None, None
     values = site.text.values(words)
-    return values[: len(values) // 2], values[len(values) // 2 :]
+    return values[: site.indices], values[site.indices :]

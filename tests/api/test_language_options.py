@@ -32,14 +32,32 @@ def saxpy_with_print(a: amdjit.f32, x: amdjit.f32[:], y: amdjit.f32[:]):
         y[i] = a * x[i] + y[i]
 
 
+def saxpy_with_text(a: amdjit.f32, x: amdjit.f32[:], y: amdjit.f32[:]):
+    i = amdjit.grid(1)
+    if i < x.shape[0]:
+        print("here")
+        y[i] = a * x[i] + y[i]
+
+
+def saxpy_with_raise(a: amdjit.f32, x: amdjit.f32[:], y: amdjit.f32[:]):
+    i = amdjit.grid(1)
+    if i < x.shape[0]:
+        if x[i] < 0:
+            raise ValueError("negative")
+        y[i] = a * x[i] + y[i]
+
+
 def test_the_documented_costs_are_measured() -> None:
     page = (Path(__file__).parents[2] / "docs/language.md").read_text()
     plain = amdjit.kernel(saxpy).compile().resources
     for what, function, options in (
         ('`assert x[i] == x[i], f"NaN at {i}"`', saxpy_with_assert, {}),
+        ('`if x[i] < 0: raise ValueError("negative")`', saxpy_with_raise, {}),
         ("`print(i, x[i])`", saxpy_with_print, {}),
+        ('`print("here")`', saxpy_with_text, {}),
         ("`bounds_check=True`, for its three accesses", saxpy, {"bounds_check": True}),
         ('`assert x[i] == x[i], f"NaN at {i}"` with `asserts=False`', saxpy_with_assert, {"asserts": False}),
+        ('`if x[i] < 0: raise ValueError("negative")` with `asserts=False`', saxpy_with_raise, {"asserts": False}),
     ):
         found = amdjit.kernel(**options)(function).compile().resources
         row = f"| {what} | {found.vgprs - plain.vgprs} | {found.instructions - plain.instructions} |"

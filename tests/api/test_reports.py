@@ -252,6 +252,66 @@ def test_every_kind_of_access_is_checked(which: int, array: str, limit: int) -> 
     assert fault_of(all_accesses[1, 1], a, -1, which).index[-1] == -1  # type: ignore[index]
 
 
+@amdjit.kernel(bounds_check=True)
+def views(a, i, j, which, out):
+    tile = amdjit.shared.array((2, 3, 4), amdjit.f32)
+    if which == 0:
+        row = a[i]
+        out[0] = row[0, 0]
+    elif which == 1:
+        plane = a[:, j]
+        out[0] = plane[0, 0]
+    elif which == 2:
+        line = a[i, 1:3, j]
+        out[0] = line[0]
+    elif which == 3:
+        tile[i][j, 0] = 1.0
+    elif which == 4:
+        rest = a[1:i]
+        out[0] = rest.shape[0]
+    elif which == 5:
+        last = a[-1, ...]
+        out[0] = last[i, j]
+    out[1] = tile[0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("which", "i", "j", "index", "text"),
+    [
+        (0, 2, 0, (2,), "index 2 of axis 0 is outside of `a`, whose shape is (2, 3, 4)"),
+        (0, -1, 0, (-1,), "index -1 of axis 0 is outside of `a`, whose shape is (2, 3, 4)"),
+        (1, 0, 3, (3,), "index 3 of axis 1 is outside of `a`, whose shape is (2, 3, 4)"),
+        (2, 0, 4, (0, 4), "index (0, 4) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)"),
+        (2, 7, 1, (7, 1), "index (7, 1) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)"),
+        (3, 2, 1, (2,), "index 2 of axis 0 is outside of `tile`, whose shape is (2, 3, 4)"),
+        (5, 3, 0, (3, 0), "index (3, 0) is outside of `last`, whose shape is (3, 4)"),
+    ],
+)
+def test_the_index_that_makes_a_view_is_checked(which: int, i: int, j: int, index: tuple[int, ...], text: str) -> None:
+    a, out = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.zeros(2, np.float32)
+    views[1, 1](a, 1, 1, which, out)
+    fault = fault_of(views[1, 1], a, i, j, which, out)
+    assert (fault.kind, fault.index, fault.detail) == ("index", index, text)
+    assert fault.shape == ((3, 4) if which == 5 else (2, 3, 4))
+
+
+def test_bounds_of_slices_are_cut_off_and_not_checked() -> None:
+    a, out = np.zeros((2, 3, 4), np.float32), np.zeros(2, np.float32)
+    for i in (-9, 0, 1, 2, 9):
+        views[1, 1](a, i, 0, 4, out)
+        assert out[0] == len(a[1:i])
+
+
+@amdjit.kernel(bounds_check=True)
+def view_of_no_rows(a, out):
+    out[0] = a[-1][0]
+
+
+def test_a_negative_constant_of_a_short_array_is_checked() -> None:
+    fault = fault_of(view_of_no_rows[1, 1], np.zeros((0, 4), np.float32), np.zeros(1, np.float32))
+    assert (fault.index, fault.shape) == ((-1,), (0, 4))
+
+
 def test_debug_mode_checks_indices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMDJIT_DEBUG", "1")
 
