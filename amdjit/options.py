@@ -42,7 +42,7 @@ class CompileOptions:
     block: the most work-items of a workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
         (1024 at most).
     waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
-    wave_size: lanes of a wave: 64 compiles, but the emulator runs 32 only. opt_level: 0 to 3, as clang's -O.
+    wave_size: lanes of a wave, 32 or 64. opt_level: 0 to 3, as clang's -O.
     debug_info: keep the Python source lines in the code object.
     asserts: compile `assert` and `raise`; False leaves them out, and they cost nothing.
     bounds_check: test every index against its array's shape; None: where AMDJIT_DEBUG is 1.

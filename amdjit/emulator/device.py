@@ -97,8 +97,7 @@ class EmulatorDevice:
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
                 library = NativeLibrary(compiler, self._cache)
-                drive = library.address("aj_drive")
-                dispatcher = Dispatcher(self._memory, self._target, self._threads, drive)
+                dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 self._lazy.machine = _Machine(Host(compiler, library, self._cache), dispatcher)
             return self._lazy.machine
 

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import time
 import weakref
+from collections.abc import Callable
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
@@ -15,6 +16,8 @@ from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.native.driver import driver_symbol
+from amdjit.emulator.native.library import NativeLibrary
 from amdjit.emulator.workers import Batch, Workers
 from amdjit.emulator.workspace import Plan, Workspace, make_plan
 from amdjit.target import Target
@@ -28,11 +31,12 @@ _PLANS = 4
 class Dispatcher:
     """Runs kernels on host threads. Safe to use from several threads."""
 
-    def __init__(self, memory: DeviceMemory, target: Target, threads: int, drive: int) -> None:
+    def __init__(self, memory: DeviceMemory, target: Target, threads: int, library: NativeLibrary) -> None:
         self._memory = memory
         self._target = target
         self._threads = threads
-        self._drive = _DRIVE(drive)
+        self._library = library
+        self._drives: dict[int, Callable[[int], None]] = {}
         self._workers = Workers(threads)
         self._dispatches = itertools.count(1)
         self._plans: weakref.WeakKeyDictionary[EmulatedFunction, dict[Geometry, Plan]] = weakref.WeakKeyDictionary()
@@ -40,13 +44,14 @@ class Dispatcher:
     def launch(self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None) -> None:
         """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot start."""
         plan = self._plan(function, geometry)
+        drive = self._drives[plan.wave_size]
         workspace = plan.take(self._memory)
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
         if plan.short:
             # It ends before anybody could want to interrupt it.
-            self._drive(workspace.contexts[0])
+            drive(workspace.contexts[0])
         else:
-            self._run(workspace, time_limit)
+            self._run(workspace, drive, time_limit)
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
@@ -59,17 +64,19 @@ class Dispatcher:
         if plan is not None:
             return plan
         check_launch(function.kernel, geometry, self._target)
-        compiled = function.module.compiled(function.kernel, geometry.items % 32 == 0)
+        wave_size = function.kernel.descriptor.wavefront_size
+        self._drives.setdefault(wave_size, _DRIVE(self._library.address(driver_symbol(wave_size))))
+        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0)
         plan = make_plan(function, compiled, geometry, self._threads)
         # A new dictionary each time: other threads may be reading the old one.
         newest = list((plans or {}).items())[1 - _PLANS :]
         self._plans[function] = dict([*newest, (geometry, plan)])
         return plan
 
-    def _run(self, workspace: Workspace, time_limit: float | None) -> None:
+    def _run(self, workspace: Workspace, drive: Callable[[int], None], time_limit: float | None) -> None:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         with DeferredInterrupt() as interrupt:
-            batch = self._workers.start(self._drive, workspace.contexts)
+            batch = self._workers.start(drive, workspace.contexts)
             try:
                 while not batch.wait(_pause(deadline)):
                     if interrupt.requested:
@@ -102,8 +109,6 @@ def _pause(deadline: float | None) -> float:
 def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
     """LaunchError if the device could not run such a launch."""
     name = kernel.name
-    if kernel.descriptor.wavefront_size != 32:
-        raise LaunchError(f"{name}: the emulator runs wave32 code only; compile it for wavefronts of 32 lanes")
     descriptor = kernel.descriptor
     if descriptor.float_round_mode_32 or descriptor.float_round_mode_16_64 or descriptor.float_denorm_mode_16_64 != 3:
         raise LaunchError(

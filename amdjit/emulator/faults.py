@@ -45,12 +45,13 @@ def fault_from_record(
     pc = pcs[record[Fault.SITE]]
     if kind is FaultKind.BARRIER:
         pc -= 4
-    place = _place(record, geometry)
+    wave_size = function.kernel.descriptor.wavefront_size
+    place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
     nearest = memory.nearest(address) if is_global and address is not None else None
     line = function.module.code_object.line_of(pc)
-    text = function.module.instruction_at(pc)
+    text = function.module.instruction_at(pc, wave_size)
     message = _message(kind, record, function, place, nearest)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
     return KernelFault(
@@ -68,12 +69,12 @@ def fault_from_record(
     )
 
 
-def _place(record: Sequence[int], geometry: Geometry) -> _Place:
+def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
     block = (record[Fault.GROUP_X], record[Fault.GROUP_Y], record[Fault.GROUP_Z])
     lane = record[Fault.LANE]
     if lane < 0:
         return _Place(block, None, None)
-    item = record[Fault.WAVE] * 32 + lane
+    item = record[Fault.WAVE] * wave_size + lane
     x, y, _ = geometry.block
     return _Place(block, (item % x, item // x % y, item // (x * y)), lane)
 

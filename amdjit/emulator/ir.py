@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-LANES = 32
+LANES = 32  # of a wave32, of a half of a wave64
 
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
 

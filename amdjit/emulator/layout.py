@@ -12,7 +12,11 @@ SCALAR_SLOTS = 128
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
 SCALAR_BYTES = SCALAR_SLOTS * 4
-VGPR_BYTES = 32 * 4
+# A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them (RDNA 4 ISA, 2.1).
+# Each has a vector of 32 dwords for every VGPR; those of the upper half stand behind all of the lower one's.
+HALF_LANES = 32
+VGPR_BYTES = HALF_LANES * 4
+HALF_VGPRS = 256
 
 # The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so host memory
 # is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB, 4 GiB aligned).
@@ -39,7 +43,8 @@ class Context(IntEnum):
     WAVE = 13
     LOAD_BIAS = 14
     SCRATCH_ALL = 15
-    FIELDS = 16
+    LANE_BASE = 16
+    FIELDS = 17
 
 
 class Launch(IntEnum):
@@ -105,6 +110,12 @@ class Stop(IntEnum):
 TABLE_ROW = 3
 # A row of the site cache: first address of the allocation last met there, its size; two 64-bit fields.
 SITE_ROW = 2
+
+
+def state_bytes(wave_size: int) -> int:
+    """Return the size of a wave's state: its scalars, then its vector registers."""
+    return SCALAR_BYTES + wave_size // HALF_LANES * HALF_VGPRS * VGPR_BYTES
+
 
 # Results of the wave function. Positive: waits at the barrier of that id.
 WAVE_ENDED = 0

@@ -118,8 +118,10 @@ class EmulatedModule:
     def _translate(self, kernel: Kernel, full_waves: bool) -> WaveFunction:
         try:
             graph = build_graph(self._text(kernel), kernel.entry_address)
-            denormals = kernel.descriptor.float_denorm_mode_32
-            return translate_wave(graph, full_waves, self._host.compiler.function_attributes, denormals)
+            descriptor = kernel.descriptor
+            attributes = self._host.compiler.function_attributes
+            denormals, wave_size = descriptor.float_denorm_mode_32, descriptor.wavefront_size
+            return translate_wave(graph, full_waves, attributes, denormals, wave_size)
         except Untranslatable as error:
             raise self._refusal(kernel, error.instruction.pc, error.instruction, error.reason) from error
         except WildBranch as error:
@@ -134,7 +136,7 @@ class EmulatedModule:
             for symbol in self.code_object.symbols
             if symbol.is_function and segment.address <= symbol.address < segment.end
         )
-        return Text(segment.data, segment.address, functions)
+        return Text(segment.data, segment.address, functions, kernel.descriptor.wavefront_size)
 
     def _segment(self, address: int) -> Segment:
         for segment in self.code_object.segments:
@@ -157,10 +159,10 @@ class EmulatedModule:
         message = f"{kernel.name}: {text}{where}: {reason}"
         return KernelFault(kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text)
 
-    def instruction_at(self, pc: int) -> str:
+    def instruction_at(self, pc: int, wave_size: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""
         segment = self._segment(pc)
-        return f"{disassemble(decode(segment.data, pc - segment.address, pc))} at pc {pc:#x}"
+        return f"{disassemble(decode(segment.data, pc - segment.address, pc, wave_size))} at pc {pc:#x}"
 
 
 @dataclass(frozen=True, eq=False)

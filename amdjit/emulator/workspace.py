@@ -15,20 +15,17 @@ from numpy.typing import NDArray
 from amdjit.code_object import Kernel
 from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segment_size, user_sgprs
 from amdjit.emulator.layout import (
-    SCALAR_BYTES,
     SCALAR_SLOTS,
     SITE_ROW,
-    VGPR_BYTES,
     Context,
     Fault,
     Launch,
     Stop,
+    state_bytes,
 )
 from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
 
-_VGPRS = 256
-_STATE_BYTES = SCALAR_BYTES + _VGPRS * VGPR_BYTES
 # A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
 _CHUNKS_PER_THREAD = 8
@@ -57,7 +54,12 @@ class Plan:
     @property
     def waves(self) -> int:
         """Waves of a workgroup."""
-        return len(self.execs)
+        return -(-self.geometry.items // self.wave_size)
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.kernel.descriptor.wavefront_size
 
     def take(self, memory: DeviceMemory) -> Workspace:
         """Return a workspace for one launch."""
@@ -74,7 +76,9 @@ class Plan:
 
 def make_plan(function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int) -> Plan:
     """Plan launches that may use so many host threads."""
-    ids, execs = _work_items(geometry, function.kernel.descriptor.workitem_id_components)
+    descriptor = function.kernel.descriptor
+    waves = -(-geometry.items // descriptor.wavefront_size)
+    ids, execs = _work_items(geometry, descriptor.workitem_id_components, waves * descriptor.wavefront_size)
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
     return Plan(function.kernel, compiled, geometry, function.module.load_bias, used, short, execs, ids)
@@ -154,7 +158,7 @@ class Workspace:
             Launch.GRID_Y: plan.geometry.grid[1],
             Launch.WAVES: plan.waves,
             Launch.WAVE_FUNCTION: plan.compiled.address,
-            Launch.STATE_BYTES: _STATE_BYTES,
+            Launch.STATE_BYTES: state_bytes(plan.wave_size),
             Launch.SCALARS: self._scalars.ctypes.data,
             Launch.EXECS: plan.execs.ctypes.data,
             Launch.ITEM_IDS: plan.item_ids.ctypes.data,
@@ -186,8 +190,8 @@ class Workspace:
             Context.LDS: self._buffer(lds).ctypes.data,
             Context.LDS_SIZE: lds,
             Context.SCRATCH_LANE_BYTES: lane_bytes,
-            Context.SCRATCH_ALL: self._buffer(lane_bytes * 32 * plan.waves).ctypes.data,
-            Context.STATES: self._buffer(_STATE_BYTES * plan.waves).ctypes.data,
+            Context.SCRATCH_ALL: self._buffer(lane_bytes * plan.wave_size * plan.waves).ctypes.data,
+            Context.STATES: self._buffer(state_bytes(plan.wave_size) * plan.waves).ctypes.data,
             Context.RESUMES: self._buffer(4 * plan.waves).ctypes.data,
             Context.LOAD_BIAS: plan.load_bias,
         }
@@ -201,17 +205,14 @@ def _aligned(nbytes: int) -> NDArray[np.uint8]:
     return storage[start : start + nbytes]
 
 
-def _work_items(geometry: Geometry, components: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return v0 of each wave (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC of each wave."""
+def _work_items(geometry: Geometry, components: int, lanes: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return v0 of each lane (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC, 32 lanes a dword."""
     x, y, _ = geometry.block
-    waves = -(-geometry.items // 32)
-    items = np.arange(waves * 32, dtype=np.uint32)
+    items = np.arange(lanes, dtype=np.uint32)
     packed = items % x
     if components > 1:
         packed |= (items // x % y) << np.uint32(10)
     if components > 2:
         packed |= (items // (x * y)) << np.uint32(20)
-    execs = np.full(waves, 0xFFFFFFFF, np.uint32)
-    if geometry.items % 32:
-        execs[-1] = (1 << geometry.items % 32) - 1
+    execs = np.packbits(np.arange(lanes) < geometry.items, bitorder="little").view(np.uint32)
     return packed, execs

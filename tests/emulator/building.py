@@ -84,7 +84,7 @@ _FOOTER = """
   .amdhsa_next_free_vgpr 256
   .amdhsa_next_free_sgpr 100
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_wavefront_size32 1
+  .amdhsa_wavefront_size32 {is_wave32}
   .amdhsa_group_segment_fixed_size {lds}
   .amdhsa_private_segment_fixed_size {private}
   .amdhsa_system_sgpr_workgroup_id_x 1
@@ -103,7 +103,7 @@ amdhsa.kernels:
     .private_segment_fixed_size: {private}
     .sgpr_count: 100
     .vgpr_count: 256
-    .wavefront_size: 32
+    .wavefront_size: {wave_size}
     .max_flat_workgroup_size: 1024
     .args:
       - {{.name: input, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}}
@@ -115,14 +115,21 @@ amdhsa.kernels:
 
 @functools.cache
 def assemble(
-    body: str, lds: int = 0, private: int = 0, denormals: int = 3, rounding: int = 0, attributes: str = ""
+    body: str,
+    lds: int = 0,
+    private: int = 0,
+    denormals: int = 3,
+    rounding: int = 0,
+    attributes: str = "",
+    wave_size: int = 32,
 ) -> bytes:
     """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind."""
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
-        source.write_text(
-            _HEADER + body + _FOOTER.format(lds=lds, private=private, denormals=denormals, rounding=rounding)
-        )
+        values = {"lds": lds, "private": private, "denormals": denormals, "rounding": rounding}
+        footer = _FOOTER.format(**values, wave_size=wave_size, is_wave32=int(wave_size == 32))
+        source.write_text(_HEADER + body + footer)
+        attributes = ",".join([*filter(None, [attributes]), f"+wavefrontsize{wave_size}"])
         command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", f"-mattr={attributes}", "-filetype=obj"]
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
         subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)

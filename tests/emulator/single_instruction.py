@@ -24,38 +24,44 @@ _BODY = """
   s_wait_loadcnt 0x0
   s_mov_b32 s20, 0
   s_mov_b32 vcc_lo, 0
+  s_mov_b32 vcc_hi, 0
 {body}
-  s_mov_b32 exec_lo, -1
+  s_mov_b64 exec, -1
 {stores}
 """
 
 
 def run_registers(
-    body: str, inputs: Registers, outputs: list[int], scalars: list[str] | None = None, **options: Any
+    body: str,
+    inputs: Registers,
+    outputs: list[int],
+    scalars: list[str] | None = None,
+    wave_size: int = 32,
+    **options: Any,
 ) -> Registers:
-    """Put `inputs` (registers by lanes, a multiple of 32) in v1, v2, ...; run `body`; return registers by lanes.
+    """Put `inputs` (registers by lanes, whole waves) in v1, v2, ...; run `body`; return registers by lanes.
 
     outputs: numbers of vector registers. scalars: names of scalar registers, returned in all lanes behind them.
     s5 and up are free for `body`, as are registers from v100 to v249.
     """
     rows, lanes = inputs.shape
-    groups = lanes // 32
+    groups, row_bytes = lanes // wave_size, 4 * wave_size
     names = list(scalars or [])
     copies = [f"  v_mov_b32 v{240 + index}, {name}" for index, name in enumerate(names)]
     everything = [*outputs, *range(240, 240 + len(names))]
-    loads = [f"  global_load_b32 v{1 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)]
-    stores = [f"  global_store_b32 v250, v{n}, s[2:3] offset:{128 * row}" for row, n in enumerate(everything)]
+    loads = [f"  global_load_b32 v{1 + row}, v250, s[0:1] offset:{row_bytes * row}" for row in range(rows)]
+    stores = [f"  global_store_b32 v250, v{n}, s[2:3] offset:{row_bytes * row}" for row, n in enumerate(everything)]
     text = _BODY.format(
-        input_bytes=128 * rows,
-        output_bytes=128 * len(everything),
+        input_bytes=row_bytes * rows,
+        output_bytes=row_bytes * len(everything),
         loads="\n".join(loads),
         body=body,
         stores="\n".join(copies + stores),
     )
     # EXEC must be full before the scalar copies: they stand behind the reset of EXEC.
-    packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
-    found = np.zeros((groups, len(everything), 32), np.uint32)
-    emulate(assemble(text, **options), "kernel", groups, 32, [packed, found])
+    packed = np.ascontiguousarray(inputs.reshape(rows, groups, wave_size).transpose(1, 0, 2))
+    found = np.zeros((groups, len(everything), wave_size), np.uint32)
+    emulate(assemble(text, wave_size=wave_size, **options), "kernel", groups, wave_size, [packed, found])
     return np.ascontiguousarray(found.transpose(1, 0, 2)).reshape(len(everything), lanes)
 
 

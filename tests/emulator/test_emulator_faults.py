@@ -183,10 +183,20 @@ def test_launches_that_cannot_start_are_refused_before_anything_runs() -> None:
         emulate(code, "other", 1, 32, [x])
 
 
-def test_wave64_code_is_refused() -> None:
-    code = compile_source(HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE] = 1; }", "-O3", "-mwavefrontsize64")
-    with pytest.raises(LaunchError, match="wave32"):
-        emulate(code, "k", 1, 64, [np.zeros(64, np.uint32)])
+def test_a_fault_in_the_upper_half_of_a_wave64_names_its_lane() -> None:
+    code = compile_source(
+        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 70 ? LANE : 1 << 20] = 1; }", "-O3", "-mwavefrontsize64"
+    )
+    x = np.zeros(128, np.uint32)
+    with pytest.raises(KernelFault) as caught:
+        emulate(code, "k", 1, 128, [x])
+    assert (caught.value.lane, caught.value.thread) == (6, (70, 0, 0))
+    code = compile_source(
+        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 40 ? LANE : 1 << 20] = 1; }", "-O3", "-mwavefrontsize64"
+    )
+    with pytest.raises(KernelFault) as caught:
+        emulate(code, "k", 1, 64, [x])
+    assert (caught.value.lane, caught.value.thread) == (40, (40, 0, 0))
 
 
 def test_broken_code_objects_and_other_processors_are_refused() -> None:

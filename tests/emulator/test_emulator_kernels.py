@@ -102,7 +102,19 @@ CASES = [
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_give_the_hosts_results(case: Case, level: str) -> None:
-    code = compile_kernel(case.file, level, "-ffp-contract=off")
+    give_the_hosts_results(case, level)
+
+
+@pytest.mark.parametrize(
+    "level", [pytest.param(f"-O{n}", marks=pytest.mark.exhaustive if n in (1, 2) else ()) for n in range(4)]
+)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_wave64_kernels_give_the_hosts_results(case: Case, level: str) -> None:
+    give_the_hosts_results(case, level, "-mwavefrontsize64")
+
+
+def give_the_hosts_results(case: Case, *flags: str) -> None:
+    code = compile_kernel(case.file, *flags, "-ffp-contract=off")
     expected = case.arguments(np.random.default_rng(7))
     given = case.arguments(np.random.default_rng(7))
     run_on_host(case.file, case.kernel, GRID, case.block, expected)

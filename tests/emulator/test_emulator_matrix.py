@@ -1,4 +1,4 @@
-"""WMMA and SWMMAC against NumPy, with the register layouts of AMD's matrix instruction calculator (gfx12, wave32)."""
+"""WMMA and SWMMAC against NumPy, with the register layouts of AMD's matrix instruction calculator (gfx12)."""
 
 from __future__ import annotations
 
@@ -20,27 +20,56 @@ DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": BF16, "fp8": FP8, "bf8": BF
 BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4, "f32": 32, "i32": 32}
 
 
-def dense_k(kind: str, k: int, half: int, element: int) -> int:
-    """The k of an element of A or B in the lanes of a half-wave."""
-    if BITS[kind] == 16:
-        return 8 * (element // 4) + 4 * half + element % 4
-    return k // 2 * half + element
+@dataclass(frozen=True)
+class Wave:
+    """Where AMD's matrix instruction calculator puts elements; `row` is a row of 16 lanes of a wave."""
+
+    size: int
+
+    def lane_k(self, k: int, row: int) -> int:
+        """The first k of a row of lanes whose elements have consecutive k."""
+        if self.size == 32:
+            return k // 2 * row
+        return k // 2 * (row % 2) + k // 4 * (row // 2)
+
+    def dense_k(self, kind: str, k: int, row: int, element: int) -> int:
+        if BITS[kind] == 16:
+            return 8 * (element // 4) + 4 * row + element % 4 if self.size == 32 else 4 * row + element
+        if kind == "iu4" and k == 16:
+            return 8 * row + element
+        return self.lane_k(k, row) + element
+
+    def sparse_b_k(self, kind: str, k: int, row: int, element: int) -> int:
+        if BITS[kind] == 16:
+            return 16 * (element // 8) + 8 * row + element % 8 if self.size == 32 else 8 * row + element
+        return self.lane_k(k, row) + element
+
+    def sparse_a_base(self, kind: str, k: int, row: int, pair: int) -> int:
+        if BITS[kind] == 16:
+            return 16 * (pair // 2) + 8 * row + 4 * (pair % 2) if self.size == 32 else 8 * row + 4 * pair
+        if kind == "iu4" and k == 32:
+            return 16 * row + 4 * pair
+        return self.lane_k(k, row) + 4 * pair
+
+    def result_row(self, lane: int, element: int) -> int:
+        """The row of C or D; the column is lane % 16."""
+        row = lane // 16
+        return 8 * row + element if self.size == 32 else 8 * (row % 2) + 4 * (row // 2) + element
+
+    @property
+    def result_elements(self) -> int:
+        return 256 // self.size
+
+    def holders(self, kind: str, held: int) -> int:
+        """How many lanes hold a factor of `held` elements a row: a dword is the least that a lane has."""
+        return min(self.size, 16 * held * BITS[kind] // 32)
 
 
-def sparse_b_k(kind: str, k: int, half: int, element: int) -> int:
-    if BITS[kind] == 16:
-        return 16 * (element // 8) + 8 * half + element % 8
-    return k // 2 * half + element
-
-
-def sparse_a_base(kind: str, k: int, half: int, pair: int) -> int:
-    if BITS[kind] == 16:
-        return 16 * (pair // 2) + 8 * half + 4 * (pair % 2)
-    return k // 2 * half + 4 * pair
+W32, W64 = Wave(32), Wave(64)
 
 
 def pack(elements: NDArray[np.uint64], bits: int) -> NDArray[np.uint32]:
-    """(32 lanes, n elements) of raw bits to (n * bits / 32 registers, 32 lanes)."""
+    """(lanes, n elements) of raw bits to (n * bits / 32 registers, lanes)."""
     per = 32 // bits
     lanes, count = elements.shape
     grouped = elements.reshape(lanes, count // per, per)
@@ -56,21 +85,26 @@ def raw(values: Matrix, kind: str) -> NDArray[np.uint64]:
     return typed.view({8: np.uint8, 16: np.uint16, 32: np.uint32}[BITS[kind]]).astype(np.uint64)
 
 
-def fragment(matrix: Matrix, kind: str, place: Callable[[int, int], int], count: int) -> NDArray[np.uint32]:
-    """Registers of A (rows by lane) from `matrix[row, k]`."""
-    elements = np.zeros((32, count), np.uint64)
+def fragment(wave: Wave, matrix: Matrix, kind: str, place: Callable[[str, int, int, int], int]) -> NDArray[np.uint32]:
+    """Registers of A (rows by lane) from `matrix[row, k]`; lanes that hold nothing have other bits."""
+    k = matrix.shape[1]
+    lanes = wave.holders(kind, k)
+    count = 16 * k // lanes
+    elements = np.full((wave.size, count), (1 << BITS[kind]) - 3, np.uint64)
     bits = raw(matrix, kind)
-    for lane in range(32):
+    for lane in range(lanes):
         for element in range(count):
-            elements[lane, element] = bits[lane % 16, place(lane // 16, element)]
+            elements[lane, element] = bits[lane % 16, place(kind, k, lane // 16, element)]
     return pack(elements, BITS[kind])
 
 
-def result_registers(matrix: Matrix, kind: str) -> NDArray[np.uint32]:
-    """Registers of C or D: row = 8 * (lane // 16) + element, column = lane % 16."""
+def result_registers(matrix: Matrix, kind: str, wave: Wave = W32) -> NDArray[np.uint32]:
+    """Registers of C or D."""
     bits = raw(matrix, kind)
-    elements = np.array([[bits[8 * (lane // 16) + e, lane % 16] for e in range(8)] for lane in range(32)], np.uint64)
-    return pack(elements, BITS[kind])
+    elements = [
+        [bits[wave.result_row(lane, e), lane % 16] for e in range(wave.result_elements)] for lane in range(wave.size)
+    ]
+    return pack(np.array(elements, np.uint64), BITS[kind])
 
 
 BODY = """
@@ -89,12 +123,12 @@ def run_instruction(
     instruction: str, inputs: NDArray[np.uint32], first: int, result: int, count: int, setup: str = ""
 ) -> NDArray[np.uint32]:
     """Load `inputs` to registers from v[first] on, run one instruction, return `count` registers from v[result] on."""
-    rows = range(len(inputs))
-    loads = "\n".join(f"  global_load_b32 v{first + i}, v0, s[0:1] offset:{128 * i}" for i in rows)
-    stores = "\n".join(f"  global_store_b32 v0, v{result + i}, s[2:3] offset:{128 * i}" for i in range(count))
-    code = assemble(BODY.format(loads=loads, stores=stores, instruction=instruction, setup=setup))
-    output = np.zeros((count, 32), np.uint32)
-    emulate(code, "kernel", 1, 32, [np.ascontiguousarray(inputs), output])
+    rows, lanes = range(len(inputs)), inputs.shape[1]
+    loads = "\n".join(f"  global_load_b32 v{first + i}, v0, s[0:1] offset:{4 * lanes * i}" for i in rows)
+    stores = "\n".join(f"  global_store_b32 v0, v{result + i}, s[2:3] offset:{4 * lanes * i}" for i in range(count))
+    text = BODY.format(loads=loads, stores=stores, instruction=instruction, setup=setup)
+    output = np.zeros((count, lanes), np.uint32)
+    emulate(assemble(text, wave_size=lanes), "kernel", 1, lanes, [np.ascontiguousarray(inputs), output])
     return output
 
 
@@ -138,152 +172,228 @@ def numbers(random: np.random.Generator, shape: tuple[int, int], kind: str) -> M
     return random.integers(low, 4, shape).astype(np.float64)
 
 
-def dense_inputs(product: Product, a: Matrix, b: Matrix, c: Matrix) -> NDArray[np.uint32]:
-    count = product.k // 2
-    left = fragment(a, product.a, lambda half, e: dense_k(product.a, product.k, half, e), count)
-    right = fragment(b.T, product.b, lambda half, e: dense_k(product.b, product.k, half, e), count)
-    return np.concatenate([left, right, result_registers(c, product.result)])
+def registers(first: int, count: int) -> str:
+    return f"v[{first}:{first + count - 1}]" if count > 1 else f"v{first}"
 
 
-def operands(product: Product, first: int, factor: int) -> tuple[str, int, int]:
-    """The operand text `d, a, b, c` for registers in that order from v[first], and D's place and size."""
-    wide = 8 if BITS[product.result] == 32 else 4
-    a, b, c = first, first + factor, first + 2 * factor
-    pair = f"v[{a}:{a + factor - 1}]" if factor > 1 else f"v{a}"
-    other = f"v[{b}:{b + factor - 1}]" if factor > 1 else f"v{b}"
-    return f"v[200:{199 + wide}], {pair}, {other}, v[{c}:{c + wide - 1}]", 200, wide
+@dataclass(frozen=True)
+class Dense:
+    """A dense product's operands in registers from v[first] on, D from v200 on."""
+
+    product: Product
+    wave: Wave
+    a: Matrix
+    b: Matrix
+    c: Matrix
+    first: int = 8
+
+    def run(self, modifiers: str = "", constant: str | None = None, setup: str = "", after: str = "") -> Any:
+        """Return D's registers."""
+        wave, kinds = self.wave, self.product
+        left = fragment(wave, self.a, kinds.a, wave.dense_k)
+        right = fragment(wave, self.b.T, kinds.b, wave.dense_k)
+        addend = result_registers(self.c, kinds.result, wave)
+        places = [self.first, self.first + len(left), self.first + len(left) + len(right)]
+        texts = [registers(place, len(part)) for place, part in zip(places, (left, right, addend), strict=True)]
+        texts[2] = constant or texts[2]
+        instruction = f"v_wmma_{kinds.mnemonic} {registers(200, len(addend))}, {', '.join(texts)}{modifiers}"
+        inputs = np.concatenate([left, right, addend])
+        return run_instruction(f"{instruction}\n{after}", inputs, self.first, 200, len(addend), setup)
+
+    def expect(self, found: Any, total: Matrix) -> None:
+        np.testing.assert_array_equal(found, result_registers(total, self.product.result, self.wave))
 
 
+def chosen(random: np.random.Generator, product: Product, wave: Wave, first: int = 8) -> Dense:
+    a, b = numbers(random, (16, product.k), product.a), numbers(random, (product.k, 16), product.b)
+    return Dense(product, wave, a, b, numbers(random, (16, 16), product.result) * 5, first)
+
+
+both_waves = pytest.mark.parametrize("wave", [W32, W64], ids=["w32", "w64"])
+
+
+@both_waves
 @pytest.mark.parametrize("first", [8, 128])
 @pytest.mark.parametrize("product", DENSE, ids=str)
-def test_dense_products_are_exact_on_small_integers(product: Product, first: int) -> None:
-    random = np.random.default_rng(3)
-    a, b = numbers(random, (16, product.k), product.a), numbers(random, (product.k, 16), product.b)
-    c = numbers(random, (16, 16), product.result) * 5
-    inputs = dense_inputs(product, a, b, c)
-    text, result, wide = operands(product, first, product.k // 2 * BITS[product.a] // 32)
-    found = run_instruction(f"v_wmma_{product.mnemonic} {text}", inputs, first, result, wide)
-    np.testing.assert_array_equal(found, result_registers(a @ b + c, product.result))
+def test_dense_products_are_exact_on_small_integers(product: Product, first: int, wave: Wave) -> None:
+    dense = chosen(np.random.default_rng(3), product, wave, first)
+    dense.expect(dense.run(), dense.a @ dense.b + dense.c)
 
 
+@both_waves
 @pytest.mark.parametrize("product", DENSE[:8], ids=str)
-def test_dense_float_products_are_close_on_any_numbers(product: Product) -> None:
+def test_dense_float_products_are_close_on_any_numbers(product: Product, wave: Wave) -> None:
     random = np.random.default_rng(4)
     a, b = (random.standard_normal((16, 16)).astype(DTYPES[kind]) for kind in (product.a, product.b))
     c = random.standard_normal((16, 16)).astype(DTYPES[product.result])
     exact = a.astype(float) @ b.astype(float) + c.astype(float)
-    inputs = dense_inputs(product, a, b, c)
-    text, result, wide = operands(product, 8, 8 * BITS[product.a] // 32)
-    found = run_instruction(f"v_wmma_{product.mnemonic} {text}", inputs, 8, result, wide)
+    found = Dense(product, wave, a, b, c).run()
     bits = {32: np.uint32, 16: np.uint16}[BITS[product.result]]
-    values = found.T.copy().view(bits).reshape(32, 8).view(DTYPES[product.result])
-    back = np.array([[values[16 * (row // 8) + column, row % 8] for column in range(16)] for row in range(16)])
-    error = np.abs(back.astype(float) - exact).max()
-    assert error <= 16 * float(ml_dtypes.finfo(DTYPES[product.result]).eps)
+    values = found.T.copy().view(bits).reshape(wave.size, -1).view(DTYPES[product.result])
+    back = np.zeros((16, 16))
+    for lane, element in np.ndindex(values.shape):
+        back[wave.result_row(lane, element), lane % 16] = values[lane, element]
+    assert np.abs(back - exact).max() <= 16 * float(ml_dtypes.finfo(DTYPES[product.result]).eps)
 
 
+@both_waves
 @pytest.mark.parametrize(
     ("product", "constant"),
-    [(DENSE[index], constant) for index in (0, 2) for constant in ("1.0", "-4.0", "0")]
+    [(DENSE[index], constant) for index in (0, 2, 3, 4) for constant in ("1.0", "-4.0", "0")]
     + [(DENSE[8], constant) for constant in ("3", "-16", "0")],
     ids=str,
 )
-def test_an_inline_constant_as_c_fills_the_matrix(product: Product, constant: str) -> None:
-    random = np.random.default_rng(5)
-    a, b = numbers(random, (16, 16), product.a), numbers(random, (16, 16), product.b)
-    inputs = dense_inputs(product, a, b, np.zeros((16, 16)))
-    text, result, wide = operands(product, 130, 8 * BITS[product.a] // 32)
-    start = text.rindex(", ")
-    found = run_instruction(f"v_wmma_{product.mnemonic} {text[:start]}, {constant}", inputs, 130, result, wide)
-    np.testing.assert_array_equal(found, result_registers(a @ b + float(constant), product.result))
+def test_an_inline_constant_as_c_fills_the_matrix(product: Product, constant: str, wave: Wave) -> None:
+    dense = chosen(np.random.default_rng(5), product, wave, 130)
+    dense.expect(dense.run(constant=constant), dense.a @ dense.b + float(constant))
 
 
+@both_waves
 @pytest.mark.parametrize("product", [DENSE[8], DENSE[9], DENSE[10]], ids=str)
 @pytest.mark.parametrize("signs", [0, 1, 2, 3])
 @pytest.mark.parametrize("clamp", [False, True])
-def test_integer_products_with_signs_and_saturation(product: Product, signs: int, clamp: bool) -> None:
+def test_integer_products_with_signs_and_saturation(product: Product, signs: int, clamp: bool, wave: Wave) -> None:
     random = np.random.default_rng(6 + signs)
-    width = BITS[product.a]
-    a, b = (random.integers(0, 1 << width, shape) for shape in ((16, product.k), (product.k, 16)))
+    a, b = (random.integers(0, 1 << BITS[product.a], shape) for shape in ((16, product.k), (product.k, 16)))
     c = random.integers(-(1 << 31), 1 << 31, (16, 16))
     c[0], c[1] = (1 << 31) - 1, -(1 << 31)
-    inputs = dense_inputs(product, a, b, c)
-    text, result, wide = operands(product, 8, product.k // 2 * width // 32)
-    suffix = f" neg_lo:[{signs & 1},{signs >> 1},0]" + (" clamp" if clamp else "")
-    found = run_instruction(f"v_wmma_{product.mnemonic} {text}{suffix}", inputs, 8, result, wide)
-    left, right = (
-        np.where((m >= 1 << (width - 1)) & bool(signs >> n & 1), m - (1 << width), m) for n, m in enumerate((a, b))
-    )
-    total = left @ right + c
-    expected = np.clip(total, -(1 << 31), (1 << 31) - 1) if clamp else total
-    np.testing.assert_array_equal(found, result_registers((expected + (1 << 31)) % (1 << 32) - (1 << 31), "i32"))
+    dense = Dense(product, wave, a, b, c)
+    found = dense.run(signs_text(signs) + (" clamp" if clamp else ""))
+    dense.expect(found, wrapped(signed(product, signs, a, 0) @ signed(product, signs, b, 1) + c, clamp))
 
 
+def signs_text(signs: int) -> str:
+    return f" neg_lo:[{signs & 1},{signs >> 1},0]"
+
+
+def signed(product: Product, signs: int, matrix: Matrix, number: int) -> Matrix:
+    width = BITS[product.a]
+    return np.where((matrix >= 1 << (width - 1)) & bool(signs >> number & 1), matrix - (1 << width), matrix)
+
+
+def wrapped(total: Matrix, clamp: bool) -> Matrix:
+    limit = 1 << 31
+    return np.clip(total, -limit, limit - 1) if clamp else (total + limit) % (2 * limit) - limit
+
+
+@both_waves
 @pytest.mark.parametrize("operand", [0, 1, 2])
-@pytest.mark.parametrize("product", [DENSE[0], DENSE[1], DENSE[2]], ids=str)
-def test_negation_of_low_and_high_halves(product: Product, operand: int) -> None:
-    random = np.random.default_rng(8)
-    a, b, c = (numbers(random, (16, 16), "f16") for _ in range(3))
-    flags = ["0", "0", "0"]
-    flags[operand] = "1"
-    text, result, wide = operands(product, 8, 4)
-    modifier = f" neg_lo:[{','.join(flags)}]"
-    inputs = dense_inputs(product, a, b, c)
-    found = run_instruction(f"v_wmma_{product.mnemonic} {text}{modifier}", inputs, 8, result, wide)
+@pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi", "both"])
+@pytest.mark.parametrize("product", DENSE[:4], ids=str)
+def test_negation_of_low_and_high_halves(product: Product, modifier: str, operand: int, wave: Wave) -> None:
+    dense = chosen(np.random.default_rng(8), product, wave)
+    flags = ",".join("1" if number == operand else "0" for number in range(3))
+    names = ("neg_lo", "neg_hi") if modifier == "both" else (modifier,)
+    found = dense.run("".join(f" {name}:[{flags}]" for name in names))
+    low, high = "neg_lo" in names, "neg_hi" in names
     even = np.arange(16) % 2 == 0
+    flipped = np.where(even, low, high)
+    a, b, c = dense.a, dense.b, dense.c
     if operand == 0:
-        a = np.where(even[None, :], -a, a)
+        a = np.where(flipped[None, :], -a, a)
     elif operand == 1:
-        b = np.where(even[:, None], -b, b)
+        b = np.where(flipped[:, None], -b, b)
     else:
-        c = -c
-    np.testing.assert_array_equal(found, result_registers(a @ b + c, product.result))
+        # For C the upper modifier is the absolute value (RDNA 4 ISA, 7.12).
+        c = np.abs(c) if high else c
+        c = -c if low else c
+    dense.expect(found, a @ b + c)
 
 
-# iu4 with k = 64 has one set of indices, the others two.
-SETS = [(product, selected) for product in SPARSE for selected in ((0,) if product.k == 64 else (0, 1))]
+@dataclass(frozen=True)
+class Sparse:
+    """A sparse product: A holds `kept`, lanes by elements, at `places` of each four k."""
+
+    product: Product
+    wave: Wave
+    kept: NDArray[Any]
+    places: NDArray[np.int64]
+    b: Matrix
+    c: Matrix
+
+    def dense_a(self, kept: NDArray[Any] | None = None) -> Matrix:
+        values = self.kept if kept is None else kept
+        a = np.zeros((16, self.product.k), values.dtype)
+        for lane, pair, part in np.ndindex(self.places.shape):
+            base = self.wave.sparse_a_base(self.product.a, self.product.k, lane // 16, pair)
+            a[lane % 16, base + self.places[lane, pair, part]] = values[lane, 2 * pair + part]
+        return a
+
+    def run(self, selected: int, modifiers: str = "") -> Any:
+        """Return D's registers."""
+        wave, kinds = self.wave, self.product
+        lanes, pairs, _ = self.places.shape
+        index: NDArray[np.uint32] = np.random.default_rng(1).integers(0, 1 << 32, wave.size, np.uint32)
+        for lane, pair in np.ndindex(lanes, pairs):
+            nibble = int(self.places[lane, pair, 0] | self.places[lane, pair, 1] << 2)
+            shift = 4 * (pair + pairs * selected)
+            index[lane] = int(index[lane]) & ~(15 << shift) | nibble << shift
+        held = np.full((wave.size, 2 * pairs), 1)
+        held[:lanes] = self.kept
+        left = pack(raw(held, kinds.a), BITS[kinds.a])
+        right = fragment(wave, self.b.T, kinds.b, wave.sparse_b_k)
+        total = result_registers(self.c, kinds.result, wave)
+        parts = [total, left, right, index[None]]
+        starts = np.cumsum([8, *(len(part) for part in parts[:-1])])
+        names = [registers(int(start), len(part)) for start, part in zip(starts, parts, strict=True)]
+        key = f" index_key:{selected}" if selected else ""
+        instruction = f"v_swmmac_{kinds.mnemonic} {', '.join(names)}{key}{modifiers}"
+        return run_instruction(instruction, np.concatenate(parts), 8, 8, len(total))
+
+    def expect(self, found: Any, total: Matrix) -> None:
+        np.testing.assert_array_equal(found, result_registers(total, self.product.result, self.wave))
 
 
-@pytest.mark.parametrize(("product", "selected"), SETS, ids=str)
-def test_sparse_products_follow_the_index(product: Product, selected: int) -> None:
-    random = np.random.default_rng(9)
-    count = product.k // 4
-    kept = numbers(random, (32, count), product.a)
-    places = np.array([[random.permutation(4)[:2] for _ in range(count // 2)] for _ in range(32)])
-    b, c = numbers(random, (product.k, 16), product.b), numbers(random, (16, 16), product.result) * 3
-    a = np.zeros((16, product.k))
-    index = np.zeros(32, np.uint32)
-    for lane in range(32):
-        for pair in range(count // 2):
-            base = sparse_a_base(product.a, product.k, lane // 16, pair)
-            for part in (0, 1):
-                a[lane % 16, base + places[lane, pair, part]] = kept[lane, 2 * pair + part]
-            nibble = places[lane, pair, 0] | places[lane, pair, 1] << 2
-            index[lane] |= np.uint32(nibble << (4 * pair + 16 * selected))
-    left = pack(raw(kept, product.a), BITS[product.a])
-    right = fragment(b.T, product.b, lambda half, e: sparse_b_k(product.b, product.k, half, e), product.k // 2)
-    total = result_registers(c, product.result)
-    inputs = np.concatenate([left, right, index[None], total])
-    first_b, first_index = 8 + len(left), 8 + len(left) + len(right)
-    first_d = first_index + 1
-    names = [
-        f"v[{first_d}:{first_d + len(total) - 1}]",
-        f"v[8:{first_b - 1}]" if len(left) > 1 else "v8",
-        f"v[{first_b}:{first_index - 1}]",
-        f"v{first_index}",
-    ]
-    suffix = " index_key:1" if selected else ""
-    instruction = f"v_swmmac_{product.mnemonic} {', '.join(names)}{suffix}"
-    found = run_instruction(instruction, inputs, 8, first_d, len(total))
-    np.testing.assert_array_equal(found, result_registers(a @ b + c, product.result))
+def sparse(random: np.random.Generator, product: Product, wave: Wave, full_range: bool = False) -> Sparse:
+    """`full_range`: integers of all bits instead of small ones."""
+    lanes = wave.holders(product.a, product.k // 2)
+    count = 16 * (product.k // 2) // lanes
+    places = np.array([[random.permutation(4)[:2] for _ in range(count // 2)] for _ in range(lanes)])
+    kept, b = numbers(random, (lanes, count), product.a), numbers(random, (product.k, 16), product.b)
+    c = numbers(random, (16, 16), product.result) * 3
+    if full_range:
+        limit = 1 << BITS[product.a]
+        kept, b = random.integers(0, limit, kept.shape), random.integers(0, limit, b.shape)
+        c = random.integers(-(1 << 31), 1 << 31, (16, 16))
+        c[0], c[1] = (1 << 31) - 1, -(1 << 31)
+    return Sparse(product, wave, kept, places, b, c)
 
 
-def test_products_ignore_exec() -> None:
-    product = DENSE[0]
-    random = np.random.default_rng(10)
-    a, b, c = (numbers(random, (16, 16), "f16") for _ in range(3))
-    inputs = dense_inputs(product, a, b, c)
-    text, result, wide = operands(product, 8, 4)
-    instruction = f"s_mov_b32 exec_lo, 5\n  v_wmma_{product.mnemonic} {text}\n  s_mov_b32 exec_lo, -1"
-    found = run_instruction(instruction, inputs, 8, result, wide)
-    np.testing.assert_array_equal(found, result_registers(a @ b + c, product.result))
+def index_sets(product: Product, wave: Wave) -> range:
+    """A dword of the index has so many sets (AMD's matrix instruction calculator)."""
+    if product.a == "iu4":
+        return range(2 if wave.size == 64 or product.k == 32 else 1)
+    return range(2 if wave.size == 32 else 4)
+
+
+SETS = [
+    pytest.param(product, wave, selected, id=f"{product}-w{wave.size}-{selected}")
+    for product in SPARSE
+    for wave in (W32, W64)
+    for selected in index_sets(product, wave)
+]
+
+
+@pytest.mark.parametrize(("product", "wave", "selected"), SETS)
+def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected: int) -> None:
+    operands = sparse(np.random.default_rng(9), product, wave)
+    operands.expect(operands.run(selected), operands.dense_a() @ operands.b + operands.c)
+
+
+@both_waves
+@pytest.mark.parametrize("product", SPARSE[8:], ids=str)
+@pytest.mark.parametrize("signs", [0, 1, 2, 3])
+@pytest.mark.parametrize("clamp", [False, True])
+def test_sparse_integers_with_signs_and_saturation(product: Product, signs: int, clamp: bool, wave: Wave) -> None:
+    operands = sparse(np.random.default_rng(20 + signs), product, wave, full_range=True)
+    found = operands.run(0, signs_text(signs) + (" clamp" if clamp else ""))
+    a = operands.dense_a(signed(product, signs, operands.kept, 0))
+    operands.expect(found, wrapped(a @ signed(product, signs, operands.b, 1) + operands.c, clamp))
+
+
+@both_waves
+def test_products_ignore_exec(wave: Wave) -> None:
+    dense = chosen(np.random.default_rng(10), DENSE[0], wave)
+    mov, mask = ("s_mov_b32", "exec_lo") if wave.size == 32 else ("s_mov_b64", "exec")
+    found = dense.run(setup=f"  {mov} {mask}, 5", after=f"  {mov} {mask}, -1")
+    dense.expect(found, dense.a @ dense.b + dense.c)

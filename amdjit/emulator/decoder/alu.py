@@ -19,8 +19,8 @@ from amdjit.emulator.decoder.rows import OperandRow, Row
 
 _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
 _EXEC = 126
-_VCC = Register(RegisterFile.VCC, 0)
-_EXEC_MASK = Register(RegisterFile.EXEC, 0)
+_VCC = Register(RegisterFile.VCC, 0), Register(RegisterFile.VCC, 0, 2)
+_EXEC_MASK = Register(RegisterFile.EXEC, 0), Register(RegisterFile.EXEC, 0, 2)
 _WIDE_HALVES = ("VOP3", "VINTERP")
 # These have no immediate: a value in simm16 makes another, unknown instruction.
 _NO_SIMM16 = (
@@ -134,7 +134,7 @@ def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
     if operand.takes == "literal":
         assert literal is not None
         return literal
-    return _VCC if operand.takes == "vcc" else _EXEC_MASK
+    return (_VCC if operand.takes == "vcc" else _EXEC_MASK)[operand.dwords - 1]
 
 
 def _signed16(value: int) -> int:

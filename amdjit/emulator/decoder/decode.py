@@ -19,8 +19,10 @@ _DECODERS: dict[str, _Decoder] = {
 }
 
 
-def decode(code: bytes, offset: int, pc: int) -> Instruction:
+def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instruction:
     """Decode the instruction at byte `offset` of `code`; `pc` is that byte's address, kept in the result.
+
+    wave_size: 32 or 64, which says how many registers lane masks and matrices cover.
 
     UndecodableInstruction if it is unknown, malformed or cut off, or if it is an image, BVH or export
     instruction, which the emulator does not cover.
@@ -28,25 +30,25 @@ def decode(code: bytes, offset: int, pc: int) -> Instruction:
     window = code[offset : offset + _LONGEST] if offset >= 0 else b""
     bits = int.from_bytes(window, "little")
     try:
-        return _decode_bits(bits, len(window), pc)
+        return _decode_bits(bits, len(window), pc, wave_size)
     except InvalidField as error:
         words = tuple(int.from_bytes(window[start : start + 4], "little") for start in range(0, len(window) & ~3, 4))
         raise UndecodableInstruction(pc, words, str(error)) from None
 
 
-def decode_all(code: bytes, base: int) -> Iterator[Instruction]:
+def decode_all(code: bytes, base: int, wave_size: int = 32) -> Iterator[Instruction]:
     """Decode `code` from its first byte on, which is at address `base`; every step is at least 4 bytes.
 
     UndecodableInstruction as in `decode`.
     """
     offset = 0
     while offset < len(code):
-        instruction = decode(code, offset, base + offset)
+        instruction = decode(code, offset, base + offset, wave_size)
         yield instruction
         offset += instruction.size
 
 
-def _decode_bits(bits: int, available: int, pc: int) -> Instruction:
+def _decode_bits(bits: int, available: int, pc: int, wave_size: int) -> Instruction:
     if available < 4:
         raise InvalidField("the code ends inside of the instruction")
     top = (bits >> 23) & 0x1FF
@@ -55,9 +57,11 @@ def _decode_bits(bits: int, available: int, pc: int) -> Instruction:
         refused = refused_class(top)
         raise InvalidField(f"{refused} instructions are not supported" if refused else "unknown format")
     if form.name == "VOPD":
+        if wave_size != 32:
+            raise InvalidField("dual-issue instructions exist in wave32 only")
         return decode_dual(bits, available, pc)
     code = (bits >> form.opcode.shift) & ((1 << form.opcode.bits) - 1)
-    row = row_of(form.name, code)
+    row = row_of(form.name, code, wave_size)
     if row is None:
         bvh = form.name == "DS" and 0xE0 <= code <= 0xE2
         raise InvalidField("BVH instructions are not supported" if bvh else f"unknown {form.name} opcode {code}")

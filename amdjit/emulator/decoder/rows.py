@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -69,17 +70,19 @@ class Row:
         return word in self.words
 
 
+# v8f16 or b128: the number to halve.
+_MATRIX_TYPE = re.compile(r"^([vb])(\d+)")
 _DPP_SHIFTS = {"VOP1": 0, "VOP2": 0, "VOPC": 0, "VOP3": 32, "VOP3P": 32}
 _SOURCES = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
 
 
 @cache
-def row_of(format_name: str, code: int) -> Row | None:
-    """Return the row of an opcode, or None if there is none."""
+def row_of(format_name: str, code: int, wave_size: int = 32) -> Row | None:
+    """Return the row of an opcode, or None if there is none; the table is for wave32."""
     entry = ROWS[format_name].get(code)
     if entry is None:
         return None
-    mnemonic, operand_text, flag_text = entry
+    mnemonic, operand_text, flag_text = entry if wave_size == 32 else _for_wave64(*entry)
     form = format_named("VOPD" if format_name.startswith("VOPD") else format_name)
     operands = tuple(_operand_row(form, text) for text in operand_text.split())
     encoding = format_name
@@ -87,6 +90,26 @@ def row_of(format_name: str, code: int) -> Row | None:
         encoding = "VOP3SD"
     opcode = Opcode(mnemonic, encoding, code, tuple(operand.spec for operand in operands))
     return _with_flags(opcode, form, operands, flag_text.split())
+
+
+def _for_wave64(mnemonic: str, operand_text: str, flag_text: str) -> tuple[str, str, str]:
+    """Lane masks are pairs; a lane holds half as much of a matrix, and an index of it has twice as many sets."""
+    is_sparse = mnemonic.startswith("v_swmmac")
+    is_matrix = is_sparse or mnemonic.startswith(("v_wmma", "global_load_tr"))
+    operands = []
+    for text in operand_text.split():
+        role, kind, dwords, rest = text.split(":", 3)
+        if kind == "mask":
+            dwords = "2"
+        elif is_matrix and int(dwords) > 1 and role in ("vdst", "src0", "src1", "src2"):
+            dwords = str(int(dwords) // 2)
+            kind = _MATRIX_TYPE.sub(lambda match: f"{match[1]}{int(match[2]) // 2}", kind, count=1)
+        operands.append(f"{role}:{kind}:{dwords}:{rest}")
+    if is_sparse:
+        sets = 1 if mnemonic.endswith("iu4") else 3
+        flags = [word for word in flag_text.split() if "op_sel=" not in word and word != "index_key"]
+        flag_text = " ".join([*flags, f"op_sel={sets}", f"!op_sel={7 & ~sets}", "index_key"])
+    return mnemonic, " ".join(operands), flag_text
 
 
 def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], words: list[str]) -> Row:

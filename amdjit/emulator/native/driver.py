@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from amdjit.emulator.layout import (
+    EXEC_LO,
     FIELD_BYTES,
+    HALF_LANES,
+    HALF_VGPRS,
     SCALAR_BYTES,
     TTMP7,
     TTMP8,
@@ -25,7 +28,21 @@ def _field(base: str, name: str, index: int, type_name: str = "i64") -> str:
     )
 
 
-def _begin_wave() -> str:
+def _first_lanes(half: int) -> str:
+    """Give a half of a wave its EXEC and its v0."""
+    return f"""
+  %exec{half}.number = add i64 %execs.first, {half}
+  %exec{half}.at = getelementptr i32, ptr %execs, i64 %exec{half}.number
+  %exec{half} = load i32, ptr %exec{half}.at
+  %slotexec{half} = getelementptr i8, ptr %state, i64 {(EXEC_LO + half) * 4}
+  store i32 %exec{half}, ptr %slotexec{half}
+  %ids{half}.offset = mul i64 %exec{half}.number, {VGPR_BYTES}
+  %ids{half} = getelementptr i8, ptr %itemids, i64 %ids{half}.offset
+  %v0half{half} = getelementptr i8, ptr %state, i64 {SCALAR_BYTES + half * HALF_VGPRS * VGPR_BYTES}
+  call void @llvm.memcpy.p0.p0.i64(ptr %v0half{half}, ptr %ids{half}, i64 {VGPR_BYTES}, i1 false)"""
+
+
+def _begin_wave(halves: int) -> str:
     # RDNA 4 ISA, 3.5 "Initial wave state": TTMP9 = workgroup x, TTMP7 = y | z << 16, TTMP8[29:25] = wave in group.
     def scalar(slot: int, value: str) -> str:
         offset = f"  %slot{slot} = getelementptr i8, ptr %state, i64 {slot * 4}"
@@ -40,20 +57,20 @@ def _begin_wave() -> str:
 {scalar(TTMP8, "%waveid")}
 {scalar(TTMP9, "%gx32")}
 {scalar(TTMP7, "%gyz")}
-  %exec.at = getelementptr i32, ptr %execs, i64 %w
-  %exec = load i32, ptr %exec.at
-{scalar(126, "%exec")}
-  %ids.offset = mul i64 %w, {VGPR_BYTES}
-  %ids = getelementptr i8, ptr %itemids, i64 %ids.offset
-  %v0 = getelementptr i8, ptr %state, i64 {SCALAR_BYTES}
-  call void @llvm.memcpy.p0.p0.i64(ptr %v0, ptr %ids, i64 {VGPR_BYTES}, i1 false)
+  %execs.first = mul i64 %w, {halves}
+{"".join(_first_lanes(half) for half in range(halves))}
   %resume.at = getelementptr i32, ptr %resumes, i64 %w
   store i32 0, ptr %resume.at
 """
 
 
-def driver_text(attributes: str) -> str:
-    """Return `aj_drive(context)`: run workgroups until there are none left or the launch is stopped.
+def driver_symbol(wave_size: int) -> str:
+    """Return the name of the driver of waves of 32 or 64 lanes."""
+    return f"aj_drive{wave_size}"
+
+
+def driver_text(wave_size: int, attributes: str) -> str:
+    """Return `aj_drive32(context)`: run workgroups until there are none left or the launch is stopped.
 
     A wave's entry in `resumes` is: >= 0 ready to run from that id; with bit 30 set, waits at the barrier of the
     low bits' id; -1 ended.
@@ -63,7 +80,7 @@ def driver_text(attributes: str) -> str:
 {FAULT_DECLARATION}
 declare void @aj_stopped(ptr, i32)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define void @aj_drive(ptr %context) {attributes} {{
+define void @{driver_symbol(wave_size)}(ptr %context) {attributes} {{
 entry:
 {_field("context", "launch", Context.LAUNCH, "ptr")}
 {_field("context", "states", Context.STATES, "ptr")}
@@ -86,7 +103,7 @@ entry:
   %gz.at = getelementptr i8, ptr %context, i64 {Context.GROUP_Z * FIELD_BYTES}
   %wave.at = getelementptr i8, ptr %context, i64 {Context.WAVE * FIELD_BYTES}
   %scratch.at = getelementptr i8, ptr %context, i64 {Context.SCRATCH * FIELD_BYTES}
-  %wavebytes = mul i64 %lanebytes, 32
+  %wavebytes = mul i64 %lanebytes, {wave_size}
   br label %take
 take:
   %first = atomicrmw add ptr %next.at, i64 %chunk seq_cst
@@ -114,7 +131,7 @@ group:
   br label %begin
 begin:
   %w = phi i64 [ 0, %group ], [ %wnext, %begin ]
-{_begin_wave()}
+{_begin_wave(wave_size // HALF_LANES)}
   %wnext = add i64 %w, 1
   %morewaves = icmp ult i64 %wnext, %waves
   br i1 %morewaves, label %begin, label %round

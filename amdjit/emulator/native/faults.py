@@ -12,7 +12,10 @@ def _at(pointer: str, name: str, field: int) -> str:
 
 
 def fault_text(attributes: str) -> str:
-    """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch."""
+    """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch.
+
+    `lane` counts in the half of the wave that the context is for; -1 is no lane.
+    """
     copies = []
     for source, target in (
         (Context.GROUP_X, Fault.GROUP_X),
@@ -30,7 +33,7 @@ def fault_text(attributes: str) -> str:
     for field, value in (
         (Fault.KIND, "%kind64"),
         (Fault.SITE, "%site64"),
-        (Fault.LANE, "%lane"),
+        (Fault.LANE, "%wavelane"),
         (Fault.ADDRESS, "%address"),
         (Fault.SIZE, "%size64"),
     ):
@@ -46,6 +49,11 @@ entry:
   %kind64 = zext i32 %kind to i64
   %site64 = zext i32 %site to i64
   %size64 = zext i32 %size to i64
+{_at("context", "basefield", Context.LANE_BASE)}
+  %base = load i64, ptr %basefield
+  %nolane = icmp slt i64 %lane, 0
+  %moved = add i64 %lane, %base
+  %wavelane = select i1 %nolane, i64 %lane, i64 %moved
   %pair = cmpxchg ptr %record, i64 0, i64 1 seq_cst seq_cst
   %first = extractvalue {{ i64, i1 }} %pair, 1
   br i1 %first, label %claim, label %stop

@@ -10,7 +10,7 @@ from functools import partial
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
-from amdjit.emulator.native.driver import driver_text
+from amdjit.emulator.native.driver import driver_symbol, driver_text
 from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
@@ -44,7 +44,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_fault": fault_text,
         "aj_stopped": stopped_text,
         "aj_resolve": resolve_text,
-        "aj_drive": driver_text,
+        **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
         "aj_scalar_address": scalar_address_text,
         "aj_gather_lanes": gather_lanes_text,
         "aj_scatter_lanes": scatter_lanes_text,

@@ -2,7 +2,8 @@
 
 Fragments become panels of f32, one row of 16 numbers for each k. All products but f16 and bf16 results are then
 f32 multiply-adds in the order of k; integer products are exact in f32 (|sum| < 2**24). Register layouts are those
-of AMD's matrix instruction calculator (gfx12, wave32). How RDNA 4 rounds inside of a WMMA is not published.
+of AMD's matrix instruction calculator (gfx12), in rows of 16 lanes: 2 of a wave32, 4 of a wave64. How RDNA 4 rounds
+inside of a WMMA is not published.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One product: element types of A, B and of C and D, the k extent, sparse A, saturation of integer results."""
+    """One product: element types of A, B and of C and D, the k extent, sparse A, saturation of integer results.
+
+    wave_size: the wave that holds the fragments; a wave64 has half as much in each lane.
+    """
 
     a: str
     b: str
@@ -31,12 +35,35 @@ class Matrix:
     k: int
     sparse: bool = False
     clamp: bool = False
+    wave_size: int = 32
 
     @property
     def symbol(self) -> str:
         """The name of its native function."""
         kind = "swmmac" if self.sparse else "wmma"
-        return f"aj_{kind}_{self.result}_{self.k}_{self.a}_{self.b}{'_clamp' if self.clamp else ''}"
+        wave = "_w64" if self.wave_size == 64 else ""
+        return f"aj_{kind}_{self.result}_{self.k}_{self.a}_{self.b}{'_clamp' if self.clamp else ''}{wave}"
+
+    @property
+    def rows(self) -> range:
+        """The rows of 16 lanes of the wave."""
+        return range(self.wave_size // 16)
+
+    @property
+    def result_dwords(self) -> int:
+        """How many registers hold C or D."""
+        return (8 if self.result in ("f32", "i32") else 4) * 32 // self.wave_size
+
+    @property
+    def pairs(self) -> int:
+        """Of a sparse A: how many pairs of elements a lane holds."""
+        return self.k // 4 // len(self.factor_rows("a")) if self.sparse else 0
+
+    def factor_rows(self, factor: str) -> range:
+        """Return the rows of lanes that hold A or B: less than 32 bits of 4-bit integers stay in the lower half."""
+        held = self.k // 2 if factor == "a" and self.sparse else self.k
+        bits = ELEMENTS[self.a if factor == "a" else self.b].bits
+        return self.rows if held * bits * 16 >= 32 * self.wave_size else range(2)
 
     @property
     def is_integer(self) -> bool:
@@ -46,35 +73,43 @@ class Matrix:
 
 def matrices() -> Iterator[Matrix]:
     """Yield every product that gfx12 has."""
-    for sparse in (False, True):
-        k = 32 if sparse else 16
-        for a, result in (("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("bf16", "bf16")):
-            yield Matrix(a, a, result, k, sparse)
-        for a in ("fp8", "bf8"):
-            yield from (Matrix(a, b, "f32", k, sparse) for b in ("fp8", "bf8"))
-        for bits, extent in ((8, k), (4, k), (4, 2 * k)):
-            for a in (f"i{bits}", f"u{bits}"):
-                for b in (f"i{bits}", f"u{bits}"):
-                    yield from (Matrix(a, b, "i32", extent, sparse, clamp) for clamp in (False, True))
+    for wave_size in (32, 64):
+        for sparse in (False, True):
+            k = 32 if sparse else 16
+            for a, result in (("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("bf16", "bf16")):
+                yield Matrix(a, a, result, k, sparse, False, wave_size)
+            for a in ("fp8", "bf8"):
+                yield from (Matrix(a, b, "f32", k, sparse, False, wave_size) for b in ("fp8", "bf8"))
+            for bits, extent in ((8, k), (4, k), (4, 2 * k)):
+                yield from _integer_matrices(bits, extent, sparse, wave_size)
+
+
+def _integer_matrices(bits: int, extent: int, sparse: bool, wave_size: int) -> Iterator[Matrix]:
+    for a in (f"i{bits}", f"u{bits}"):
+        for b in (f"i{bits}", f"u{bits}"):
+            yield from (Matrix(a, b, "i32", extent, sparse, clamp, wave_size) for clamp in (False, True))
 
 
 def matrix_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
-    """Return the definition: `void (ptr d, ptr a, ptr b, ptr c)`, and `i32 set, ptr index` more if sparse.
+    """Return the definition: `void (ptr d, ptr a, ptr b, ptr c)`, and `ptr index, i32 set` more if sparse.
 
-    The pointers are to consecutive registers of 32 dwords. `rows_at_once`: accumulators that fit host registers.
+    The pointers are to consecutive registers of 32 dwords; in wave64 each is followed by that to the upper half's.
+    `rows_at_once`: accumulators that fit host registers.
     """
-    parameters = [("ptr", "d"), ("ptr", "a"), ("ptr", "b"), ("ptr", "c")]
+    names = ["d", "a", "b", "c", *(["index"] if matrix.sparse else [])]
+    halves = [""] if matrix.wave_size == 32 else ["", "_upper"]
+    parameters = [("ptr", name + half) for name in names for half in halves]
     if matrix.sparse:
-        parameters += [("ptr", "index"), ("i32", "set")]
+        parameters.append(("i32", "set"))
     function = NativeFunction(matrix.symbol, "void", parameters)
     panel = f"[{matrix.k * 16} x float]"
     left, right = function.allocate(panel), function.allocate(panel)
     total = function.allocate("[256 x float]")
-    _fill(function, right, function.parameter("b"), ELEMENTS[matrix.b], matrix.k)
+    _fill(function, right, matrix, "b")
     if matrix.sparse:
-        _fill_sparse(function, left, ELEMENTS[matrix.a], matrix.k)
+        _fill_sparse(function, left, matrix)
     else:
-        _fill(function, left, function.parameter("a"), ELEMENTS[matrix.a], matrix.k)
+        _fill(function, left, matrix, "a")
     _load_result(function, matrix, total)
     before = "entry"
     for first in range(0, 16, rows_at_once):
@@ -84,63 +119,82 @@ def matrix_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     return f"{function.text(attributes)}\n{_NO_UNROLL}"
 
 
-def place_of(element: Element, k_extent: int, index: int, quarter: int) -> int:
-    """Return the k of element `index` in the lanes of half-wave `quarter` (0 or 1)."""
-    if element.bits == 16 and k_extent == 16:
-        return 8 * (index // 4) + 4 * quarter + index % 4
-    if element.bits == 16:
-        return 16 * (index // 8) + 8 * quarter + index % 8
-    return k_extent // 2 * quarter + index
+def place_of(matrix: Matrix, factor: str, index: int, row: int) -> int:
+    """Return the k of element `index` in the lanes of a row of 16, for A that is not sparse and for B."""
+    bits = ELEMENTS[matrix.a if factor == "a" else matrix.b].bits
+    if bits == 16 and matrix.wave_size == 32:
+        run = 4 if matrix.k == 16 else 8
+        return 2 * run * (index // run) + run * row + index % run
+    return _row_start(matrix, bits, len(matrix.factor_rows(factor)), row) + index
 
 
-def _fragment(function: NativeFunction, source: Value, element: Element, index: int, half: int) -> Value:
-    """Return element `index` of the 16 lanes of a half-wave as f32."""
+def _row_start(matrix: Matrix, bits: int, rows: int, row: int) -> int:
+    """Return the first k of a row of lanes, where the k of a lane are consecutive."""
+    if bits == 16 or rows == 2:
+        return matrix.k // rows * row
+    return matrix.k // 2 * (row % 2) + matrix.k // 4 * (row // 2)
+
+
+def _row_pointer(function: NativeFunction, name: str, dword: int, row: int) -> Value:
+    """Return the address of a register's 16 dwords of a row of lanes."""
+    source = function.parameter(f"{name}_upper" if row >= 2 else name)
+    return function.offset(source, dword * 128 + row % 2 * 64)
+
+
+def _fragment(function: NativeFunction, name: str, element: Element, index: int, row: int) -> Value:
+    """Return element `index` of the 16 lanes of a row as f32."""
     per_dword = 32 // element.bits
     dword, part = divmod(index, per_dword)
-    lanes = function.load(INTEGERS, function.offset(source, dword * 128 + half * 64), 64)
+    lanes = function.load(INTEGERS, _row_pointer(function, name, dword, row), 64)
     if part:
         lanes = function.shift("lshr", lanes, part * element.bits)
     return element.widen(function, lanes)
 
 
-def _fill(function: NativeFunction, panel: Value, source: Value, element: Element, k_extent: int) -> None:
-    for half in (0, 1):
-        for index, row in enumerate(_rows(function, source, element, k_extent // 2, half)):
-            place = place_of(element, k_extent, index, half)
-            function.store(row, function.offset(panel, place * _ROW_BYTES), 64)
+def _fill(function: NativeFunction, panel: Value, matrix: Matrix, factor: str) -> None:
+    element = ELEMENTS[matrix.a if factor == "a" else matrix.b]
+    holders = matrix.factor_rows(factor)
+    for row in holders:
+        for index, values in enumerate(_elements(function, factor, element, matrix.k // len(holders), row)):
+            place = place_of(matrix, factor, index, row)
+            function.store(values, function.offset(panel, place * _ROW_BYTES), 64)
 
 
-def _rows(function: NativeFunction, source: Value, element: Element, count: int, half: int) -> list[Value]:
-    """Return elements 0 .. count of the 16 lanes of a half-wave as f32."""
+def _elements(function: NativeFunction, name: str, element: Element, count: int, row: int) -> list[Value]:
+    """Return elements 0 .. count of the 16 lanes of a row as f32."""
     if element is not ELEMENTS["f16"]:
-        return [_fragment(function, source, element, index, half) for index in range(count)]
-    rows = []
+        return [_fragment(function, name, element, index, row) for index in range(count)]
+    values = []
     for dword in range(count // 2):
         # Converting 32 neighbours and parting even from odd ones is a third faster than converting them parted.
-        pairs = function.load(vector("half"), function.offset(source, dword * 128 + half * 64), 64)
+        pairs = function.load(vector("half"), _row_pointer(function, name, dword, row), 64)
         wide = function.convert("fpext", pairs, "float")
-        rows += [function.shuffle(wide, wide, range(part, 32, 2)) for part in (0, 1)]
-    return rows
+        values += [function.shuffle(wide, wide, range(part, 32, 2)) for part in (0, 1)]
+    return values
 
 
-def _sparse_base(element: Element, k_extent: int, pair: int, half: int) -> int:
-    if element.bits == 16:
-        return 16 * (pair // 2) + 8 * half + 4 * (pair % 2)
-    return k_extent // 2 * half + 4 * pair
+def _sparse_base(matrix: Matrix, pair: int, row: int) -> int:
+    bits = ELEMENTS[matrix.a].bits
+    if bits == 16 and matrix.wave_size == 32:
+        return 16 * (pair // 2) + 8 * row + 4 * (pair % 2)
+    return _row_start(matrix, bits, len(matrix.factor_rows("a")), row) + 4 * pair
 
 
-def _fill_sparse(function: NativeFunction, panel: Value, element: Element, k_extent: int) -> None:
-    """Of every four k, A holds two; an index names their places (ISA document, 7.12.3)."""
-    source, index = function.parameter("a"), function.parameter("index")
-    amount = function.shift("shl", function.parameter("set"), 4)
-    for half in (0, 1):
-        chosen = function.load(INTEGERS, function.offset(index, half * 64), 64)
+def _fill_sparse(function: NativeFunction, panel: Value, matrix: Matrix) -> None:
+    """Of every four k, A holds two; an index names their places (ISA document, 7.12.3).
+
+    A set of the index has 4 bits for each pair of a lane; there are as many as fill a dword.
+    """
+    element = ELEMENTS[matrix.a]
+    set_bits = 4 * matrix.pairs
+    amount = function.mul(function.parameter("set"), constant("i32", set_bits % 32))
+    for row in matrix.factor_rows("a"):
+        chosen = function.load(INTEGERS, _row_pointer(function, "index", 0, row), 64)
         chosen = function.binary("lshr", chosen, function.splat(amount, 16))
-        for pair in range(k_extent // 8):
-            values = [_fragment(function, source, element, 2 * pair + part, half) for part in (0, 1)]
+        for pair in range(matrix.pairs):
+            values = [_fragment(function, "a", element, 2 * pair + part, row) for part in (0, 1)]
             places = [function.mask(function.shift("lshr", chosen, 4 * pair + 2 * part), 2) for part in (0, 1)]
-            base = _sparse_base(element, k_extent, pair, half)
-            _scatter_pair(function, panel, values, places, base)
+            _scatter_pair(function, panel, values, places, _sparse_base(matrix, pair, row))
 
 
 def _scatter_pair(function: NativeFunction, panel: Value, values: list[Value], places: list[Value], base: int) -> None:
@@ -187,14 +241,19 @@ def _multiply(
     return done
 
 
-def _result_rows(function: NativeFunction, matrix: Matrix, pointer: Value) -> list[Value]:
-    """Return C or D's place of each row: (row, address, shift) for rows 0 to 15."""
-    wide = matrix.result in ("f32", "i32")
-    return [function.offset(pointer, (row % 8 // (1 if wide else 2)) * 128 + (row // 8) * 64) for row in range(16)]
+def _result_rows(function: NativeFunction, matrix: Matrix, name: str) -> list[Value]:
+    """Return the address of rows 0 to 15 of C or D; two rows share their dwords if the elements have 16 bits."""
+    per_dword = 1 if matrix.result in ("f32", "i32") else 2
+    count = 16 // len(matrix.rows)
+    places = []
+    for row in range(16):
+        lanes = row // 8 + 2 * (row % 8 // count)
+        places.append(_row_pointer(function, name, row % count // per_dword, lanes))
+    return places
 
 
 def _load_result(function: NativeFunction, matrix: Matrix, total: Value) -> None:
-    for row, place in enumerate(_result_rows(function, matrix, function.parameter("c"))):
+    for row, place in enumerate(_result_rows(function, matrix, "c")):
         if matrix.is_integer:
             value = Value(ROW, "zeroinitializer")
         elif matrix.result == "f32":
@@ -210,8 +269,7 @@ def _store_result(function: NativeFunction, matrix: Matrix, total: Value) -> Non
     if matrix.is_integer:
         _store_integers(function, matrix, total)
         return
-    target = function.parameter("d")
-    places = _result_rows(function, matrix, target)
+    places = _result_rows(function, matrix, "d")
     values = [function.load(ROW, function.offset(total, row * _ROW_BYTES), 64) for row in range(16)]
     if matrix.result == "f32":
         for place, value in zip(places, values, strict=True):
@@ -224,8 +282,8 @@ def _store_result(function: NativeFunction, matrix: Matrix, total: Value) -> Non
 
 
 def _store_integers(function: NativeFunction, matrix: Matrix, total: Value) -> None:
-    sources = _result_rows(function, matrix, function.parameter("c"))
-    targets = _result_rows(function, matrix, function.parameter("d"))
+    sources = _result_rows(function, matrix, "c")
+    targets = _result_rows(function, matrix, "d")
     add: Callable[[Value, Value], Value] = function.add
     if matrix.clamp:
 

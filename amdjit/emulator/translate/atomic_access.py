@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value
 from amdjit.emulator.native.atomics import Atomic
-from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.lds_access import lds_address
 from amdjit.emulator.translate.memory_access import (
     Address,
@@ -46,7 +46,7 @@ def emit_atomic(
     for index, value in enumerate(data):
         frame.builder.store(value, frame.staging(index), 64)
     atomic = Atomic(address[0], operation.name, operation.bits)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
+    arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     frame.native_void(atomic.symbol, [*arguments, frame.staging(0), frame.staging(_RESULT)])
     if result is None:
         return

@@ -36,11 +36,13 @@ class WildBranch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The executable segment: its bytes, its first virtual address, where functions are known to start."""
+    """The executable segment: its bytes, its first virtual address, where functions are known to start; the wave size
+    that the code is for."""
 
     code: bytes
     address: int
     functions: tuple[int, ...] = ()
+    wave_size: int = 32
 
     def holds(self, pc: int) -> bool:
         """Tell whether an instruction can start at `pc`."""
@@ -125,7 +127,7 @@ class _Discovery:
                 pc = None if instruction.mnemonic in _LAST else pc + instruction.size
 
     def _decode(self, pc: int) -> Instruction:
-        return decode(self._text.code, pc - self._text.address, pc)
+        return decode(self._text.code, pc - self._text.address, pc, self._text.wave_size)
 
     def _leave(self, instruction: Instruction) -> list[int]:
         name, following = instruction.mnemonic, instruction.pc + instruction.size

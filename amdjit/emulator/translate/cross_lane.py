@@ -1,4 +1,8 @@
-"""Instructions that move data between lanes, DPP excepted."""
+"""Instructions that move data between lanes, DPP excepted.
+
+Those of `WHOLE_WAVE` are emitted once for both halves of a wave64 and select the halves themselves; the others stay
+within 32 lanes and are emitted for each half.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from amdjit.emulator.ir import LANES, Value, constant, sequence
 from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.integer_expressions import bit_count_add
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import FULL_MASK, V32
 
@@ -20,11 +25,35 @@ def gather_lanes(frame: Frame, values: Value, indices: Value) -> Value:
     return frame.native("aj_gather_lanes", V32, [values, indices])
 
 
-def _read_lane(frame: Frame, instruction: Instruction) -> None:
+def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
+    """Return what `read` gives in each half of the wave."""
+    values = []
+    for half in range(frame.registers.halves):
+        frame.registers.select_half(half)
+        values.append(read())
+    frame.registers.select_half(0)
+    return values
+
+
+def _vectors(frame: Frame, register: Register) -> list[Value]:
+    return in_each_half(frame, lambda: frame.registers.vector(register.index))
+
+
+def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:
+    """Return the item of one lane, an i32 taken modulo the wave size."""
     b = frame.builder
-    values = frame.registers.vector(vector_register(instruction, "src0").index)
-    lane = b.mask(frame.scalar_source(instruction, 2, "b32"), 5)
-    frame.write_scalar(instruction.operands[0], b.extract(values, lane))
+    place = b.mask(lane, 5)
+    items = [b.extract(values, place) for values in halves]
+    if len(items) == 1:
+        return items[0]
+    upper = b.resize(b.shift("lshr", lane, 5), 1)
+    return b.select(upper, items[1], items[0])
+
+
+def _read_lane(frame: Frame, instruction: Instruction) -> None:
+    halves = _vectors(frame, vector_register(instruction, "src0"))
+    lane = frame.scalar_source(instruction, 2, "b32")
+    frame.write_scalar(instruction.operands[0], _pick(frame, halves, lane))
 
 
 def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
@@ -33,13 +62,14 @@ def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
     if not isinstance(source, Register) or source.file is not RegisterFile.VGPR:
         frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1, "b32"))
         return
-    values = frame.registers.vector(source.index)
+    halves = _vectors(frame, source)
     if frame.registers.exec_is_full:
-        frame.write_scalar(instruction.operands[0], b.extract(values, 0))
+        frame.write_scalar(instruction.operands[0], b.extract(halves[0], 0))
         return
-    # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is 32, taken modulo 32.
-    first = b.intrinsic("cttz", frame.registers.exec_bits(), flags=[Value("i1", "false")])
-    frame.write_scalar(instruction.operands[0], b.extract(values, b.mask(first, 5)))
+    # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the width, taken modulo it.
+    bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
+    first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
+    frame.write_scalar(instruction.operands[0], _pick(frame, halves, first))
 
 
 def _write_lane(frame: Frame, instruction: Instruction) -> None:
@@ -47,9 +77,16 @@ def _write_lane(frame: Frame, instruction: Instruction) -> None:
     b = frame.builder
     target = vector_register(instruction, "vdst")
     item = frame.scalar_source(instruction, 1, "b32")
-    lane = b.mask(frame.scalar_source(instruction, 2, "b32"), 5)
-    changed = b.insert(frame.registers.vector(target.index), item, lane)
-    frame.registers.write_vector(target.index, changed, FULL_MASK)
+    lane = frame.scalar_source(instruction, 2, "b32")
+    place = b.mask(lane, 5)
+    for half, values in enumerate(_vectors(frame, target)):
+        changed = b.insert(values, item, place)
+        if frame.registers.halves == 2:
+            upper = b.resize(b.shift("lshr", lane, 5), 1)
+            changed = b.select(upper, *((changed, values) if half else (values, changed)))
+        frame.registers.select_half(half)
+        frame.registers.write_vector(target.index, changed, FULL_MASK)
+    frame.registers.select_half(0)
 
 
 def _fetch(
@@ -59,8 +96,8 @@ def _fetch(
     b = frame.builder
     moved = gather_lanes(frame, values, indices)
     mask = frame.mask()
-    if not fetch_inactive and frame.registers.mask(EXEC_LO) is not FULL_MASK:
-        ones = b.resize(frame.registers.mask(EXEC_LO), 32)
+    if not fetch_inactive and frame.registers.exec_mask() is not FULL_MASK:
+        ones = b.resize(frame.registers.exec_mask(), 32)
         active = b.compare("ne", gather_lanes(frame, ones, indices), constant(V32, 0))
         if bound_control:
             moved = b.select(active, moved, constant(V32, 0))
@@ -107,28 +144,84 @@ def _swap(frame: Frame, instruction: Instruction) -> None:
 
 
 def _backward_permute(fetch_inactive: bool) -> Emitter:
-    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source gives 0."""
+    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source gives 0.
+
+    On gfx12 it reaches all lanes of a wave64 (LLVM, GCNSubtarget.h, `supportsWaveWideBPermute`).
+    """
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        indices = _lds_lane(frame, instruction)
-        values = frame.registers.vector(vector_register(instruction, "data0").index)
-        _fetch(frame, vector_register(instruction, "vdst"), values, indices, fetch_inactive, True)
+        b = frame.builder
+        data = _vectors(frame, vector_register(instruction, "data0"))
+        if not fetch_inactive:
+            zero = constant(V32, 0)
+            masks = in_each_half(frame, frame.registers.exec_mask)
+            data = [v if m is FULL_MASK else b.select(m, v, zero) for m, v in zip(masks, data, strict=True)]
+        indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
+        results = [_gather_wave(frame, data, index) for index in indices]
+        write_halves(frame, vector_register(instruction, "vdst"), results)
 
     return emit
+
+
+def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
+    """Return for 32 lanes the item of the wave that each one's index names."""
+    b = frame.builder
+    items = [gather_lanes(frame, values, indices) for values in data]
+    if len(items) == 1:
+        return items[0]
+    return b.select(_upper_lanes(frame, indices), items[1], items[0])
+
+
+def _upper_lanes(frame: Frame, indices: Value) -> Value:
+    b = frame.builder
+    return b.compare("ne", b.and_(indices, constant(V32, 32)), constant(V32, 0))
+
+
+def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
+    """Write a vector register in the active lanes, a result for each half of the wave."""
+    for half, result in enumerate(results):
+        frame.registers.select_half(half)
+        frame.registers.write_vector(target.index, result, frame.mask())
+    frame.registers.select_half(0)
 
 
 def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
     b = frame.builder
     address = frame.registers.vector(vector_register(instruction, "addr").index)
     moved = b.add(address, constant(V32, instruction.immediates["offset"]))
-    return b.mask(b.shift("lshr", moved, 2), 5)
+    return b.shift("lshr", moved, 2)
 
 
 def _forward_permute(frame: Frame, instruction: Instruction) -> None:
-    values = frame.registers.vector(vector_register(instruction, "data0").index)
-    indices = _lds_lane(frame, instruction)
-    result = frame.native("aj_scatter_lanes", V32, [values, indices, frame.registers.exec_bits()])
-    frame.registers.write_vector(vector_register(instruction, "vdst").index, result, frame.mask())
+    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; of several writers the highest lane wins."""
+    data = _vectors(frame, vector_register(instruction, "data0"))
+    indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
+    active = in_each_half(frame, frame.registers.exec_bits)
+    results = []
+    for half in range(len(data)):
+        senders = _senders(frame, indices, active, half)
+        results.append(_scatter_wave(frame, data, indices, senders))
+    write_halves(frame, vector_register(instruction, "vdst"), results)
+
+
+def _senders(frame: Frame, indices: list[Value], active: list[Value], half: int) -> list[Value]:
+    """Return the active lanes that write to a lane of `half`."""
+    if len(indices) == 1:
+        return active
+    b = frame.builder
+    upper = [b.mask_bits(_upper_lanes(frame, index)) for index in indices]
+    chosen = upper if half else [b.not_(bits) for bits in upper]
+    return [b.and_(lanes, bits) for lanes, bits in zip(active, chosen, strict=True)]
+
+
+def _scatter_wave(frame: Frame, data: list[Value], indices: list[Value], senders: list[Value]) -> Value:
+    b = frame.builder
+    arguments = list(zip(data, indices, senders, strict=True))
+    results = [frame.native("aj_scatter_lanes", V32, list(group)) for group in arguments]
+    if len(results) == 1:
+        return results[0]
+    written = frame.native("aj_scatter_lanes", V32, [constant(V32, 1), *arguments[1][1:]])
+    return b.select(b.compare("ne", written, constant(V32, 0)), results[1], results[0])
 
 
 def swizzle_lanes(offset: int) -> list[int]:
@@ -160,16 +253,46 @@ def _swizzle(frame: Frame, instruction: Instruction) -> None:
         raise Untranslatable(instruction, "this FFT swizzle is not emulated")
     values = frame.registers.vector(vector_register(instruction, "addr").index)
     moved = b.shuffle(values, values, sources)
-    execution = frame.registers.mask(EXEC_LO)
+    execution = frame.registers.exec_mask()
     if execution is not FULL_MASK:
         active = b.shuffle(execution, execution, sources)
         moved = b.select(active, moved, constant(V32, 0))
     frame.registers.write_vector(vector_register(instruction, "vdst").index, moved, frame.mask())
 
 
-def _stay(frame: Frame, instruction: Instruction) -> None:
-    """V_PERMLANE64 does nothing in wave32 (RDNA 4 ISA, V_PERMLANE64_B32)."""
+def _swap_halves(frame: Frame, instruction: Instruction) -> None:
+    """V_PERMLANE64 does nothing in wave32; it reads inactive lanes (RDNA 4 ISA, V_PERMLANE64_B32)."""
+    if frame.registers.halves == 2:
+        lower, upper = _vectors(frame, vector_register(instruction, "src0"))
+        write_halves(frame, vector_register(instruction, "vdst"), [upper, lower])
 
+
+def _masked_bit_count(upper: bool) -> Emitter:
+    """V_MBCNT_LO and _HI: count the bits of the mask's dword that belong to lanes below."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        half = frame.registers.wave_half
+        if upper == bool(half):
+            below = sequence("i32", [(1 << lane) - 1 for lane in range(LANES)])
+        else:
+            below = constant(V32, -1 if half else 0)
+        bits = frame.builder.and_(frame.source(instruction, 1, "b32"), below)
+        frame.write(instruction, 0, bit_count_add(frame.builder, bits, frame.source(instruction, 2, "u32")))
+
+    return emit
+
+
+WHOLE_WAVE = frozenset(
+    {
+        "v_readlane_b32",
+        "v_readfirstlane_b32",
+        "v_writelane_b32",
+        "v_permlane64_b32",
+        "ds_bpermute_b32",
+        "ds_bpermute_fi_b32",
+        "ds_permute_b32",
+    }
+)
 
 CROSS_LANE: Mapping[str, Emitter] = {
     "v_readlane_b32": _read_lane,
@@ -179,7 +302,9 @@ CROSS_LANE: Mapping[str, Emitter] = {
     "v_permlanex16_b32": _permute_row(True, False),
     "v_permlane16_var_b32": _permute_row(False, True),
     "v_permlanex16_var_b32": _permute_row(True, True),
-    "v_permlane64_b32": _stay,
+    "v_permlane64_b32": _swap_halves,
+    "v_mbcnt_lo_u32_b32": _masked_bit_count(False),
+    "v_mbcnt_hi_u32_b32": _masked_bit_count(True),
     "v_swap_b32": _swap,
     "ds_bpermute_b32": _backward_permute(False),
     "ds_bpermute_fi_b32": _backward_permute(True),

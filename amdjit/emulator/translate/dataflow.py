@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal, Operand, Register, RegisterFile
-from amdjit.emulator.layout import EXEC_LO
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES
 from amdjit.emulator.translate.control_flow import Block, Graph
 from amdjit.emulator.translate.registers import scalar_slot
 
@@ -14,13 +14,20 @@ from amdjit.emulator.translate.registers import scalar_slot
 Ones = frozenset[int]
 
 
-def _is_ones(operand: Operand | None, ones: Ones) -> bool:
+def exec_slots(wave_size: int) -> Ones:
+    """Return the scalar registers that hold EXEC."""
+    return frozenset(range(EXEC_LO, EXEC_LO + wave_size // HALF_LANES))
+
+
+def _is_ones(operand: Operand | None, ones: Ones, dwords: int) -> bool:
     if isinstance(operand, InlineConstant):
         return operand.value == -1
     if isinstance(operand, Literal):
-        return operand.value == 0xFFFFFFFF
+        # A literal is zero-extended to 64 bits.
+        return operand.value == 0xFFFFFFFF and dwords == 1
     if isinstance(operand, Register) and operand.file not in (RegisterFile.VGPR, RegisterFile.SCC):
-        return scalar_slot(operand) in ones
+        slot = scalar_slot(operand)
+        return slot is not None and ones.issuperset(range(slot, slot + operand.dwords))
     return False
 
 
@@ -33,9 +40,10 @@ def _either(exec_ones: bool, source: bool) -> bool:
 
 
 _SAVE_EXEC: Mapping[str, Callable[[bool, bool], bool]] = {
-    "s_and_saveexec_b32": _both,
-    "s_or_saveexec_b32": _either,
+    "s_and_saveexec": _both,
+    "s_or_saveexec": _either,
 }
+_KEEPS_ONES = frozenset({"s_mov_b32", "s_or_b32", "s_and_b32", "s_mov_b64", "s_or_b64", "s_and_b64"})
 
 
 def scalar_writes(instruction: Instruction) -> Iterable[int]:
@@ -47,31 +55,34 @@ def scalar_writes(instruction: Instruction) -> Iterable[int]:
             slot = scalar_slot(operand)
             if slot is not None:
                 yield from range(slot, slot + operand.dwords)
-    if instruction.mnemonic.endswith(("_saveexec_b32", "_wrexec_b32")):
-        yield EXEC_LO
+    if "exec_b" in instruction.mnemonic:  # s_*_saveexec_b32, s_*_wrexec_b64, ...
+        yield from range(EXEC_LO, EXEC_LO + int(instruction.mnemonic[-2:]) // 32)
 
 
 def ones_after(instruction: Instruction, ones: Ones) -> Ones:
     """Return the registers known to be all ones after an instruction."""
     name, operands = instruction.mnemonic, instruction.operands
+    writes = set(scalar_writes(instruction))
     gained: set[int] = set()
-    if name in ("s_mov_b32", "s_or_b32", "s_and_b32"):
-        known = [_is_ones(operand, ones) for operand in operands[1:]]
-        if any(known) if name == "s_or_b32" else all(known):
-            gained.update(scalar_writes(instruction))
-    elif name.endswith("_saveexec_b32"):
-        if EXEC_LO in ones:
-            gained.update(slot for slot in scalar_writes(instruction) if slot != EXEC_LO)
-        keeps = _SAVE_EXEC.get(name)
-        if keeps and keeps(EXEC_LO in ones, _is_ones(operands[1], ones)):
-            gained.add(EXEC_LO)
-    lost = set(scalar_writes(instruction)) - gained
+    dwords = 2 if name.endswith("b64") else 1
+    if name in _KEEPS_ONES:
+        known = [_is_ones(operand, ones, dwords) for operand in operands[1:]]
+        if any(known) if name.startswith("s_or") else all(known):
+            gained = writes
+    elif "_saveexec_" in name:
+        executes = frozenset(range(EXEC_LO, EXEC_LO + dwords))
+        if executes <= ones:
+            gained = writes - executes
+        keeps = _SAVE_EXEC.get(name[:-4])
+        if keeps and keeps(executes <= ones, _is_ones(operands[1], ones, dwords)):
+            gained |= executes
+    lost = writes - gained
     return (ones - lost) | gained if lost or gained else ones
 
 
-def ones_at_entries(graph: Graph, full_at_start: bool) -> dict[int, Ones]:
+def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[int, Ones]:
     """Return for each block what is known to be all ones at its start: a forward analysis, meet is intersection."""
-    known: dict[int, Ones] = {graph.entry: frozenset({EXEC_LO}) if full_at_start else frozenset()}
+    known: dict[int, Ones] = {graph.entry: exec_slots(wave_size) if full_at_start else frozenset()}
     work = [graph.entry]
     while work:
         block = graph.blocks[work.pop()]
@@ -91,7 +102,7 @@ def ones_at_entries(graph: Graph, full_at_start: bool) -> dict[int, Ones]:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Vector registers live at each block's start."""
+    """Vector registers live at each block's start, by the ISA's numbers: those of both halves of a wave64."""
 
     at_start: dict[int, frozenset[int]]
 
@@ -117,9 +128,9 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     return uses, kills
 
 
-def vector_liveness(graph: Graph, ones: Mapping[int, Ones]) -> Liveness:
+def vector_liveness(graph: Graph, ones: Mapping[int, Ones], wave_size: int) -> Liveness:
     """Return which vector registers' values may still be read: a backward analysis."""
-    summaries = {pc: _summary(block, ones[pc]) for pc, block in graph.blocks.items() if pc in ones}
+    summaries = {pc: _summary(block, ones[pc], wave_size) for pc, block in graph.blocks.items() if pc in ones}
     live: dict[int, frozenset[int]] = dict.fromkeys(graph.blocks, frozenset())
     changed = True
     while changed:
@@ -136,11 +147,12 @@ def vector_liveness(graph: Graph, ones: Mapping[int, Ones]) -> Liveness:
     return Liveness(live)
 
 
-def _summary(block: Block, ones: Ones) -> tuple[frozenset[int], frozenset[int]]:
+def _summary(block: Block, ones: Ones, wave_size: int) -> tuple[frozenset[int], frozenset[int]]:
+    executes = exec_slots(wave_size)
     used: set[int] = set()
     killed: set[int] = set()
     for instruction in block.instructions:
-        uses, kills = _uses_and_kills(instruction, EXEC_LO in ones)
+        uses, kills = _uses_and_kills(instruction, executes <= ones)
         used |= uses - killed
         killed |= kills
         ones = ones_after(instruction, ones)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from amdjit.emulator.decoder.instruction import Dpp, Instruction, Register, RegisterFile
 from amdjit.emulator.ir import LANES, constant, sequence
-from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame, source_number
 from amdjit.emulator.translate.registers import FULL_MASK, V32
@@ -43,7 +42,7 @@ def apply_dpp(frame: Frame, instruction: Instruction) -> None:
     values = frame.registers.vector(register.index)
     moved = b.shuffle(values, values, [lane if lane is not None else 0 for lane in sources])
     valid = sequence("i1", [lane is not None for lane in sources])
-    execution = frame.registers.mask(EXEC_LO)
+    execution = frame.registers.exec_mask()
     if execution is not FULL_MASK and not dpp.fetch_inactive:
         active = b.shuffle(execution, execution, [lane if lane is not None else 0 for lane in sources])
         valid = b.and_(valid, active)
@@ -54,7 +53,7 @@ def apply_dpp(frame: Frame, instruction: Instruction) -> None:
     if valid is not FULL_MASK and zero:
         moved = b.select(valid, moved, constant(V32, 0))
     frame.source_override = moved
-    written = _row_and_bank_lanes(dpp)
+    written = _row_and_bank_lanes(dpp, frame.registers.wave_half)
     mask = execution
     if not all(written):
         enabled = sequence("i1", written)
@@ -73,10 +72,11 @@ def _first_source(instruction: Instruction) -> Register:
     raise Untranslatable(instruction, "DPP without a vector register in operand 0")
 
 
-def _row_and_bank_lanes(dpp: Dpp) -> list[bool]:
+def _row_and_bank_lanes(dpp: Dpp, half: int) -> list[bool]:
     if dpp.lanes is not None:
         return [True] * LANES
-    return [bool(dpp.row_mask >> (lane >> 4) & 1 and dpp.bank_mask >> (lane >> 2 & 3) & 1) for lane in range(LANES)]
+    rows = dpp.row_mask >> 2 * half
+    return [bool(rows >> (lane >> 4) & 1 and dpp.bank_mask >> (lane >> 2 & 3) & 1) for lane in range(LANES)]
 
 
 def clear_dpp(frame: Frame) -> None:

@@ -34,6 +34,8 @@ from amdjit.emulator.translate.operands import (
 from amdjit.emulator.translate.registers import FULL_MASK, V32, Registers, scalar_slot
 
 CONTEXT = Value("ptr", "%context")
+# The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands behind.
+UPPER_CONTEXT = Value("ptr", "%context.upper")
 STATE = Value("ptr", "%state")
 STAGING = Value("ptr", "%staging")
 STAGING_VECTORS = 24
@@ -74,8 +76,15 @@ class Frame:
     write_mask: Value | None = None
     source_override: Value | None = None
     access_mask: Value | None = None
+    # Scalars that a half of a wave64 has written; the other half must still read the old ones.
+    deferred: list[tuple[int, Value]] | None = None
     # MODE.FP_DENORM of single precision: bit 0 keeps denormal sources, bit 1 denormal results.
     single_denormals: int = KEEP_DENORMALS
+
+    @property
+    def lane_context(self) -> Value:
+        """The context for native functions that work on the half's lanes."""
+        return UPPER_CONTEXT if self.registers.wave_half else CONTEXT
 
     # Sources
 
@@ -178,8 +187,7 @@ class Frame:
 
     def _special(self, name: str, width: int, instruction: Instruction) -> Value:
         if name in ("src_vccz", "src_execz"):
-            slot = VCC_LO if name == "src_vccz" else EXEC_LO
-            zero = self.builder.compare("eq", self.registers.scalar(slot), constant("i32", 0))
+            zero = self.compare_with_zero("eq", VCC_LO if name == "src_vccz" else EXEC_LO)
             return self.builder.resize(zero, 32)
         if name not in _SPECIAL_VALUES:
             raise Untranslatable(instruction, f"{name} is not emulated")
@@ -188,13 +196,21 @@ class Frame:
         narrow = name.startswith(("src_shared", "src_private")) and width == 32
         return constant("i64", value >> 32 if narrow else value)
 
+    def compare_with_zero(self, predicate: str, slot: int) -> Value:
+        """Compare VCC or EXEC, as wide as the wave, with 0."""
+        bits = self.registers.scalar(slot)
+        if self.registers.halves == 2:
+            bits = self.builder.or_(bits, self.registers.scalar(slot + 1))
+        return self.builder.compare(predicate, bits, constant("i32", 0))
+
     def lane_conditions(self, operand: Operand | None) -> Value:
-        """Read a lane mask operand as 32 conditions."""
+        """Read the half's 32 conditions of a lane mask operand."""
+        half = self.registers.wave_half
         if isinstance(operand, Register):
             slot = scalar_slot(operand)
-            return Value(FULL_MASK.type, "zeroinitializer") if slot is None else self.registers.mask(slot)
+            return Value(FULL_MASK.type, "zeroinitializer") if slot is None else self.registers.mask(slot + half)
         if isinstance(operand, (InlineConstant, Literal)):
-            return self.builder.lane_mask(constant("i32", constant_bits(operand, "b32")))
+            return self.builder.lane_mask(constant("i32", constant_bits(operand, "b64") >> 32 * half & 0xFFFFFFFF))
         raise AssertionError(f"no lane mask: {operand}")
 
     def access_bits(self) -> Value:
@@ -207,7 +223,7 @@ class Frame:
         """Return the lanes that this instruction writes."""
         if self.write_mask is not None:
             return self.write_mask
-        return self.registers.mask(EXEC_LO)
+        return self.registers.exec_mask()
 
     def write(self, instruction: Instruction, index: int, value: Value) -> None:
         """Write a vector result to operand `index`, with clamp and omod if it is a float."""
@@ -243,13 +259,23 @@ class Frame:
             self.registers.write_scalar(slot, self.builder.resize(bits, 32))
 
     def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
-        """Write a lane mask; inactive lanes get 0."""
+        """Write the half of a lane mask; inactive lanes get 0."""
         bits = self.builder.mask_bits(conditions)
         mask = self.mask()
         if mask is not FULL_MASK:
             active = self.registers.exec_bits() if self.write_mask is None else self.builder.mask_bits(mask)
             bits = self.builder.and_(bits, active)
-        self.write_scalar(operand, bits)
+        assert isinstance(operand, Register)
+        slot = scalar_slot(operand)
+        if slot is not None:
+            self.write_half_mask(slot + self.registers.wave_half, bits)
+
+    def write_half_mask(self, slot: int, bits: Value) -> None:
+        """Write a scalar register when all halves have read their operands."""
+        if self.deferred is None:
+            self.registers.write_scalar(slot, bits)
+        else:
+            self.deferred.append((slot, bits))
 
     # The context and native functions
 
@@ -286,4 +312,4 @@ def shape_of(element: str) -> str:
     return vector(element)
 
 
-__all__ = ["CONTEXT", "STAGING", "STATE", "Frame", "Sites", "element_of", "shape_of", "source_number"]
+__all__ = ["CONTEXT", "STAGING", "STATE", "UPPER_CONTEXT", "Frame", "Sites", "element_of", "shape_of", "source_number"]

@@ -1,5 +1,8 @@
 """One kernel as one host function: `i32 wave(state, context, resume)`.
 
+In wave64 vector instructions are emitted twice, for the lower and for the upper 32 lanes; what the first half writes
+to scalars becomes visible behind the second.
+
 Every machine block becomes an LLVM block. A wave that waits stores its registers to `state` and returns the id to
 resume from; the driver calls again with that id. Text of the function is put together at the end, when it is known
 which registers were used.
@@ -9,10 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
 from amdjit.emulator.layout import (
     EXEC_LO,
+    FIELD_BYTES,
+    HALF_LANES,
+    HALF_VGPRS,
     SCALAR_BYTES,
     SCC_SLOT,
     VCC_LO,
@@ -36,17 +42,24 @@ from amdjit.emulator.translate.control_flow import (
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
-from amdjit.emulator.translate.frame import CONTEXT, KEEP_DENORMALS, STAGING_VECTORS, STATE, Frame, Sites
+from amdjit.emulator.translate.frame import (
+    CONTEXT,
+    KEEP_DENORMALS,
+    STAGING_VECTORS,
+    STATE,
+    UPPER_CONTEXT,
+    Frame,
+    Sites,
+)
+from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
-from amdjit.emulator.translate.vector_special import RELATIVE
 
 WAVE_SYMBOL = "aj_wave"
 
 # How often a wave may go round a loop that may wait for another wave before that one runs.
 _PATIENCE = 128
-_SHORT_LOOP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +95,30 @@ class _Poll:
 
 
 def translate_wave(
-    graph: Graph, full_waves: bool, attributes: str, single_denormals: int = KEEP_DENORMALS
+    graph: Graph,
+    full_waves: bool,
+    attributes: str,
+    single_denormals: int = KEEP_DENORMALS,
+    wave_size: int = HALF_LANES,
 ) -> WaveFunction:
-    """Translate; `full_waves` promises that all 32 lanes of every wave start active.
+    """Translate; `full_waves` promises that all lanes of every wave start active.
 
-    single_denormals: the descriptor's mode, bit 0 keeps denormal sources, bit 1 results.
+    single_denormals: the descriptor's mode, bit 0 keeps denormal sources, bit 1 results. wave_size: 32 or 64.
     Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Translation(graph, full_waves, single_denormals).run(attributes)
+    return _Translation(graph, full_waves, single_denormals, wave_size).run(attributes)
 
 
 class _Translation:
-    def __init__(self, graph: Graph, full_waves: bool, single_denormals: int) -> None:
+    def __init__(self, graph: Graph, full_waves: bool, single_denormals: int, wave_size: int) -> None:
         self._graph = graph
         self._single_denormals = single_denormals
-        self._ones = ones_at_entries(graph, full_waves)
-        self._liveness: Liveness = vector_liveness(graph, self._ones)
+        self._wave_size = wave_size
+        self._ones = ones_at_entries(graph, full_waves, wave_size)
+        self._liveness: Liveness = vector_liveness(graph, self._ones, wave_size)
         self._builder = Builder()
-        self._in_memory = matrix_registers(graph)
-        registers = Registers(self._builder, self._in_memory)
+        self._in_memory = registers_in_memory(graph, wave_size)
+        registers = Registers(self._builder, self._in_memory, wave_size)
         self._frame = Frame(self._builder, registers, Sites([graph.entry]))
         self._pauses: list[_Pause] = []
         self._polls = 0
@@ -129,19 +147,33 @@ class _Translation:
     def _block(self, block: Block) -> None:
         ones = self._ones[block.pc]
         self._builder.label(_label(block.pc))
-        self._frame.registers.begin_block(EXEC_LO in ones)
+        self._frame.registers.begin_block(ones)
         self._frame.single_denormals = self._single_denormals
         for instruction in block.instructions:
             if instruction.mnemonic in _TERMINATORS:
                 break
             self._emit(instruction)
             ones = ones_after(instruction, ones)
-            self._frame.registers.exec_is_full = EXEC_LO in ones
+            self._frame.registers.know_ones(ones)
         if self._frame.single_denormals != self._single_denormals:
             raise Untranslatable(block.instructions[-1], "the denormal mode must be set back before a branch")
         self._terminate(block)
 
     def _emit(self, instruction: Instruction) -> None:
+        if self._wave_size == HALF_LANES or is_for_the_whole_wave(instruction):
+            self._emit_once(instruction)
+            return
+        frame = self._frame
+        frame.deferred = []
+        for half in (0, 1):
+            frame.registers.select_half(half)
+            self._emit_once(instruction)
+        frame.registers.select_half(0)
+        written, frame.deferred = frame.deferred, None
+        for slot, bits in written:
+            frame.registers.write_scalar(slot, bits)
+
+    def _emit_once(self, instruction: Instruction) -> None:
         if instruction.pair is not None:
             emit_dual(self._frame, instruction)
             return
@@ -189,9 +221,8 @@ class _Translation:
         if name.startswith("s_cbranch_scc"):
             code = registers.condition_code
             return code if name.endswith("1") else self._builder.not_(code)
-        slot = VCC_LO if "vcc" in name else EXEC_LO
         predicate = "ne" if name.endswith("nz") else "eq"
-        return self._builder.compare(predicate, registers.scalar(slot), constant("i32", 0))
+        return self._frame.compare_with_zero(predicate, VCC_LO if "vcc" in name else EXEC_LO)
 
     def _destination(self, last: Instruction, target: int) -> str:
         """Return the label to jump to; a jump backwards goes through a look at the stop flag."""
@@ -281,7 +312,7 @@ class _Translation:
         return [
             (file, index)
             for file, index in sorted(used)
-            if file == "s" or (index in live and index not in self._in_memory)
+            if file == "s" or (index % HALF_VGPRS in live and index not in self._in_memory)
         ]
 
     def _save_and_resume(self, pause: _Pause) -> None:
@@ -330,20 +361,34 @@ class _Translation:
         b.line("%patience = alloca i32, align 4")
         b.line(f"store i32 {_PATIENCE}, ptr %patience, align 4")
         b.line("%launch = load ptr, ptr %context, align 8")
+        if self._wave_size > HALF_LANES:
+            self._upper_context()
         cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
         b.line(f"switch i32 %resume, label %start [ {cases} ]")
         b.label("start")
         for file, index in sorted(self._frame.registers.used):
-            if file == "s" or (index == 0 and 0 not in self._in_memory):
+            if file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory):
                 self._restore(file, index)
         self._clear_undefined()
         b.branch(_label(self._graph.entry))
 
+    def _upper_context(self) -> None:
+        """Copy the context and change what is different for the upper half."""
+        b = self._builder
+        b.line(f"{UPPER_CONTEXT.text} = alloca [{Context.FIELDS:d} x i64], align 64")
+        for field in Context:
+            if field is not Context.FIELDS:
+                b.store(self._frame.context(field), b.offset(UPPER_CONTEXT, field * FIELD_BYTES), 8)
+        b.store(constant("i64", HALF_LANES), b.offset(UPPER_CONTEXT, Context.LANE_BASE * FIELD_BYTES), 8)
+        lower = b.mul(self._frame.context(Context.SCRATCH_LANE_BYTES), constant("i64", HALF_LANES))
+        scratch = b.add(self._frame.context(Context.SCRATCH), lower)
+        b.store(scratch, b.offset(UPPER_CONTEXT, Context.SCRATCH * FIELD_BYTES), 8)
+
     def _clear_undefined(self) -> None:
         """Registers that may be read before they are written start as 0, so that runs repeat."""
-        live = self._liveness.at_start.get(self._graph.entry, frozenset())
-        for index in sorted(live - {0}):
-            if ("v", index) in self._frame.registers.used:
+        live = self._liveness.at_start.get(self._graph.entry, frozenset()) - {0}
+        for file, index in sorted(self._frame.registers.used):
+            if file == "v" and index % HALF_VGPRS in live:
                 place = self._place("v", index) if index in self._in_memory else self._slot("v", index)
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
@@ -353,33 +398,3 @@ _TERMINATORS = CONDITIONAL | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_setpc
 
 def _label(pc: int) -> str:
     return f"at{pc:x}"
-
-
-def may_poll(graph: Graph, first: int, last: int) -> bool:
-    """Tell whether the loop [first, last] may wait for another wave: it has an atomic with a result or a load of a
-    wider scope, or it is short and loads."""
-    body = [i for block in graph.blocks.values() if first <= block.pc <= last for i in block.instructions]
-    short = len(body) <= _SHORT_LOOP
-    return any(_observes(instruction, short) for instruction in body)
-
-
-def _observes(instruction: Instruction, short: bool) -> bool:
-    name = instruction.mnemonic
-    if "_load_" in name:
-        return short or bool(instruction.immediates.get("scope"))
-    returns = instruction.opcode.operands and instruction.opcode.operands[0].role == "vdst"
-    return bool(returns and instruction.operands[0] and ("_atomic_" in name or "_rtn_" in name))
-
-
-def matrix_registers(graph: Graph) -> frozenset[int]:
-    """Return the vector registers that matrix instructions name."""
-    found: set[int] = set()
-    for block in graph.blocks.values():
-        for instruction in block.instructions:
-            if instruction.mnemonic in RELATIVE:
-                return frozenset(range(256))
-            if instruction.mnemonic.startswith(("v_wmma", "v_swmmac")):
-                for operand in instruction.operands:
-                    if getattr(operand, "file", None) is RegisterFile.VGPR:
-                        found.update(range(operand.index, operand.index + operand.dwords))  # type: ignore[union-attr]
-    return frozenset(found)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.ir import Value, constant, sequence
+from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import M0
 from amdjit.emulator.translate.atomic_access import Operation, emit_atomic, old_values
+from amdjit.emulator.translate.cross_lane import in_each_half, write_halves
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.lds_access import lds_address
 from amdjit.emulator.translate.memory_access import Address, Width, load_register, store_vectors, stored_values
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
+from amdjit.emulator.translate.transposed_access import lane_offsets
 
 
 def _part(register: Register, first: int, dwords: int) -> Register:
@@ -64,18 +66,24 @@ def _count(name: str) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        execution = frame.registers.exec_bits()
-        lanes = b.splat(b.intrinsic("ctpop", execution))
+        zero = constant("i32", 0)
+        active = in_each_half(frame, frame.registers.exec_bits)
+        counts = [b.intrinsic("ctpop", execution) for execution in active]
+        total = counts[0] if len(counts) == 1 else b.add(*counts)
         base = b.add(_low_half(frame), constant("i32", instruction.immediates["offset"]))
-        lowest = b.and_(execution, b.sub(constant("i32", 0), execution))
-        target = vector_register(instruction, "vdst")
-        frame.access_mask = lowest
-        address = ("l", [constant(V32, 0), base])
-        emit_atomic(frame, instruction, Operation(name, 32), address, [lanes], None)
-        frame.access_mask = None
-        first = b.mask(b.intrinsic("cttz", execution, flags=[Value("i1", "false")]), 5)
-        old = b.extract(old_values(frame, 1)[0], first)
-        frame.registers.write_vector(target.index, b.splat(old), frame.mask())
+        # The lowest active lane does it: one of the upper half only where the lower one has none.
+        done, old = constant("i1", 0), zero
+        for half, execution in enumerate(active):
+            frame.registers.select_half(half)
+            lowest = b.and_(execution, b.sub(zero, execution))
+            frame.access_mask = b.select(done, zero, lowest)
+            address = ("l", [constant(V32, 0), base])
+            emit_atomic(frame, instruction, Operation(name, 32), address, [b.splat(total)], None)
+            frame.access_mask = None
+            first = b.mask(b.intrinsic("cttz", execution, flags=[Value("i1", "false")]), 5)
+            old = b.select(done, old, b.extract(old_values(frame, 1)[0], first))
+            done = b.or_(done, b.compare("ne", execution, zero))
+        write_halves(frame, vector_register(instruction, "vdst"), [b.splat(old)] * len(active))
 
     return emit
 
@@ -87,7 +95,7 @@ def _low_half(frame: Frame) -> Value:
 def _by_lane(frame: Frame, instruction: Instruction) -> Address:
     """M0[15:0] + offset + 4 * lane."""
     base = frame.builder.add(_low_half(frame), constant("i32", instruction.immediates["offset"]))
-    return "l", [sequence("i32", range(0, 128, 4)), base]
+    return "l", [lane_offsets(frame), base]
 
 
 def _load_by_lane(frame: Frame, instruction: Instruction) -> None:
@@ -98,6 +106,8 @@ def _store_by_lane(frame: Frame, instruction: Instruction) -> None:
     values = stored_values(frame, vector_register(instruction, "data0"), Width(4))
     store_vectors(frame, instruction, _by_lane(frame, instruction), 4, values)
 
+
+COUNTERS = frozenset({"ds_append", "ds_consume"})
 
 LDS_SPECIAL: Mapping[str, Emitter] = {
     "ds_storexchg_2addr_rtn_b32": _exchange_two(32, 4),

@@ -1,12 +1,16 @@
-"""WMMA and SWMMAC: native helpers work on the registers in the wave's state. They ignore EXEC."""
+"""WMMA and SWMMAC: native helpers work on the registers in the wave's state. They ignore EXEC.
+
+They are emitted once for a wave; each operand is the address of its registers, in wave64 one for each half.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
+from amdjit.emulator.layout import HALF_LANES
 from amdjit.emulator.native.matrix import Matrix
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
@@ -26,9 +30,32 @@ def _operand_register(instruction: Instruction, index: int) -> Register:
     return operand
 
 
-def _pointer(frame: Frame, register: Register) -> Value:
-    frame.registers.flush_vectors(register.index, register.dwords)
-    return frame.registers.slot("v", register.index)
+def _in_each_half(frame: Frame, make: Callable[[int], Value]) -> list[Value]:
+    values = []
+    for half in range(frame.registers.halves):
+        frame.registers.select_half(half)
+        values.append(make(half))
+    frame.registers.select_half(0)
+    return values
+
+
+def _pointers(frame: Frame, register: Register) -> list[Value]:
+    def pointer(half: int) -> Value:
+        frame.registers.flush_vectors(register.index, register.dwords)
+        return frame.registers.vector_slot(register.index)
+
+    return _in_each_half(frame, pointer)
+
+
+def _staged(frame: Frame, stage: int, count: int, value: Callable[[int], Value]) -> list[Value]:
+    """Put `count` vectors of each half at `stage` and behind; return their addresses."""
+
+    def stage_half(half: int) -> Value:
+        for part in range(count):
+            frame.builder.store(value(part), frame.staging(stage + half * count + part), 64)
+        return frame.staging(stage + half * count)
+
+    return _in_each_half(frame, stage_half)
 
 
 def _sign_mask(low: int, high: int, bits: int) -> int:
@@ -37,51 +64,47 @@ def _sign_mask(low: int, high: int, bits: int) -> int:
     return 0x80808080 if low else 0
 
 
-def _factor(frame: Frame, instruction: Instruction, index: int, stage: int, bits: int) -> Value:
+def _factor(frame: Frame, instruction: Instruction, index: int, stage: int, bits: int) -> list[Value]:
     """Return A's or B's address; with neg modifiers, that of a negated copy."""
     register = _operand_register(instruction, index)
     modifiers = instruction.modifiers
     number = index - 1
     mask = _sign_mask(modifiers.neg >> number & 1, modifiers.neg_hi >> number & 1, bits)
     if not mask:
-        return _pointer(frame, register)
-    for part in range(register.dwords):
-        value = frame.registers.vector(register.index + part)
-        flipped = frame.builder.xor(value, constant(V32, mask))
-        frame.builder.store(flipped, frame.staging(stage + part), 64)
-    return frame.staging(stage)
+        return _pointers(frame, register)
+
+    def flipped(part: int) -> Value:
+        return frame.builder.xor(frame.registers.vector(register.index + part), constant(V32, mask))
+
+    return _staged(frame, stage, register.dwords, flipped)
 
 
-def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> Value:
+def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Value]:
     """Return C's address: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a constant."""
     operand = instruction.operands[3]
-    wide = matrix.result in ("f32", "i32")
-    count = 8 if wide else 4
+    sign = 0x80000000 if matrix.result in ("f32", "i32") else 0x80008000
     negate, absolute = instruction.modifiers.neg >> 2 & 1, instruction.modifiers.neg_hi >> 2 & 1
     if isinstance(operand, Register) and operand.file is RegisterFile.VGPR and not (negate or absolute):
-        return _pointer(frame, operand)
-    values = _addend_values(frame, instruction, matrix, count)
-    sign = 0x80000000 if wide else 0x80008000
-    for part, value in enumerate(values):
+        return _pointers(frame, operand)
+
+    def modified(part: int) -> Value:
+        value = _addend_value(frame, instruction, matrix, part)
         if absolute:
             value = frame.builder.and_(value, constant(V32, ~sign))
-        if negate:
-            value = frame.builder.xor(value, constant(V32, sign))
-        frame.builder.store(value, frame.staging(_C_STAGE + part), 64)
-    return frame.staging(_C_STAGE)
+        return frame.builder.xor(value, constant(V32, sign)) if negate else value
+
+    return _staged(frame, _C_STAGE, matrix.result_dwords, modified)
 
 
-def _addend_values(frame: Frame, instruction: Instruction, matrix: Matrix, count: int) -> list[Value]:
+def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: int) -> Value:
     operand = instruction.operands[3]
     if isinstance(operand, InlineConstant):
         code = {"f32": "f32", "i32": "i32", "f16": "f16", "bf16": "b16"}[matrix.result]
         bits = constant_bits(operand, code)
         if matrix.result == "bf16":
             bits = constant_bits(operand, "f32") >> 16 if isinstance(operand.value, float) else bits
-        whole = bits if count == 8 else bits | bits << 16
-        return [constant(V32, whole)] * count
-    register = _operand_register(instruction, 3)
-    return [frame.registers.vector(register.index + part) for part in range(count)]
+        return constant(V32, bits if matrix.result in ("f32", "i32") else bits | bits << 16)
+    return frame.registers.vector(_operand_register(instruction, 3).index + part)
 
 
 def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
@@ -91,44 +114,50 @@ def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
     return tuple(("i" if neg >> number & 1 else "u") + width for number in (0, 1))  # type: ignore[return-value]
 
 
-def _matrix(instruction: Instruction) -> Matrix:
+def _matrix(frame: Frame, instruction: Instruction) -> Matrix:
     match = _NAME.fullmatch(instruction.mnemonic)
     assert match is not None
     sparse, result, k, kinds = match.groups()
+    wave_size = frame.registers.halves * HALF_LANES
     if kinds.startswith("iu"):
         a, b = _integer_elements(instruction, kinds)
-        return Matrix(a, b, result, int(k), bool(sparse), instruction.modifiers.clamp)
+        return Matrix(a, b, result, int(k), bool(sparse), instruction.modifiers.clamp, wave_size)
     a, _, b = kinds.partition("_")
-    return Matrix(a, b or a, result, int(k), bool(sparse))
+    return Matrix(a, b or a, result, int(k), bool(sparse), False, wave_size)
 
 
 def _emit_dense(frame: Frame, instruction: Instruction) -> None:
-    matrix = _matrix(instruction)
+    matrix = _matrix(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
     c = _addend(frame, instruction, matrix)
-    _call(frame, instruction, matrix, [a, b, c])
+    _call(frame, instruction, matrix, [*a, *b, *c])
 
 
-def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[Value, Value]:
+def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[list[Value], list[Value]]:
     if matrix.is_integer:
-        return _pointer(frame, _operand_register(instruction, 1)), _pointer(frame, _operand_register(instruction, 2))
+        return _pointers(frame, _operand_register(instruction, 1)), _pointers(frame, _operand_register(instruction, 2))
     bits = 16 if matrix.a in ("f16", "bf16") else 8
     return _factor(frame, instruction, 1, _A_STAGE, bits), _factor(frame, instruction, 2, _B_STAGE, bits)
 
 
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
     target = _operand_register(instruction, 0)
-    frame.native_void(matrix.symbol, [frame.registers.slot("v", target.index), *sources])
-    frame.registers.forget_vectors(target.index, target.dwords)
+    places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
+    frame.native_void(matrix.symbol, [*places, *sources])
+    for half in range(frame.registers.halves):
+        frame.registers.select_half(half)
+        frame.registers.forget_vectors(target.index, matrix.result_dwords)
+    frame.registers.select_half(0)
 
 
 def _emit_sparse(frame: Frame, instruction: Instruction) -> None:
-    matrix = _matrix(instruction)
+    matrix = _matrix(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
-    target = _pointer(frame, _operand_register(instruction, 0))
-    index = _pointer(frame, _operand_register(instruction, 3))
-    chosen = constant("i32", instruction.modifiers.op_sel & 1)
-    _call(frame, instruction, matrix, [a, b, target, index, chosen])
+    target = _pointers(frame, _operand_register(instruction, 0))
+    index = _pointers(frame, _operand_register(instruction, 3))
+    sets = 32 // (4 * matrix.pairs)
+    chosen = constant("i32", instruction.modifiers.op_sel & sets - 1)
+    _call(frame, instruction, matrix, [*a, *b, *target, *index, chosen])
 
 
 _FLOATS = ("f32_16x16x{k}_f16", "f32_16x16x{k}_bf16", "f16_16x16x{k}_f16", "bf16_16x16x{k}_bf16")

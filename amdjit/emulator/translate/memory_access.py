@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.native.memory import Access
-from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import V32
 
@@ -66,7 +66,7 @@ def private_address(frame: Frame, instruction: Instruction) -> Address:
 def load_vectors(frame: Frame, instruction: Instruction, address: Address, size: int) -> list[Value]:
     """Load `size` bytes a lane; returns a vector for each dword (zero-extended below a dword)."""
     access = Access(address[0], size, False)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
+    arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:
         return [frame.native(access.symbol, V32, arguments)]
     frame.native_void(access.symbol, [*arguments, frame.staging(0)])
@@ -82,8 +82,8 @@ def load_register(frame: Frame, instruction: Instruction, address: Address, widt
         write_loaded(frame, register, width, load_vectors(frame, instruction, address, width.size))
         return
     access = Access(address[0], width.size, False)
-    place = registers.slot("v", register.index)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits(), place]
+    place = registers.vector_slot(register.index)
+    arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits(), place]
     frame.native_void(access.symbol, arguments)
     registers.forget_vectors(register.index, len(numbers))
 
@@ -91,7 +91,7 @@ def load_register(frame: Frame, instruction: Instruction, address: Address, widt
 def store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
     access = Access(address[0], size, True)
-    arguments = [CONTEXT, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
+    arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:
         frame.native_void(access.symbol, [*arguments, values[0]])
         return

@@ -1,5 +1,8 @@
 """A wave's registers while a kernel is translated: stack slots, with values cached inside a block.
 
+A wave64 is two halves of 32 lanes. A vector register is one vector of 32 dwords for each half; the upper half's
+have numbers from 256 on. Whoever reads or writes by the ISA's number reaches the half that `select_half` chose.
+
 Vector registers that matrix instructions name live in the wave's state memory instead, so that native helpers
 take their addresses; all others are stack slots that LLVM turns into SSA values.
 """
@@ -8,7 +11,17 @@ from __future__ import annotations
 
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.emulator.ir import Builder, Value, constant, element_of, vector
-from amdjit.emulator.layout import EXEC_HI, EXEC_LO, M0, SCALAR_BYTES, SCC_SLOT, TTMP_FIRST, VCC_LO, VGPR_BYTES
+from amdjit.emulator.layout import (
+    EXEC_LO,
+    HALF_LANES,
+    HALF_VGPRS,
+    M0,
+    SCALAR_BYTES,
+    SCC_SLOT,
+    TTMP_FIRST,
+    VCC_LO,
+    VGPR_BYTES,
+)
 
 V32 = vector("i32")
 FULL_MASK = Value(vector("i1"), "splat (i1 true)")
@@ -36,21 +49,44 @@ class Registers:
     until `flush`, which every block end calls.
     """
 
-    def __init__(self, builder: Builder, in_memory: frozenset[int]) -> None:
+    def __init__(self, builder: Builder, in_memory: frozenset[int], wave_size: int = HALF_LANES) -> None:
         self._builder = builder
         self._in_memory = in_memory
+        self.halves = wave_size // HALF_LANES
+        self.wave_half = 0
+        self._first = 0
+        self._full = [False] * self.halves
         self._views: dict[tuple[str, int], dict[str, Value]] = {}
         self._dirty: set[tuple[str, int]] = set()
         self.used: set[tuple[str, int]] = set()
-        self.exec_is_full = False
+
+    # Halves
+
+    def select_half(self, half: int) -> None:
+        """Let the ISA's register numbers mean this half's vectors, and EXEC its dword."""
+        self.wave_half, self._first = half, half * HALF_VGPRS
+
+    @property
+    def exec_slot(self) -> int:
+        """The scalar register that holds the half's EXEC."""
+        return EXEC_LO + self.wave_half
+
+    @property
+    def exec_is_full(self) -> bool:
+        """Tell whether all lanes of the half are known to be active."""
+        return self._full[self.wave_half]
+
+    def know_ones(self, ones: frozenset[int]) -> None:
+        """Take over which scalar registers are known to be all ones."""
+        self._full = [EXEC_LO + half in ones for half in range(self.halves)]
 
     # Blocks
 
-    def begin_block(self, exec_is_full: bool) -> None:
-        """Forget all values; what is in the slots counts."""
+    def begin_block(self, ones: frozenset[int]) -> None:
+        """Forget all values; what is in the slots counts. `ones`: scalar registers whose bits are all set."""
         self._views.clear()
         self._dirty.clear()
-        self.exec_is_full = exec_is_full
+        self.know_ones(ones)
 
     def flush(self) -> None:
         """Write all changed values to their slots."""
@@ -60,14 +96,14 @@ class Registers:
 
     def flush_vectors(self, first: int, count: int) -> None:
         """Write changed vector registers to their slots."""
-        for index in range(first, first + count):
+        for index in range(first + self._first, first + self._first + count):
             if ("v", index) in self._dirty:
                 self._store(("v", index))
                 self._dirty.discard(("v", index))
 
     def forget_vectors(self, first: int, count: int) -> None:
         """Drop cached values: native code has changed the registers in memory."""
-        for index in range(first, first + count):
+        for index in range(first + self._first, first + self._first + count):
             self._views.pop(("v", index), None)
             self._dirty.discard(("v", index))
 
@@ -76,15 +112,19 @@ class Registers:
         self._builder.store(value, self.slot(*key), 64 if key[0] == "v" else 4)
 
     def slot(self, file: str, index: int) -> Value:
-        """Return the address of a register's slot."""
+        """Return the address of a register's slot; vectors of the upper half have numbers from 256 on."""
         self.used.add((file, index))
         if file == "v" and index in self._in_memory:
             return self._builder.offset(Value("ptr", "%state"), SCALAR_BYTES + index * VGPR_BYTES)
         return Value("ptr", f"%{file}{index}.slot")
 
+    def vector_slot(self, index: int) -> Value:
+        """Return the address of a vector register's slot."""
+        return self.slot("v", index + self._first)
+
     def in_memory(self, index: int) -> bool:
         """Tell whether a vector register lives in the state memory."""
-        return index in self._in_memory
+        return index + self._first in self._in_memory
 
     # Raw registers
 
@@ -111,18 +151,20 @@ class Registers:
 
     def scalar(self, index: int) -> Value:
         """Read a scalar register as i32."""
-        if index == EXEC_LO and self.exec_is_full:
-            return constant("i32", -1)
-        if index == EXEC_HI:
+        half = index - EXEC_LO
+        if half >= self.halves:
             return constant("i32", 0)
+        if half >= 0 and self._full[half]:
+            return constant("i32", -1)
         return self._read("s", index, "i32")
 
     def write_scalar(self, index: int, value: Value) -> None:
         """Write a scalar register. EXEC counts as not full afterwards; the caller may know better."""
-        if index == EXEC_HI:
+        half = index - EXEC_LO
+        if half >= self.halves:
             return
-        if index == EXEC_LO:
-            self.exec_is_full = False
+        if half >= 0:
+            self._full[half] = False
         self._write("s", index, value)
 
     def scalar_wide(self, index: int) -> Value:
@@ -152,17 +194,23 @@ class Registers:
 
     def mask(self, index: int) -> Value:
         """Read a scalar register as 32 conditions."""
-        if index == EXEC_LO and self.exec_is_full:
+        if EXEC_LO <= index < EXEC_LO + self.halves and self._full[index - EXEC_LO]:
             return FULL_MASK
         scalar = self.scalar(index)
+        if not scalar.text.startswith("%"):
+            return self._builder.lane_mask(scalar)
         views = self._views[("s", index)]
         if "mask" not in views:
             views["mask"] = self._builder.lane_mask(scalar)
         return views["mask"]
 
     def exec_bits(self) -> Value:
-        """Read EXEC as i32."""
-        return self.scalar(EXEC_LO)
+        """Read the half's EXEC as i32."""
+        return self.scalar(EXEC_LO + self.wave_half)
+
+    def exec_mask(self) -> Value:
+        """Read the half's EXEC as 32 conditions."""
+        return self.mask(EXEC_LO + self.wave_half)
 
     @property
     def condition_code(self) -> Value:
@@ -177,10 +225,11 @@ class Registers:
 
     def vector(self, index: int, element: str = "i32") -> Value:
         """Read a vector register as 32 elements of 32 bits."""
-        value = self._read("v", index, V32)
+        number = index + self._first
+        value = self._read("v", number, V32)
         if element == "i32":
             return value
-        views = self._views[("v", index)]
+        views = self._views[("v", number)]
         if element not in views:
             views[element] = self._builder.bitcast(value, element)
         return views[element]
@@ -188,7 +237,7 @@ class Registers:
     def vector_wide(self, index: int, element: str = "i64") -> Value:
         """Read a pair of vector registers as 32 elements of 64 bits."""
         self.vector(index)
-        views = self._views[("v", index)]
+        views = self._views[("v", index + self._first)]
         if "i64" not in views:
             views["i64"] = self._builder.concat_bits(self.vector(index), self.vector(index + 1))
         if element not in views:
@@ -198,13 +247,14 @@ class Registers:
     def write_vector(self, index: int, value: Value, mask: Value | None = None) -> None:
         """Write a vector register in the lanes of EXEC, or of `mask`."""
         bits = self._builder.bitcast(value, "i32")
-        mask = mask or self.mask(EXEC_LO)
+        mask = mask or self.exec_mask()
+        number = index + self._first
         if mask is not FULL_MASK:
-            self._write("v", index, self._builder.select(mask, bits, self.vector(index)))
+            self._write("v", number, self._builder.select(mask, bits, self.vector(index)))
             return
-        self._write("v", index, bits)
+        self._write("v", number, bits)
         if value.type != bits.type:
-            self._views[("v", index)][element_of(value.type)] = value
+            self._views[("v", number)][element_of(value.type)] = value
 
     def write_vector_wide(self, index: int, value: Value, mask: Value | None = None) -> None:
         """Write a pair of vector registers."""
@@ -212,8 +262,8 @@ class Registers:
         low, high = self._builder.split_bits(whole)
         self.write_vector(index, low, mask)
         self.write_vector(index + 1, high, mask)
-        if (mask or self.mask(EXEC_LO)) is FULL_MASK:
-            views = self._views[("v", index)]
+        if (mask or self.exec_mask()) is FULL_MASK:
+            views = self._views[("v", index + self._first)]
             views["i64"] = whole
             views[element_of(value.type)] = value
 
@@ -230,7 +280,7 @@ class Registers:
         """Read 16 bits of a vector register."""
         name = f"half{half}"
         whole = self.vector(index)
-        views = self._views[("v", index)]
+        views = self._views[("v", index + self._first)]
         if name not in views:
             shifted = self._builder.shift("lshr", whole, 16) if half else whole
             views[name] = self._builder.resize(shifted, 16)

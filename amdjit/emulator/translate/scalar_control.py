@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.ir import constant
-from amdjit.emulator.layout import EXEC_LO, Context
+from amdjit.emulator.layout import Context
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter
@@ -68,33 +68,34 @@ def _conditional_move(code: str) -> Emitter:
     return emit
 
 
-def _save_exec(name: str) -> Emitter:
+_EXEC = {"b32": Register(RegisterFile.EXEC, 0), "b64": Register(RegisterFile.EXEC, 0, 2)}
+
+
+def _save_exec(name: str, code: str) -> Emitter:
     """D = EXEC; EXEC = source <name> EXEC; SCC = EXEC != 0."""
     operation = LOGIC[name]
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        source = frame.scalar_source(instruction, 1, "b32")
-        old = frame.registers.exec_bits()
+        source = frame.scalar_source(instruction, 1, code)
+        old = frame.scalar_operand(_EXEC[code], code, instruction)
         new = operation(frame.builder, source, old)
         frame.write_scalar(instruction.operands[0], old)
-        frame.registers.write_scalar(EXEC_LO, new)
-        nonzero = frame.builder.compare("ne", new, constant("i32", 0))
-        frame.registers.write_condition_code(nonzero)
+        frame.write_scalar(_EXEC[code], new)
+        frame.registers.write_condition_code(frame.builder.compare("ne", new, frame.builder.const(new, 0)))
 
     return emit
 
 
-def _write_exec(name: str) -> Emitter:
+def _write_exec(name: str, code: str) -> Emitter:
     """EXEC = source <name> EXEC; D = EXEC; SCC = EXEC != 0."""
     operation = LOGIC[name]
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        source = frame.scalar_source(instruction, 1, "b32")
-        new = operation(frame.builder, source, frame.registers.exec_bits())
-        frame.registers.write_scalar(EXEC_LO, new)
+        source = frame.scalar_source(instruction, 1, code)
+        new = operation(frame.builder, source, frame.scalar_operand(_EXEC[code], code, instruction))
+        frame.write_scalar(_EXEC[code], new)
         frame.write_scalar(instruction.operands[0], new)
-        nonzero = frame.builder.compare("ne", new, constant("i32", 0))
-        frame.registers.write_condition_code(nonzero)
+        frame.registers.write_condition_code(frame.builder.compare("ne", new, frame.builder.const(new, 0)))
 
     return emit
 
@@ -204,9 +205,8 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_cselect_b64": _select("b64"),
     "s_cmov_b32": _conditional_move("b32"),
     "s_cmov_b64": _conditional_move("b64"),
-    **{f"s_{name}_saveexec_b32": _save_exec(name) for name in LOGIC},
-    "s_and_not0_wrexec_b32": _write_exec("and_not0"),
-    "s_and_not1_wrexec_b32": _write_exec("and_not1"),
+    **{f"s_{name}_saveexec_{code}": _save_exec(name, code) for name in LOGIC for code in _EXEC},
+    **{f"s_{name}_wrexec_{code}": _write_exec(name, code) for name in ("and_not0", "and_not1") for code in _EXEC},
     "s_movk_i32": _move_immediate,
     "s_cmovk_i32": _conditional_move_immediate,
     "s_addk_co_i32": _add_immediate,

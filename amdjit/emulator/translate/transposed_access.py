@@ -43,6 +43,8 @@ def source_of_byte(lane: int, element: int) -> tuple[int, int]:
 def _transposed(size: int, element_bits: int, source: Callable[[int, int], tuple[int, int]]) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
+        if frame.registers.halves == 2:
+            raise Untranslatable(instruction, "transposing loads are known for wave32 only")
         read = load_vectors(frame, instruction, global_address(frame, instruction), size)
         target = vector_register(instruction, "vdst")
         per_dword = 32 // element_bits
@@ -106,6 +108,12 @@ def _moved(frame: Frame, address: Address, distance: int) -> Address:
     return space, moved
 
 
+def lane_offsets(frame: Frame) -> Value:
+    """Return 4 * lane."""
+    first = 4 * LANES * frame.registers.wave_half
+    return sequence("i32", range(first, first + 4 * LANES, 4))
+
+
 def _by_lane(frame: Frame, instruction: Instruction) -> Address:
     """SGPR pair + offset + 4 * lane."""
     saddr = register_of(instruction, "saddr")
@@ -113,7 +121,7 @@ def _by_lane(frame: Frame, instruction: Instruction) -> Address:
         raise Untranslatable(instruction, "an address by lane number needs a scalar base")
     b = frame.builder
     base = b.add(frame.scalar_operand(saddr, "b64", instruction), constant("i64", instruction.immediates["offset"]))
-    return "s", [base, sequence("i32", range(0, 4 * LANES, 4))]
+    return "s", [base, lane_offsets(frame)]
 
 
 def _load_by_lane(frame: Frame, instruction: Instruction) -> None:

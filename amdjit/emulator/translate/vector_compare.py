@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Builder, Value, bits_of, constant
-from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter
 
@@ -108,7 +107,7 @@ def _to_exec(test: Comparison | Classification) -> Emitter:
         active = frame.registers.exec_bits()
         if active != constant("i32", -1):
             bits = frame.builder.and_(bits, active)
-        frame.registers.write_scalar(EXEC_LO, bits)
+        frame.write_half_mask(frame.registers.exec_slot, bits)
 
     return emit
 

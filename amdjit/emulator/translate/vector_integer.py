@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.ir import Builder, Value, sequence
+from amdjit.emulator.ir import Builder, Value
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.operation import VectorOp, vector_op
 
@@ -14,16 +14,6 @@ _AND, _OR, _XOR = ix.binary("and"), ix.binary("or"), ix.binary("xor")
 
 def _choose(b: Builder, no: Value, yes: Value, condition: Value) -> Value:
     return b.select(condition, yes, no)
-
-
-def _masked_bit_count(b: Builder, x: Value, y: Value) -> Value:
-    below = sequence("i32", [(1 << lane) - 1 for lane in range(32)])
-    return ix.bit_count_add(b, b.and_(x, below), y)
-
-
-def _upper_masked_bit_count(b: Builder, x: Value, y: Value) -> Value:
-    # Lanes 32 to 63 do not exist in wave32, so none of them is below this lane.
-    return y
 
 
 def _pack_halves(b: Builder, low: Value, high: Value) -> Value:
@@ -73,8 +63,6 @@ _BITS = {
     "v_add_lshl_u32": vector_op(ix.add_lshl, "u32 u32 u32"),
     "v_xad_u32": vector_op(ix.xad, "u32 u32 u32"),
     "v_bcnt_u32_b32": vector_op(ix.bit_count_add, "b32 u32"),
-    "v_mbcnt_lo_u32_b32": vector_op(_masked_bit_count, "b32 u32"),
-    "v_mbcnt_hi_u32_b32": vector_op(_upper_masked_bit_count, "b32 u32"),
     "v_pack_b32_f16": vector_op(_pack_halves, "f16 f16"),
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
-from amdjit.emulator.layout import M0, SCALAR_BYTES
+from amdjit.emulator.ir import Builder, Value, constant, vector
+from amdjit.emulator.layout import HALF_VGPRS, M0, SCALAR_BYTES, VGPR_BYTES
 from amdjit.emulator.native.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.eighth_floats import single_to_eighth
@@ -171,11 +171,12 @@ def _swap_relative(frame: Frame, instruction: Instruction) -> None:
 
 def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     b = frame.builder
+    first = SCALAR_BYTES + frame.registers.wave_half * HALF_VGPRS * VGPR_BYTES
     if offset is None:
-        return b.offset(STATE, SCALAR_BYTES + index * LANES * 4)
+        return b.offset(STATE, first + index * VGPR_BYTES)
     number = b.intrinsic("umin", b.add(offset, constant("i32", index)), constant("i32", 255))
     distance = b.shift("shl", b.resize(number, 64), 7)
-    return b.offset(b.offset(STATE, SCALAR_BYTES), distance)
+    return b.offset(b.offset(STATE, first), distance)
 
 
 RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"})

@@ -20,10 +20,11 @@ _ABSENT = missing_tools() or (None if shutil.which(COMPILER) else f"{COMPILER} n
 pytestmark = pytest.mark.skipif(_ABSENT is not None, reason=_ABSENT or "")
 
 
-def compile_kernel(name: str, level: int, directory: Path, *features: str) -> Path:
+def compile_kernel(name: str, level: int, directory: Path, *features: str, wave_size: int = 32) -> Path:
     """Compile a C kernel for gfx1201, with those LLVM features, and return the object."""
     path = directory / f"{name}_{level}.o"
     command = [COMPILER, "-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-Wall", "-Werror"]
+    command += ["-mwavefrontsize64"] if wave_size == 64 else []
     for feature in features:
         command += ["-Xclang", "-target-feature", "-Xclang", feature]
     subprocess.run([*command, f"-O{level}", "-c", str(KERNELS / f"{name}.c"), "-o", str(path)], check=True)
@@ -48,6 +49,14 @@ def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path
     mine = [(item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0)]
     theirs = [(line.address, line.text, line.size) for line in disassemble_object(path)]
     assert len(mine) > 30
+    assert mine == theirs
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if not name.startswith(("matrix", "cross_lane"))])
+def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> None:
+    path = compile_kernel(name, 3, tmp_path, wave_size=64)
+    mine = [(item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0, 64)]
+    theirs = [(line.address, line.text, line.size) for line in disassemble_object(path, "+wavefrontsize64")]
     assert mine == theirs
 
 
