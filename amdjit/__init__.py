@@ -11,7 +11,7 @@ saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 
 from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
-from amdjit.compiler import CompiledKernel
+from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,

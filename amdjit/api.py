@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from amdjit.code_object.resources import waves_by_lds
-from amdjit.compiler import Argument, CompiledKernel, compile_kernel
+from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.compiler import compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
