@@ -9,9 +9,12 @@ def saxpy(a, x, y, out):
 saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
-from amdjit.compiled_kernel import CompiledKernel
+from amdjit.compiler import CompiledKernel
 from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,
@@ -53,6 +56,7 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.runtime.arrays import DeviceArray
+from amdjit.sanitizing import sanitize
 from amdjit.types import (
     Choice,
     Const,
@@ -161,6 +165,9 @@ from amdjit.vector_types import (
     u64x32,
 )
 
+if TYPE_CHECKING:
+    from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+
 __version__ = "0.1.0"
 
 jit = kernel
@@ -188,6 +195,9 @@ __all__ = [
     "LaunchError",
     "LlvmCall",
     "PerformanceWarning",
+    "SanitizerError",
+    "SanitizerReport",
+    "SanitizerWarning",
     "Stream",
     "TargetError",
     "TypeCheckError",
@@ -283,6 +293,7 @@ __all__ = [
     "kernel",
     "lane_id",
     "local",
+    "sanitize",
     "shared",
     "shuffle",
     "static_range",
@@ -325,3 +336,12 @@ __all__ = [
     "wavefront_size",
     "zeros",
 ]
+
+_LATE = ("SanitizerError", "SanitizerReport", "SanitizerWarning")
+
+
+def __getattr__(name: str) -> Any:
+    # What only checked launches give is loaded at its first use.
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("amdjit.diagnostics.sanitizer"), name)

@@ -9,43 +9,26 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
-from amdjit.code_object.resources import waves_by_lds
-from amdjit.compiled_kernel import Argument, CompiledKernel
-from amdjit.compiler import compile_kernel
+from amdjit.compiler import Argument, CompiledKernel, compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
-from amdjit.diagnostics import KernelFault, LaunchError
+from amdjit.diagnostics import LaunchError
 from amdjit.frontend import CompileTime, Limits, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.launching import Loaded, PreparedLaunch, choose_block, written_arguments
 from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
 from amdjit.recompilation import Change, changes
-from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, single_kinds, type_of_record
-from amdjit.reports import ReportTable
+from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, type_of_record
 from amdjit.runtime.arguments import ArgumentPacker
-from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.device import Device
 from amdjit.runtime.host_copies import HostCopies
-from amdjit.runtime.launch import LaunchShape, check_launch
-from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
-from amdjit.runtime.streams import Stream, handle_of
+from amdjit.runtime.streams import Stream
 from amdjit.specialisation import argument_types, check_type, is_const
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    """A specialisation on a device, ready to launch."""
-
-    compiled: CompiledKernel
-    packer: ArgumentPacker
-    module: Module
-    function: Function
-    static_lds: int
-    max_workgroup_size: int
 
 
 class Kernel:
@@ -63,7 +46,7 @@ class Kernel:
         self.function = function
         self._options = options
         self._compiled: dict[tuple[CompileOptions, tuple[Argument, ...]], CompiledKernel] = {}
-        self._loaded: weakref.WeakKeyDictionary[Device, dict[tuple[Argument, ...], _Loaded]] = (
+        self._loaded: weakref.WeakKeyDictionary[Device, dict[tuple[Argument, ...], Loaded]] = (
             weakref.WeakKeyDictionary()
         )
         self._known_annotations: tuple[Annotation, ...] | None = None
@@ -194,7 +177,7 @@ class Kernel:
     def _warns(self, options: CompileOptions) -> bool:
         return options.warnings and self._environment.warnings
 
-    def _load(self, device: Device, arguments: tuple[Argument, ...]) -> _Loaded:
+    def _load(self, device: Device, arguments: tuple[Argument, ...]) -> Loaded:
         """Return the specialisation on the device; a change of what it read from outside compiles it again."""
         on_device = self._loaded.get(device)
         loaded = None if on_device is None else on_device.get(arguments)
@@ -204,7 +187,7 @@ class Kernel:
             compiled = self._compile(self._compile_options(device.target), arguments)
             module = device.load(compiled.code_object)
             metadata = compiled.linked.kernels[compiled.name].metadata
-            loaded = _Loaded(
+            loaded = Loaded(
                 compiled,
                 ArgumentPacker([v.name for v in compiled.parameters], [v.type for v in compiled.parameters]),
                 module,
@@ -240,10 +223,10 @@ class Kernel:
         loaded = self._load(device, assembled(leaves.shapes, kinds))
         if staging.has_host_arrays and self._warns(loaded.compiled.options):
             self._host_copies.note(staging.host_places, callers=3)
-        staging.check_writable(_written_arguments(loaded.compiled))
+        staging.check_writable(written_arguments(loaded.compiled))
         pairs = zip(staging.arguments, kinds, strict=True)
         values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))
-        return PreparedLaunch(device, stream, loaded, staging, values)
+        return PreparedLaunch(device, stream, loaded, staging, values, self._environment)
 
     def __repr__(self) -> str:
         return f"<amdjit kernel {self.__qualname__}>"
@@ -280,74 +263,6 @@ class ForAll:
             return
         block = choose_block(prepared.loaded, prepared.device.target, self._dynamic_lds)
         prepared.launch(-(-self._n // block[0]), block, self._dynamic_lds)
-
-
-@dataclass(frozen=True)
-class PreparedLaunch:
-    """The arguments of a launch on their device, and the code for them."""
-
-    device: Device
-    stream: Stream | None
-    loaded: _Loaded
-    staging: Staging
-    values: tuple[Any, ...]
-
-    def launch(self, grid: Any, block: Any, dynamic_lds: int) -> None:
-        """Check the grid, copy arrays, run, copy back."""
-        loaded = self.loaded
-        required = loaded.compiled.options.required_workgroup_size
-        shape = check_launch(
-            grid, block, dynamic_lds, self.device.target, loaded.max_workgroup_size, loaded.static_lds, required
-        )
-        kernarg = loaded.packer.pack(self.values)
-        self.staging.upload(self.stream)
-        handle = handle_of(self.stream, self.device)
-        if loaded.compiled.reports is None:
-            self.device.launch(loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
-        else:
-            self._launch_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
-        if self.staging.has_host_arrays:
-            if handle is None:
-                self.device.synchronize()
-            elif loaded.compiled.reports is not None:
-                self.device.synchronize_stream(handle)
-            self.staging.download(_written_arguments(loaded.compiled), self.stream)
-
-    def _launch_reporting(
-        self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any
-    ) -> None:
-        compiled, device = self.loaded.compiled, self.device
-        options = compiled.options
-        record = make_record(compiled.name, table, device, shape.block, options.wave_size, options.print_buffer, handle)
-        kernarg = with_record(kernarg, record)
-        try:
-            device.launch(self.loaded.function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
-        except KernelFault:
-            record.tell(handle)  # what was printed until then; an assertion that failed as well says more
-            raise
-        device.when_done(lambda: record.tell(handle), handle)
-
-
-def _written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
-    """For each single value of the arguments, `Const` ones included, whether the kernel may write it."""
-    written = iter(compiled.written)
-    return tuple(False if isinstance(a, CompileTime) else next(written) for a in single_kinds(compiled.arguments))
-
-
-# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
-_BLOCKS = (256, 128, 512, 1024, 64)
-
-
-def choose_block(loaded: _Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
-    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
-    required = loaded.compiled.options.required_workgroup_size
-    if required is not None:
-        return required
-    wave = loaded.compiled.options.wave_size
-    lds = loaded.static_lds + dynamic_lds
-    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size] or [loaded.max_workgroup_size]
-    best = max(fitting, key=lambda size: waves_by_lds(lds, -(-size // wave), target))
-    return best, 1, 1
 
 
 @overload

@@ -13,9 +13,11 @@ from amdjit.target import DEFAULT_TARGET, TARGETS, Target, find_target
 
 __all__ = [
     "FAST_MATH_FLAGS",
+    "SANITIZER_CHECKS",
     "CompileOptions",
     "Environment",
     "OptionError",
+    "checked_sanitize",
     "default_target",
     "named_target",
     "read_environment",
@@ -25,6 +27,8 @@ __all__ = [
 # LLVM language reference, "Fast-Math Flags".
 FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
 
+# What the emulator can check launches for: docs/sanitizer.md.
+SANITIZER_CHECKS = ("memory", "race", "init", "sync")
 
 _MOST_UNROLLED = 1024
 _MOST_PRINTED = 2**30
@@ -51,6 +55,7 @@ class CompileOptions:
     unroll: rounds to unroll loops by where they say nothing themselves, 1 for no unrolling; None: as LLVM likes.
     print_buffer: bytes that one launch can print; a line takes 20 and its values.
     warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off.
+    sanitize: what the emulator checks all launches of the kernel for: some of SANITIZER_CHECKS (docs/sanitizer.md).
     """
 
     target: Target
@@ -67,9 +72,11 @@ class CompileOptions:
     unroll: int | None = None
     print_buffer: int = 2**20
     warnings: bool = True
+    sanitize: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_fastmath(self.fastmath)
+        checked_sanitize(self.sanitize, "sanitize=")
         _check_block(self.block, self.target)
         if self.waves_per_eu is not None and not 1 <= self.waves_per_eu <= self.target.max_waves:
             raise OptionError(f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}")
@@ -114,6 +121,8 @@ class Environment:
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
+    sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all launches, such as `memory,race`.
+    sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker is used.
     search_path: PATH, where programs are looked for.
     """
@@ -128,6 +137,8 @@ class Environment:
     search_path: str = field(default="", repr=False)
     debug: bool = False
     warnings: bool = True
+    sanitize: tuple[str, ...] = ()
+    sanitize_json: Path | None = None
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -144,6 +155,8 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         emulator_time_limit=_time_limit(variables),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
+        sanitize=_sanitize(variables),
+        sanitize_json=Path(variables["AMDJIT_SANITIZE_JSON"]) if variables.get("AMDJIT_SANITIZE_JSON") else None,
         rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
         search_path=variables.get("PATH", ""),
     )
@@ -196,6 +209,15 @@ def _check_language_options(options: CompileOptions) -> None:
         raise OptionError(f"print_buffer={options.print_buffer!r}: give 64 to {_MOST_PRINTED} bytes")
 
 
+def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
+    """Return names of checks in the table's order; OptionError for what is none."""
+    names = (checks,) if isinstance(checks, str) else tuple(checks) if isinstance(checks, (tuple, list)) else None
+    if names is None or not set(names) <= set(SANITIZER_CHECKS):
+        unknown = next((name for name in names or () if name not in SANITIZER_CHECKS), checks)
+        raise OptionError(f"{what}: there is no check {unknown!r}; there are {_listed(SANITIZER_CHECKS)}")
+    return tuple(name for name in SANITIZER_CHECKS if name in names)
+
+
 def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
     """Return a kernel's options with `max_block` as the `block` that it means."""
     spelled = dict(options)
@@ -204,6 +226,8 @@ def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
         if "block" in spelled or type(most) is not int:
             raise OptionError(f"max_block={most!r}: give a number of work-items, and no block= besides")
         spelled["block"] = most
+    if "sanitize" in spelled:
+        spelled["sanitize"] = checked_sanitize(spelled["sanitize"], "sanitize=")
     return spelled
 
 
@@ -231,6 +255,11 @@ def _threads(variables: Mapping[str, str]) -> int | None:
     if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1024:
         raise OptionError(f"AMDJIT_EMULATOR_THREADS={text!r}: give a whole number from 1 to 1024")
     return int(text)
+
+
+def _sanitize(variables: Mapping[str, str]) -> tuple[str, ...]:
+    parts = variables.get("AMDJIT_SANITIZE", "").split(",")
+    return checked_sanitize(tuple(part.strip() for part in parts if part.strip()), "AMDJIT_SANITIZE")
 
 
 def _time_limit(variables: Mapping[str, str]) -> float | None:

@@ -24,12 +24,10 @@ class TextInstruction(ir.Instruction):  # type: ignore[misc]
         super().__init__(block, llvm_type, head, tuple(operands))
         self.tail = tail
 
-    def _to_string(self) -> str:
-        # llvmlite's goes through four more calls, and half of a module's instructions are these.
-        result = "" if self.type is VOID else f"{self.get_reference()} = "
+    def descr(self, buffer: list[str]) -> None:
+        """Append the text to llvmlite's buffer."""
         operands = ", ".join([f"{operand.type} {operand.get_reference()}" for operand in self.operands])
-        metadata = "".join([f", !{name} {node.get_reference()}" for name, node in self.metadata.items()])
-        return f"{result}{self.opname} {operands}{self.tail}{metadata}"
+        buffer.append(f"{self.opname} {operands}{self.tail}{self._stringify_metadata(leading_comma=True)}\n")
 
 
 class TextAttributes(list[str]):

@@ -74,7 +74,8 @@ class KernelFault(AmdjitError):
     kind: "assert", "raise", "index", "out-of-bounds", "misaligned", "trap", "time-limit", "barrier", ...
     block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in bytes, None where there is none.
     instruction: the machine instruction as text, with its pc. detail: of "assert", "raise" and "index", the message
-    alone, as the kernel wrote it. array, index, shape: of "index", the array's name, the indices and its shape.
+    alone, as the kernel wrote it. array, index, shape: of "index", and of "out-of-bounds" where the array can be told:
+    its name, the indices and its shape. offset_base: what the instruction adds an unsigned 32-bit offset to, or 0.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class KernelFault(AmdjitError):
         array: str | None = None,
         index: tuple[int, ...] | None = None,
         shape: tuple[int, ...] | None = None,
+        offset_base: int = 0,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -112,3 +114,4 @@ class KernelFault(AmdjitError):
         self.array = array
         self.index = index
         self.shape = shape
+        self.offset_base = offset_base

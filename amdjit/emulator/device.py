@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.dispatch import Dispatcher
@@ -18,7 +19,13 @@ from amdjit.emulator.loader import EmulatedModule, Host
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native.library import NativeLibrary
 from amdjit.options import Environment, read_environment
+from amdjit.sanitizing import is_on
 from amdjit.target import Target
+
+if TYPE_CHECKING:
+    from amdjit.check_settings import Request
+    from amdjit.diagnostics.errors import KernelFault
+    from amdjit.diagnostics.sanitizer import SanitizerReport
 
 
 @dataclass
@@ -69,6 +76,7 @@ class EmulatorDevice:
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory()
+        self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
         self._compiler = compiler
 
@@ -103,7 +111,7 @@ class EmulatorDevice:
 
     def allocate(self, nbytes: int) -> int:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
-        return self._memory.allocate(nbytes)
+        return self._memory.allocate(nbytes, tracked=self._tracks_memory or is_on("memory"))
 
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at that address."""
@@ -140,6 +148,27 @@ class EmulatorDevice:
         """
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
+
+    def launch_sanitized(
+        self,
+        function: Any,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        request: Request,
+        stream: Any = None,
+    ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
+        """Run a kernel as `launch` does, with checks; return their reports, and what stopped the launch if it did not
+        end by itself."""
+        # The checks take milliseconds to import, which launches without them need not pay.
+        session = importlib.import_module("amdjit.emulator.checks.session")
+        dispatcher = self._machine().dispatcher
+        geometry = Geometry(grid, block, dynamic_lds)
+        found: tuple[tuple[SanitizerReport, ...], KernelFault | None] = session.run_checked(
+            dispatcher, function, geometry, bytes(kernarg), self.time_limit, request
+        )
+        return found
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
         """Call `tell` at once: all work is done."""

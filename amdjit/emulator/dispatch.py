@@ -7,6 +7,7 @@ import itertools
 import time
 import weakref
 from collections.abc import Callable
+from typing import Protocol
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
@@ -14,10 +15,11 @@ from amdjit.emulator.faults import fault_from_record
 from amdjit.emulator.interrupts import DeferredInterrupt
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import Fault, Stop
-from amdjit.emulator.loader import EmulatedFunction
-from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.native.driver import driver_symbol
 from amdjit.emulator.native.library import NativeLibrary
+from amdjit.emulator.translate.instrument import Instruments
 from amdjit.emulator.workers import Batch, Workers
 from amdjit.emulator.workspace import Plan, Workspace, make_plan
 from amdjit.target import Target
@@ -26,6 +28,28 @@ _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _POLL_SECONDS = 0.05
 # So many geometries of a kernel are kept ready.
 _PLANS = 4
+
+
+class Checks(Protocol):
+    """What a checked launch needs besides. most_threads: how many host threads the checks can live with."""
+
+    @property
+    def instruments(self) -> Instruments:
+        """What to build into the code."""
+        ...
+
+    @property
+    def most_threads(self) -> int:
+        """How many host threads may run the launch."""
+        ...
+
+    def prepare(self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry) -> int:
+        """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
+        ...
+
+    def table(self, table: Table) -> Table:
+        """Return the allocations as the launch shall see them."""
+        ...
 
 
 class Dispatcher:
@@ -58,6 +82,34 @@ class Dispatcher:
             raise fault_from_record(record, function, plan.compiled, geometry, self._memory)
         plan.give_back(workspace)
 
+    @property
+    def memory(self) -> DeviceMemory:
+        """The memory that kernels see."""
+        return self._memory
+
+    def launch_checked(
+        self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None, checks: Checks
+    ) -> None:
+        """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it cannot start."""
+        check_launch(function.kernel, geometry, self._target)
+        wave_size = function.kernel.descriptor.wavefront_size
+        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0, checks.instruments)
+        threads = min(self._threads, checks.most_threads)
+        plan = make_plan(function, compiled, geometry, threads)
+        workspace = plan.take(self._memory)
+        address = checks.prepare(function, compiled, geometry)
+        workspace.begin(kernarg, next(self._dispatches), checks.table(self._memory.table()), address)
+        self._run(workspace, self._drive(wave_size), time_limit)
+        workspace.end()
+        if workspace.record[Fault.CLAIMED]:
+            record = [int(value) for value in workspace.record]
+            raise fault_from_record(record, function, compiled, geometry, self._memory)
+
+    def _drive(self, wave_size: int) -> Callable[[int], None]:
+        if wave_size not in self._drives:
+            self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
+        return self._drives[wave_size]
+
     def _plan(self, function: EmulatedFunction, geometry: Geometry) -> Plan:
         plans = self._plans.get(function)
         plan = None if plans is None else plans.get(geometry)
@@ -65,7 +117,7 @@ class Dispatcher:
             return plan
         check_launch(function.kernel, geometry, self._target)
         wave_size = function.kernel.descriptor.wavefront_size
-        self._drives.setdefault(wave_size, _DRIVE(self._library.address(driver_symbol(wave_size))))
+        self._drive(wave_size)
         compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0)
         plan = make_plan(function, compiled, geometry, self._threads)
         # A new dictionary each time: other threads may be reading the old one.

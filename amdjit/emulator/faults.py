@@ -49,7 +49,8 @@ def fault_from_record(
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
-    nearest = memory.nearest(address) if is_global and address is not None else None
+    base = function.module.register_base(pc, record[Fault.BASE] & (1 << 64) - 1, wave_size)
+    nearest = memory.nearest(_signed(address, base)) if is_global and address is not None else None
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = _message(kind, record, function, place, nearest)
@@ -66,7 +67,13 @@ def fault_from_record(
         address=address,
         nearest_allocation=nearest,
         instruction=text,
+        offset_base=base,
     )
+
+
+def _signed(address: int, base: int) -> int:
+    """An offset is unsigned in the machine code, of 32 bits; a negative index makes a large one of it."""
+    return address - (1 << 32) if base and 1 << 31 <= address - base < 1 << 32 else address
 
 
 def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:

@@ -44,7 +44,11 @@ class Context(IntEnum):
     LOAD_BIAS = 14
     SCRATCH_ALL = 15
     LANE_BASE = 16
-    FIELDS = 17
+    # Counts the beginnings of workgroups and the barriers that they pass.
+    EPOCH = 17
+    # What the access in hand adds unsigned 32-bit offsets to, 0 if it does not.
+    OFFSET_BASE = 18
+    FIELDS = 19
 
 
 class Launch(IntEnum):
@@ -63,7 +67,9 @@ class Launch(IntEnum):
     EXECS = 10
     ITEM_IDS = 11
     FAULT = 12
-    FIELDS = 13
+    # The address of what the checks of this launch work with (`Sanitizer`), 0 if there are none.
+    SANITIZER = 13
+    FIELDS = 14
 
 
 class Fault(IntEnum):
@@ -79,7 +85,8 @@ class Fault(IntEnum):
     GROUP_Z = 7
     WAVE = 8
     SIZE = 9
-    FIELDS = 10
+    BASE = 10
+    FIELDS = 11
 
 
 class FaultKind(IntEnum):
@@ -122,3 +129,47 @@ WAVE_ENDED = 0
 WAVE_STOPPED = -1
 # A wave that polls gives way: bit 30 is set, the low bits are the resume id.
 WAVE_YIELDED = 1 << 30
+
+
+class Sanitizer(IntEnum):
+    """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of rows."""
+
+    ROWS = 0
+    ROW_MASK = 1
+    LOST = 2
+    SEQUENCE = 3
+    RACE = 4
+    INIT = 5
+    SYNC = 6
+    FIELDS = 8
+
+
+class Report(IntEnum):
+    """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of the first find.
+
+    OTHER_*: the second place, where the kind has one; OTHER_SITE is the number of a site, 0 for none.
+    """
+
+    KEY = 0
+    COUNT = 1
+    KIND = 2
+    SITE = 3
+    LANE = 4
+    ADDRESS = 5
+    GROUP_X = 6
+    GROUP_Y = 7
+    GROUP_Z = 8
+    WAVE = 9
+    SIZE = 10
+    BASE = 11
+    OTHER_SITE = 12
+    OTHER_GROUP = 13
+    OTHER_WAVE = 14
+    OTHER_LANE = 15
+    SEQUENCE = 16
+    FIELDS = 24
+
+
+REPORT_ROWS = 256
+# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has 32 numbers.
+RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128

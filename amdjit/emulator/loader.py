@@ -19,7 +19,9 @@ from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native.library import NativeLibrary
 from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
 from amdjit.emulator.translate.errors import Untranslatable
-from amdjit.emulator.translate.function import WAVE_SYMBOL, WaveFunction, translate_wave
+from amdjit.emulator.translate.function import WAVE_SYMBOL, translate_wave
+from amdjit.emulator.translate.instrument import Instruments
+from amdjit.emulator.translate.wave_function import WaveFunction
 
 # Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
 _SHORT = 10_000
@@ -63,7 +65,7 @@ class EmulatedModule:
         self._check(target_name)
         self._host = host
         self._lock = threading.Lock()
-        self._compiled: dict[tuple[str, bool], CompiledKernel] = {}
+        self._compiled: dict[tuple[str, bool, Instruments], CompiledKernel] = {}
         self.base, self.load_bias = _place(memory, self.code_object)
         weakref.finalize(self, memory.free, self.base)
 
@@ -85,23 +87,26 @@ class EmulatedModule:
             raise BackendError(f"the code object has no kernel {name!r}; there are: {there}")
         return EmulatedFunction(self, kernel)
 
-    def compiled(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
-        """Return a kernel's host code; KernelFault "unsupported-instruction" if it cannot be translated."""
-        key = (kernel.name, full_waves)
+    def compiled(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> CompiledKernel:
+        """Return a kernel's host code, with the checks of `instruments` in it.
+
+        KernelFault "unsupported-instruction" if it cannot be translated.
+        """
+        key = (kernel.name, full_waves, instruments)
         with self._lock:
             if key not in self._compiled:
-                self._compiled[key] = self._compile(kernel, full_waves)
+                self._compiled[key] = self._compile(kernel, full_waves, instruments)
             return self._compiled[key]
 
-    def _compile(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
-        key = self._cache_key(kernel, full_waves)
+    def _compile(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> CompiledKernel:
+        key = self._cache_key(kernel, full_waves, instruments)
         stored = self._host.cache.get(key)
         if stored is not None:
             header, _, image = stored.partition(b"\n")
             natives, site_pcs, resume_pcs, longest = json.loads(header)
             function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest)
         else:
-            function = self._translate(kernel, full_waves)
+            function = self._translate(kernel, full_waves, instruments)
             image = self._host.compiler.compile(function.text, optimise=False)
             facts = [sorted(function.natives), function.site_pcs, function.resume_pcs, function.longest]
             self._host.cache.put(key, json.dumps(facts).encode() + b"\n" + image)
@@ -111,17 +116,19 @@ class EmulatedModule:
         address = code.addresses[WAVE_SYMBOL]
         return CompiledKernel(code, address, function.site_pcs, function.resume_pcs, function.longest)
 
-    def _cache_key(self, kernel: Kernel, full_waves: bool) -> str:
-        parts = ("wave function", self._host.compiler.identity, kernel.name, str(full_waves), self.code_object.data)
+    def _cache_key(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> str:
+        checks = ",".join(instrument.name for instrument in instruments)
+        identity = self._host.compiler.identity
+        parts = ("wave function", identity, kernel.name, str(full_waves), checks, self.code_object.data)
         return self._host.cache.key(*parts)
 
-    def _translate(self, kernel: Kernel, full_waves: bool) -> WaveFunction:
+    def _translate(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> WaveFunction:
         try:
             graph = build_graph(self._text(kernel), kernel.entry_address)
             descriptor = kernel.descriptor
             attributes = self._host.compiler.function_attributes
             denormals, wave_size = descriptor.float_denorm_mode_32, descriptor.wavefront_size
-            return translate_wave(graph, full_waves, attributes, denormals, wave_size)
+            return translate_wave(graph, full_waves, attributes, denormals, wave_size, instruments)
         except Untranslatable as error:
             raise self._refusal(kernel, error.instruction.pc, error.instruction, error.reason) from error
         except WildBranch as error:
@@ -159,10 +166,18 @@ class EmulatedModule:
         message = f"{kernel.name}: {text}{where}: {reason}"
         return KernelFault(kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text)
 
+    def decoded(self, pc: int, wave_size: int) -> Instruction:
+        """Return the instruction at `pc`."""
+        segment = self._segment(pc)
+        return decode(segment.data, pc - segment.address, pc, wave_size)
+
     def instruction_at(self, pc: int, wave_size: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""
-        segment = self._segment(pc)
-        return f"{disassemble(decode(segment.data, pc - segment.address, pc, wave_size))} at pc {pc:#x}"
+        return f"{disassemble(self.decoded(pc, wave_size))} at pc {pc:#x}"
+
+    def register_base(self, pc: int, base: int, wave_size: int) -> int:
+        """Return what of an access's base comes from registers: without the instruction's own offset. 0 stays 0."""
+        return base and base - self.decoded(pc, wave_size).immediates.get("offset", 0)
 
 
 @dataclass(frozen=True, eq=False)

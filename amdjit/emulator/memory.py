@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import Allocation, BackendError
+from amdjit.emulator.checks.quarantine import CallPlace, Freed, Quarantine, call_place
 from amdjit.emulator.layout import TABLE_ROW
 
 ALIGNMENT = 256
 GAP = 4096
+# Where the memory check is on: address space is no memory until it is used.
+TRACKED_GAP = 1 << 20
 
 
 Piece = tuple[int, int, bool]
@@ -27,7 +30,8 @@ Piece = tuple[int, int, bool]
 class Range:
     """An allocation: [start, end), what it is called in faults, and what kernels may write of it.
 
-    pieces: (first byte, one past the last, writable), relative to the start, in order.
+    pieces: (first byte, one past the last, writable), relative to the start, in order. made: where in the program, if
+    the memory check was on.
     """
 
     start: int
@@ -35,6 +39,7 @@ class Range:
     label: str
     pieces: tuple[Piece, ...]
     storage: NDArray[np.uint8]
+    made: CallPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +61,47 @@ class DeviceMemory:
     def __init__(self) -> None:
         self._ranges: dict[int, Range] = {}
         self._change = object()  # another one after each change of `_ranges`
+        self.quarantine = Quarantine()
         self._table: tuple[object, Table] | None = None  # and the change that it is of
 
-    def allocate(self, nbytes: int, label: str = "", pieces: tuple[Piece, ...] | None = None) -> int:
+    def allocate(
+        self, nbytes: int, label: str = "", pieces: tuple[Piece, ...] | None = None, tracked: bool = False
+    ) -> int:
         """Reserve memory, at least one byte; returns its address. BackendError when the host has none left.
 
-        pieces: what kernels may access, all of it, writable, if not given.
+        pieces: what kernels may access, all of it, writable, if not given. tracked: the memory check is on.
         """
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
         size = max(nbytes, 1)
+        gap = TRACKED_GAP if tracked else GAP
         try:
-            storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + GAP, np.uint8)
+            storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + gap, np.uint8)
         except (MemoryError, ValueError) as error:
             raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
         start = -(-storage.ctypes.data // ALIGNMENT) * ALIGNMENT
-        self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage)
+        made = call_place() if tracked else None
+        self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage, made)
         self._change = object()
         return start
 
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at `address`."""
-        if self._ranges.pop(address, None) is None:
-            raise BackendError(f"free: no allocation starts at {address:#x}")
+        freed = self._ranges.pop(address, None)
+        if freed is None:
+            raise BackendError(f"free: no allocation starts at {address:#x}{self._freed_before(address)}")
+        if freed.made is not None:
+            self.quarantine.add(Freed(freed.start, freed.end, freed.made, call_place(), freed.storage))
         self._change = object()
+
+    def _freed_before(self, address: int) -> str:
+        before = self.quarantine.find(address)
+        where = before.freed if before is not None else None
+        return f"; it was freed before, at {where.file}:{where.line}" if where is not None else ""
+
+    def tracked(self) -> tuple[Range, ...]:
+        """Return the allocations that were made while the memory check was on."""
+        return tuple(allocation for allocation in self._ranges.copy().values() if allocation.made is not None)
 
     def table(self) -> Table:
         """Return all allocations as they are now. What is freed later stays alive while the table does."""
@@ -125,6 +147,11 @@ class DeviceMemory:
         self.check(source, nbytes)
         if nbytes:
             ctypes.memmove(destination, source, nbytes)
+
+    def holding(self, address: int) -> Range | None:
+        """Return the allocation that an address lies in."""
+        ranges = self._ranges.copy().values()
+        return next((allocation for allocation in ranges if allocation.start <= address < allocation.end), None)
 
     def nearest(self, address: int) -> Allocation | None:
         """Return the allocation nearest to an address, None if there are none."""

@@ -115,8 +115,11 @@ class Workspace:
             self._fill(context, plan)
         self.contexts = [row.ctypes.data for row in self._contexts]
 
-    def begin(self, explicit: bytes, dispatch: int, table: Table) -> None:
-        """Set up a launch with these arguments. LaunchError if they are not the kernel's."""
+    def begin(self, explicit: bytes, dispatch: int, table: Table, checks: int = 0) -> None:
+        """Set up a launch with these arguments. LaunchError if they are not the kernel's.
+
+        checks: the address of what the launch's checks work with (`layout.Sanitizer`), 0 if there are none.
+        """
         self._write_arguments(explicit, dispatch)
         if table.rows is not self._rows:
             self._rows = table.rows
@@ -125,6 +128,7 @@ class Workspace:
             for sites in self._sites:
                 sites[:] = 0  # they name allocations
         self._table = table
+        self._launch[Launch.SANITIZER] = checks
         self._launch[Launch.STOP] = Stop.RUN
         self._launch[Launch.NEXT_GROUP] = 0
         self.record[Fault.CLAIMED] = 0

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amdjit.target import Target
+
+if TYPE_CHECKING:
+    from amdjit.check_settings import Request
+    from amdjit.diagnostics.errors import KernelFault
+    from amdjit.diagnostics.sanitizer import SanitizerReport
 
 Extent = tuple[int, int, int]
 
@@ -84,6 +89,22 @@ class Device(Protocol):
     ) -> None:
         """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the code object's
         metadata lays them out; hidden arguments are the device's to fill in."""
+        ...
+
+    def launch_sanitized(
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        request: Request,
+        stream: Any = None,
+    ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
+        """Run a kernel to its end with checks; return their reports, and what stopped the launch if something did.
+
+        LaunchError on devices that cannot check, which is all but the emulator.
+        """
         ...
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:

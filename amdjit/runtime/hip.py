@@ -9,14 +9,17 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from amdjit.diagnostics.errors import BackendError
+from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.runtime import dlpack
 from amdjit.runtime.device import Extent, Function
 from amdjit.runtime.hip_errors import HipError, HipUnavailableError
 from amdjit.runtime.pending import Pending
 from amdjit.target import TARGETS, Target, find_target
+
+if TYPE_CHECKING:
+    from amdjit.check_settings import Request
 
 # hip_runtime_api.h: the tags of hipModuleLaunchKernel's `extra` array.
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
@@ -211,6 +214,23 @@ class HipDevice:
         except HipError as error:
             detail = f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
             raise error.with_detail(detail) from None
+
+    def launch_sanitized(
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        request: Request,
+        stream: Any = None,
+    ) -> NoReturn:
+        """LaunchError: the checks are the emulator's."""
+        checks = ", ".join(sorted(request.checks))
+        raise LaunchError(
+            f"{function.name}: {self.name} cannot check launches ({checks}); the emulator can: launch inside "
+            f'`with amdjit.use("emulator:{self.target}"):`, or without `sanitize` and AMDJIT_SANITIZE'
+        )
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
         """Call `tell` at the next wait for the stream; many calls that wait are worth a wait of their own."""

@@ -42,6 +42,7 @@ class Staging:
     """The arguments of one launch with DeviceArrays in place of NumPy arrays.
 
     `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive with `upload`.
+    `names` holds the name of each.
     `by_value` holds the positions whose NumPy arrays stay as they are: vectors and compile-time values.
     LaunchError for a DeviceArray of another device.
     """
@@ -51,7 +52,7 @@ class Staging:
     ) -> None:
         self.arguments: list[Any] = list(values)
         self._device = device
-        self._names = names
+        self.names = names
         self._hosts: dict[int, NDArray[Any]] = {}
         for position, value in enumerate(values):
             if isinstance(value, DeviceArray):
@@ -72,13 +73,13 @@ class Staging:
     @property
     def host_places(self) -> list[HostPlace]:
         """Where the NumPy arguments lie."""
-        return [HostPlace(self._names[p], _address(host), host.nbytes) for p, host in self._hosts.items()]
+        return [HostPlace(self.names[p], _address(host), host.nbytes) for p, host in self._hosts.items()]
 
     def check_writable(self, written: Sequence[bool]) -> None:
         """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each argument."""
         for position, host in self._hosts.items():
             if written[position] and not host.flags.writeable:
-                name = self._names[position]
+                name = self.names[position]
                 raise LaunchError(
                     f"the kernel writes argument {name}, a read-only NumPy array. "
                     f"Pass a writable array, such as {name}.copy()."
@@ -119,7 +120,7 @@ class Staging:
 
     def _check_place(self, position: int, array: DeviceArray) -> None:
         if array.device is not self._device:
-            name = self._names[position]
+            name = self.names[position]
             raise LaunchError(
                 f"argument {name} is on {array.device.name}, the launch on {self._device.name}. "
                 f'Copy it: amdjit.to_device({name}.copy_to_host()), or launch inside `with amdjit.use("'
@@ -133,7 +134,7 @@ class Staging:
             for position, (low, high) in spans:
                 if low < group.high and group.low < high:
                     raise LaunchError(
-                        f"arguments {self._names[group.positions[0]]} (a NumPy array) and {self._names[position]} "
+                        f"arguments {self.names[group.positions[0]]} (a NumPy array) and {self.names[position]} "
                         "(a DeviceArray) share memory. Pass DeviceArrays, or views of one, for both."
                     )
 
@@ -151,7 +152,7 @@ class Staging:
         for position in group.positions:
             host = self._hosts[position]
             if not host.flags.aligned:
-                name = self._names[position]
+                name = self.names[position]
                 raise LaunchError(
                     f"argument {name} shares memory with another argument and its elements are not aligned to "
                     f"{host.dtype.alignment} bytes. Pass an aligned array, such as {name}.copy()."

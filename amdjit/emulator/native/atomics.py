@@ -114,11 +114,13 @@ def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> tupl
     function.store(wide, addresses, 64)
     if atomic.space == "f":
         kept, local = _flat(function, kept, wide, addresses, size)
-        return function.or_(_resolve(function, kept, addresses, size), local), function.current
-    return _resolve(function, kept, addresses, size), function.current
+        return function.or_(_resolve(function, atomic, kept, addresses, size), local), function.current
+    return _resolve(function, atomic, kept, addresses, size), function.current
 
 
-def _resolve(function: NativeFunction, lanes: Value, addresses: Value, size: int) -> Value:
+def _resolve(function: NativeFunction, atomic: Atomic, lanes: Value, addresses: Value, size: int) -> Value:
+    base = function.parameter("base") if atomic.space == "s" else i64(0)
+    function.store(base, function.context_field(Context.OFFSET_BASE), 8)
     arguments = [function.parameter("context"), function.parameter("site"), addresses, lanes, i32(size)]
     return function.call("aj_resolve", "i32", [*arguments, i32(FaultKind.GLOBAL_STORE)])
 

@@ -101,6 +101,7 @@ entry:
   %gx.at = getelementptr i8, ptr %context, i64 {Context.GROUP_X * FIELD_BYTES}
   %gy.at = getelementptr i8, ptr %context, i64 {Context.GROUP_Y * FIELD_BYTES}
   %gz.at = getelementptr i8, ptr %context, i64 {Context.GROUP_Z * FIELD_BYTES}
+  %epoch.at = getelementptr i8, ptr %context, i64 {Context.EPOCH * FIELD_BYTES}
   %wave.at = getelementptr i8, ptr %context, i64 {Context.WAVE * FIELD_BYTES}
   %scratch.at = getelementptr i8, ptr %context, i64 {Context.SCRATCH * FIELD_BYTES}
   %wavebytes = mul i64 %lanebytes, {wave_size}
@@ -121,6 +122,9 @@ group:
   %gy = urem i64 %gq, %gridy
   %gz = udiv i64 %gq, %gridy
   store i64 %gx, ptr %gx.at
+  %groupepoch = load i64, ptr %epoch.at
+  %groupepoch1 = add i64 %groupepoch, 1
+  store i64 %groupepoch1, ptr %epoch.at
   store i64 %gy, ptr %gy.at
   store i64 %gz, ptr %gz.at
   %gx32 = trunc i64 %gx to i32
@@ -197,9 +201,14 @@ barriernext:
   br i1 %moreb, label %barrier, label %release
 release:
   %none = icmp eq i32 %idnext, -1
-  br i1 %none, label %groupdone, label %wakeall
+  br i1 %none, label %groupdone, label %wakeup
+wakeup:
+  %epoch = load i64, ptr %epoch.at
+  %epoch1 = add i64 %epoch, 1
+  store i64 %epoch1, ptr %epoch.at
+  br label %wakeall
 wakeall:
-  %u = phi i64 [ 0, %release ], [ %unext, %wakenext ]
+  %u = phi i64 [ 0, %wakeup ], [ %unext, %wakenext ]
   %uat = getelementptr i32, ptr %resumes, i64 %u
   %uresume = load i32, ptr %uat
   %uended = icmp slt i32 %uresume, 0

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, Context, Fault, FaultKind, Launch, Stop
+from amdjit.emulator.native.reports import REPORT_DECLARATION
+
+# Faults that are one access of a lane, which is left out.
+ACCESS_FAULTS = (
+    FaultKind.GLOBAL_LOAD,
+    FaultKind.GLOBAL_STORE,
+    FaultKind.LDS,
+    FaultKind.SCRATCH,
+    FaultKind.SCALAR_LOAD,
+    FaultKind.MISALIGNED,
+)
 
 FAULT_DECLARATION = "declare void @aj_fault(ptr, i32, i32, i64, i64, i32)"
 
@@ -15,6 +26,7 @@ def fault_text(attributes: str) -> str:
     """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch.
 
     `lane` counts in the half of the wave that the context is for; -1 is no lane.
+    Where the memory check is on, a wrong access becomes a report, and the launch goes on.
     """
     copies = []
     for source, target in (
@@ -22,6 +34,7 @@ def fault_text(attributes: str) -> str:
         (Context.GROUP_Y, Fault.GROUP_Y),
         (Context.GROUP_Z, Fault.GROUP_Z),
         (Context.WAVE, Fault.WAVE),
+        (Context.OFFSET_BASE, Fault.BASE),
     ):
         copies += [
             _at("context", f"from{source}", source),
@@ -39,11 +52,24 @@ def fault_text(attributes: str) -> str:
     ):
         values += [_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
     body = "\n".join(copies + values)
+    # A switch, because the kinds that are accesses are no range.
+    accesses = " ".join(f"i32 {kind:d}, label %report" for kind in ACCESS_FAULTS)
     return f"""
+{REPORT_DECLARATION}
 define void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size)
   noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
+{_at("launch", "sanitizerfield", Launch.SANITIZER)}
+  %sanitizer = load i64, ptr %sanitizerfield
+  %plain = icmp eq i64 %sanitizer, 0
+  br i1 %plain, label %fault, label %choose
+choose:
+  switch i32 %kind, label %fault [ {accesses} ]
+report:
+  call void @aj_report(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size, ptr null)
+  ret void
+fault:
 {_at("launch", "recordfield", Launch.FAULT)}
   %record = load ptr, ptr %recordfield
   %kind64 = zext i32 %kind to i64

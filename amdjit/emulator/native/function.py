@@ -60,7 +60,11 @@ class NativeFunction(Builder):
 
     def context(self, field: Context) -> Value:
         """Read a 64-bit field of the context."""
-        return self.load("i64", self.offset(self.parameter("context"), field * FIELD_BYTES), 8)
+        return self.load("i64", self.context_field(field), 8)
+
+    def context_field(self, field: Context) -> Value:
+        """Return the address of a field of the context."""
+        return self.offset(self.parameter("context"), field * FIELD_BYTES)
 
     def context_pointer(self, field: Context) -> Value:
         """Read a pointer field of the context."""

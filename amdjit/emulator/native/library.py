@@ -16,6 +16,7 @@ from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
+from amdjit.emulator.native.reports import report_text
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
 
@@ -42,6 +43,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
     """Return the maker of each native function's text; `matrix_rows`: accumulators that fit host registers."""
     return {
         "aj_fault": fault_text,
+        "aj_report": report_text,
         "aj_stopped": stopped_text,
         "aj_resolve": resolve_text,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},

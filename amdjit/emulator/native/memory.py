@@ -198,6 +198,8 @@ def _checked_addresses(function: NativeFunction, access: Access, addresses: Valu
     bad = function.and_(execution, function.not_(good))
     function.branch_if(function.compare("eq", bad, i32(0)), "checked", "search")
     function.label("search")
+    base = function.parameter("base") if access.space == "s" else i64(0)
+    function.store(base, function.context_field(Context.OFFSET_BASE), 8)
     found = function.call(
         "aj_resolve",
         "i32",

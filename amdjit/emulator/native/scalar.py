@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.layout import FaultKind
-from amdjit.emulator.native.function import NativeFunction, i32
+from amdjit.emulator.layout import Context, FaultKind
+from amdjit.emulator.native.function import NativeFunction, i32, i64
 
 
 def scalar_address_text(attributes: str) -> str:
@@ -30,6 +30,7 @@ def scalar_address_text(attributes: str) -> str:
     function.branch_if(function.compare("eq", function.parameter("size"), i32(0)), "bad", "find")
     function.label("find")
     function.store(address, slot, 8)
+    function.store(i64(0), function.context_field(Context.OFFSET_BASE), 8)
     arguments = [
         function.parameter("context"),
         function.parameter("site"),

@@ -9,6 +9,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value
 from amdjit.emulator.native.atomics import Atomic
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.instrument import AccessKind
 from amdjit.emulator.translate.lds_access import lds_address
 from amdjit.emulator.translate.memory_access import (
     Address,
@@ -48,6 +49,7 @@ def emit_atomic(
     atomic = Atomic(address[0], operation.name, operation.bits)
     arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     frame.native_void(atomic.symbol, [*arguments, frame.staging(0), frame.staging(_RESULT)])
+    frame.accessed(instruction, AccessKind.ATOMIC, address, operation.bits // 8)
     if result is None:
         return
     write_loaded(frame, result, Width(operation.bits // 8), old_values(frame, operation.bits // 32))

@@ -14,6 +14,7 @@ from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.translate.atomic_access import Operation, emit_atomic, memory_operations
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.instrument import AccessKind
 from amdjit.emulator.translate.memory_access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,
@@ -180,6 +181,7 @@ def _scalar_part(frame: Frame, instruction: Instruction, base: Value, place: Val
     address = b.select(inside, b.add(base, place), constant("i64", 0))
     size = b.select(inside, constant("i32", bits // 8), constant("i32", 0))
     pointer = frame.native("aj_scalar_address", "ptr", [CONTEXT, site, address, size])
+    frame.accessed(instruction, AccessKind.LOAD, ("k", [address]), bits // 8)
     return b.load(f"i{bits}", pointer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from amdjit.emulator.decoder.instruction import (
@@ -22,7 +23,9 @@ from amdjit.emulator.layout import (
     VCC_LO,
     Context,
 )
+from amdjit.emulator.translate.control_flow import Block
 from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.translate.operands import (
     ELEMENTS,
     constant_bits,
@@ -80,6 +83,39 @@ class Frame:
     deferred: list[tuple[int, Value]] | None = None
     # MODE.FP_DENORM of single precision: bit 0 keeps denormal sources, bit 1 denormal results.
     single_denormals: int = KEEP_DENORMALS
+    instruments: tuple[Instrument, ...] = ()
+
+    def accessed(
+        self,
+        instruction: Instruction,
+        kind: AccessKind,
+        address: tuple[str, list[Value]],
+        size: int,
+        values: Sequence[Value] = (),
+        element: int = 0,
+    ) -> None:
+        """Tell the checks of an access that was made: its space and address, the bytes of a lane."""
+        if not self.instruments:
+            return
+        lanes = constant("i32", 1) if address[0] == "k" else self.access_bits()
+        access = MemoryAccess(kind, address[0], tuple(address[1]), size, lanes, tuple(values), element or size)
+        for instrument in self.instruments:
+            instrument.accessed(self, instruction, access)
+
+    def begin_block(self, block: Block) -> None:
+        """Tell the checks that a machine block starts."""
+        for instrument in self.instruments:
+            instrument.begin_block(self, block)
+
+    def before(self, instruction: Instruction) -> None:
+        """Tell the checks of the next instruction."""
+        for instrument in self.instruments:
+            instrument.before(self, instruction)
+
+    def after(self, instruction: Instruction) -> None:
+        """Tell the checks of an instruction that was emitted."""
+        for instrument in self.instruments:
+            instrument.after(self, instruction)
 
     @property
     def lane_context(self) -> Value:

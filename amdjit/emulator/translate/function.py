@@ -52,29 +52,16 @@ from amdjit.emulator.translate.frame import (
     Sites,
 )
 from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
+from amdjit.emulator.translate.instrument import Instruments
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
+from amdjit.emulator.translate.wave_function import WaveFunction
 
 WAVE_SYMBOL = "aj_wave"
 
 # How often a wave may go round a loop that may wait for another wave before that one runs.
 _PATIENCE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class WaveFunction:
-    """A translated kernel.
-
-    text: LLVM IR. natives: the native functions it calls. site_pcs: the pc of each site. resume_pcs: where the
-    wave waits, by resume id (0 is the start). longest: the most instructions that a wave executes, None if it may loop.
-    """
-
-    text: str
-    natives: frozenset[str]
-    site_pcs: tuple[int, ...]
-    resume_pcs: tuple[int, ...]
-    longest: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +87,20 @@ def translate_wave(
     attributes: str,
     single_denormals: int = KEEP_DENORMALS,
     wave_size: int = HALF_LANES,
+    instruments: Instruments = (),
 ) -> WaveFunction:
     """Translate; `full_waves` promises that all lanes of every wave start active.
 
     single_denormals: the descriptor's mode, bit 0 keeps denormal sources, bit 1 results. wave_size: 32 or 64.
-    Untranslatable if an instruction, operand or modifier has no translation.
+    instruments: the checks to build in. Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Translation(graph, full_waves, single_denormals, wave_size).run(attributes)
+    return _Translation(graph, full_waves, single_denormals, wave_size, instruments).run(attributes)
 
 
 class _Translation:
-    def __init__(self, graph: Graph, full_waves: bool, single_denormals: int, wave_size: int) -> None:
+    def __init__(
+        self, graph: Graph, full_waves: bool, single_denormals: int, wave_size: int, instruments: Instruments
+    ) -> None:
         self._graph = graph
         self._single_denormals = single_denormals
         self._wave_size = wave_size
@@ -120,6 +110,7 @@ class _Translation:
         self._in_memory = registers_in_memory(graph, wave_size)
         registers = Registers(self._builder, self._in_memory, wave_size)
         self._frame = Frame(self._builder, registers, Sites([graph.entry]))
+        self._frame.instruments = tuple(kind() for kind in instruments)
         self._pauses: list[_Pause] = []
         self._polls = 0
         self._exits: list[_Poll] = []
@@ -149,12 +140,15 @@ class _Translation:
         self._builder.label(_label(block.pc))
         self._frame.registers.begin_block(ones)
         self._frame.single_denormals = self._single_denormals
+        self._frame.begin_block(block)
         for instruction in block.instructions:
+            self._frame.before(instruction)
             if instruction.mnemonic in _TERMINATORS:
                 break
             self._emit(instruction)
             ones = ones_after(instruction, ones)
             self._frame.registers.know_ones(ones)
+            self._frame.after(instruction)
         if self._frame.single_denormals != self._single_denormals:
             raise Untranslatable(block.instructions[-1], "the denormal mode must be set back before a branch")
         self._terminate(block)
@@ -363,6 +357,7 @@ class _Translation:
         b.line("%launch = load ptr, ptr %context, align 8")
         if self._wave_size > HALF_LANES:
             self._upper_context()
+        b.lines += [f"  {line}" for instrument in self._frame.instruments for line in instrument.entry(self._frame)]
         cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
         b.line(f"switch i32 %resume, label %start [ {cases} ]")
         b.label("start")

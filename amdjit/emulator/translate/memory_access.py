@@ -9,6 +9,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.native.memory import Access
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.instrument import AccessKind
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import V32
 
@@ -63,8 +64,14 @@ def private_address(frame: Frame, instruction: Instruction) -> Address:
     return "p", [frame.registers.vector(vaddr.index) if vaddr else zero, base]
 
 
-def load_vectors(frame: Frame, instruction: Instruction, address: Address, size: int) -> list[Value]:
+def load_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, element: int = 0) -> list[Value]:
     """Load `size` bytes a lane; returns a vector for each dword (zero-extended below a dword)."""
+    values = _load_vectors(frame, instruction, address, size)
+    frame.accessed(instruction, AccessKind.LOAD, address, size, values, element)
+    return values
+
+
+def _load_vectors(frame: Frame, instruction: Instruction, address: Address, size: int) -> list[Value]:
     access = Access(address[0], size, False)
     arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:
@@ -73,23 +80,33 @@ def load_vectors(frame: Frame, instruction: Instruction, address: Address, size:
     return [frame.builder.load(V32, frame.staging(index), 64) for index in range(size // 4)]
 
 
-def load_register(frame: Frame, instruction: Instruction, address: Address, width: Width, register: Register) -> None:
+def load_register(
+    frame: Frame, instruction: Instruction, address: Address, width: Width, register: Register, element: int = 0
+) -> None:
     """Load to consecutive registers; straight into the state memory if all of them live there."""
     numbers = range(register.index, register.index + width.size // 4)
     registers = frame.registers
     direct = width.size > 4 and registers.exec_is_full and all(registers.in_memory(number) for number in numbers)
     if not direct or frame.access_mask is not None:
-        write_loaded(frame, register, width, load_vectors(frame, instruction, address, width.size))
+        write_loaded(frame, register, width, load_vectors(frame, instruction, address, width.size, element))
         return
     access = Access(address[0], width.size, False)
     place = registers.vector_slot(register.index)
     arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits(), place]
     frame.native_void(access.symbol, arguments)
     registers.forget_vectors(register.index, len(numbers))
+    frame.accessed(instruction, AccessKind.LOAD, address, width.size, (), element)
 
 
-def store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
+def store_vectors(
+    frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value], element: int = 0
+) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
+    _store_vectors(frame, instruction, address, size, values)
+    frame.accessed(instruction, AccessKind.STORE, address, size, values, element)
+
+
+def _store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:
     access = Access(address[0], size, True)
     arguments = [frame.lane_context, frame.sites.add(instruction.pc), *address[1], frame.access_bits()]
     if not access.by_pointer:

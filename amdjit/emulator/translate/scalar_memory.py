@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.instrument import AccessKind
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import scalar_slot
 
@@ -25,7 +26,9 @@ def _address(frame: Frame, instruction: Instruction) -> Value:
 def _checked(frame: Frame, instruction: Instruction, address: Value, size: int) -> Value:
     site = frame.sites.add(instruction.pc)
     arguments = [CONTEXT, site, address, constant("i32", size)]
-    return frame.native("aj_scalar_address", "ptr", arguments)
+    pointer = frame.native("aj_scalar_address", "ptr", arguments)
+    frame.accessed(instruction, AccessKind.LOAD, ("k", [address]), size)
+    return pointer
 
 
 def _load_dwords(count: int) -> Emitter:

@@ -1,0 +1,47 @@
+"""What one launch is to be checked for. Loaded where checks are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from amdjit.array_places import ArrayArgument
+from amdjit.options import Environment
+from amdjit.sanitizing import ACTIVE, sanitize
+
+_LIMIT = 20
+
+
+class Request(NamedTuple):
+    """What a device gets. limit: the most reports; arguments: the arrays that the launch was given."""
+
+    checks: frozenset[str]
+    limit: int
+    arguments: tuple[ArrayArgument, ...] = ()
+
+
+class Settings(NamedTuple):
+    """What holds for a launch: all enclosing blocks together. json: where reports go besides."""
+
+    checks: frozenset[str]
+    limit: int
+    raises: bool
+    json: Path | None
+    blocks: tuple[sanitize, ...]
+
+
+def settings_for(option: Sequence[str], environment: Environment) -> Settings:
+    """Return what holds for a kernel with the option `sanitize=option` launched here."""
+    blocks = ACTIVE.get()
+    checks = frozenset(option).union(environment.sanitize, *(block.own_checks for block in blocks))
+    limits = [block.limit for block in blocks if block.limit is not None]
+    raises = [block.raises for block in blocks if block.raises is not None]
+    files = [block.json for block in blocks if block.json is not None]
+    return Settings(
+        checks,
+        limits[-1] if limits else _LIMIT,
+        raises[-1] if raises else True,
+        files[-1] if files else environment.sanitize_json,
+        blocks,
+    )

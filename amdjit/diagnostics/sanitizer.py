@@ -1,0 +1,148 @@
+"""What the emulator's checks find, as values, and how they reach the user."""
+
+from __future__ import annotations
+
+import json
+import linecache
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from amdjit.diagnostics.errors import KernelFault
+
+Coordinates = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A second place that a report is about: what happened there (`store`, `freed`, ...), its line, who did it.
+
+    block, thread: x, y, z indices, None where they are not known.
+    """
+
+    what: str
+    file: str | None = None
+    line: int | None = None
+    block: Coordinates | None = None
+    thread: Coordinates | None = None
+
+    @property
+    def text(self) -> str:
+        """One line for people."""
+        return ", ".join([self.what, *_who(self.block, self.thread)])
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerReport:
+    """One thing that a check found, at one line (and one other line, where there is a second place).
+
+    check: memory, race, init or sync. kind: what of it, such as "use-after-free". severity: "error" or "warning".
+    message: one line. file, line: of the Python source. block, thread: x, y, z indices; lane: 0..31. address: in bytes,
+    of LDS from its start; nbytes: of the access. array, index, shape: the element, where it is one of a known array.
+    other: the other access of a race, where memory was freed, where a value came from. count: how often it was seen.
+    instruction: the machine instruction, with its pc. notes: more lines; help: what to do about it.
+    """
+
+    check: str
+    kind: str
+    severity: str
+    kernel: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    block: Coordinates | None = None
+    thread: Coordinates | None = None
+    lane: int | None = None
+    address: int | None = None
+    nbytes: int | None = None
+    array: str | None = None
+    index: tuple[int, ...] | None = None
+    shape: tuple[int, ...] | None = None
+    other: Origin | None = None
+    count: int = 1
+    instruction: str | None = None
+    notes: tuple[str, ...] = ()
+    help: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a launch with it raises SanitizerError; else it is a warning."""
+        return self.severity == "error"
+
+    def as_json(self) -> str:
+        """Return all fields as one JSON object, on one line."""
+        return json.dumps(asdict(self))
+
+    def render(self) -> str:
+        """Return the text that people read."""
+        lines = [f"{self.severity}[{self.check}/{self.kind}]: {self.kernel}: {self.message}"]
+        lines += _excerpt(self.file, self.line, "")
+        who = ", ".join(_who(self.block, self.thread)) + (f" (lane {self.lane})" if self.lane is not None else "")
+        times = f"; {self.count} times" if self.count > 1 else ""
+        lines.append(f"  = {who or 'the whole launch'}{times}")
+        if self.other is not None:
+            lines.append(f"  = {self.other.text}:")
+            lines += _excerpt(self.other.file, self.other.line, "")
+        lines += [f"  = {note}" for note in self.notes]
+        if self.instruction:
+            lines.append(f"  = instruction: {self.instruction}")
+        if self.help:
+            lines.append(f"  = help: {self.help}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+class SanitizerWarning(UserWarning):
+    """A check of the emulator found a hazard: something that may be meant, and that hardware need not do as it was."""
+
+
+class SanitizerError(KernelFault):
+    """The checks of a launch found errors; `reports` holds all reports of the launch, the first error is the fault's.
+
+    kind and all places are those of the first error. The launch has ended; wrong accesses were left out.
+    """
+
+    def __init__(self, reports: Sequence[SanitizerReport]) -> None:
+        first = next(report for report in reports if report.is_error)
+        count = len(reports)
+        head = f"{first.kernel}: the sanitizer has {count} report{'' if count == 1 else 's'}"
+        super().__init__(
+            first.kind,
+            "\n\n".join([head, *(report.render() for report in reports)]),
+            kernel=first.kernel,
+            source_file=first.file,
+            source_line=first.line,
+            block=first.block,
+            thread=first.thread,
+            lane=first.lane,
+            address=first.address,
+            instruction=first.instruction,
+            detail=first.message,
+            array=first.array,
+            index=first.index,
+            shape=first.shape,
+        )
+        self.reports = tuple(reports)
+
+
+def _who(block: Coordinates | None, thread: Coordinates | None) -> list[str]:
+    return [f"{name} {value}" for name, value in (("block", block), ("thread", thread)) if value is not None]
+
+
+def _excerpt(file: str | None, line: int | None, label: str) -> list[str]:
+    """Return a line of a file with its text underlined; just the place if the file cannot be read."""
+    if file is None or line is None:
+        return []
+    gutter = " " * len(str(line))
+    text = linecache.getline(file, line).rstrip().expandtabs(4)
+    if not text.strip():
+        return [f"{gutter}--> {file}:{line}"]
+    indent = len(text) - len(text.lstrip())
+    underline = " " * indent + "^" * (len(text) - indent)
+    return [
+        f"{gutter}--> {file}:{line}",
+        f"{gutter} |",
+        f"{line} | {text}",
+        f"{gutter} | {underline} {label}".rstrip(),
+    ]

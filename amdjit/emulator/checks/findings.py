@@ -1,0 +1,98 @@
+"""From the rows that native code leaves to reports: what all checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.array_places import ArrayArgument, Place, place_of
+from amdjit.diagnostics.sanitizer import Coordinates, Origin
+from amdjit.emulator.checks.quarantine import Quarantine
+from amdjit.emulator.kernarg import Geometry
+from amdjit.emulator.layout import Report
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFacts:
+    """What a row's numbers mean in one launch."""
+
+    function: EmulatedFunction
+    compiled: CompiledKernel
+    geometry: Geometry
+    arguments: tuple[ArrayArgument, ...]
+    memory: DeviceMemory
+    quarantine: Quarantine
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self.function.name
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.function.kernel.descriptor.wavefront_size
+
+    def line(self, site: int) -> tuple[str | None, int | None]:
+        """Return the source file and line of a site."""
+        found = self.function.module.code_object.line_of(self.compiled.site_pcs[site])
+        return found or (None, None)
+
+    def instruction(self, site: int) -> str:
+        """Return the instruction of a site as text."""
+        return self.function.module.instruction_at(self.compiled.site_pcs[site], self.wave_size)
+
+    def block(self, group: int) -> Coordinates:
+        """Return the indices of a workgroup by its number."""
+        x, y, _ = self.geometry.grid
+        return group % x, group // x % y, group // (x * y)
+
+    def thread(self, wave: int, lane: int) -> Coordinates | None:
+        """Return the indices of a work-item in its workgroup; None without a lane."""
+        if lane < 0:
+            return None
+        item = wave * self.wave_size + lane
+        x, y, _ = self.geometry.block
+        return item % x, item // x % y, item // (x * y)
+
+    def place(self, row: Row) -> Place | None:
+        """Return the element that a row's address is, or would be."""
+        pc = self.compiled.site_pcs[row[Report.SITE]]
+        base = self.function.module.register_base(pc, row[Report.BASE] & (1 << 64) - 1, self.wave_size)
+        return place_of(self.arguments, row.address, base)
+
+
+class Row:
+    """One row of the reports (`layout.Report`), read."""
+
+    def __init__(self, values: Sequence[int]) -> None:
+        self._values = [int(value) for value in values]
+
+    def __getitem__(self, field: Report) -> int:
+        return self._values[field]
+
+    @property
+    def address(self) -> int:
+        """The address, unsigned."""
+        return self._values[Report.ADDRESS] & (1 << 64) - 1
+
+    def block(self) -> Coordinates:
+        """The workgroup's indices."""
+        return self[Report.GROUP_X], self[Report.GROUP_Y], self[Report.GROUP_Z]
+
+    def lane(self) -> int | None:
+        """The lane, None where there is none."""
+        return self[Report.LANE] if self[Report.LANE] >= 0 else None
+
+
+def origin_of(row: Row, facts: LaunchFacts, what: str) -> Origin | None:
+    """Return the other place of a row, None if it has none."""
+    site = row[Report.OTHER_SITE]
+    if not site:
+        return None
+    file, line = facts.line(site)
+    group = row[Report.OTHER_GROUP]
+    thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
+    return Origin(what, file, line, facts.block(group) if group >= 0 else None, thread)

@@ -1,0 +1,161 @@
+"""The memory check: what a wrong access is, in words. The addresses are compared in `native/`, always.
+
+This check's code is that of alignment; its reports come from the same rows as those of wrong addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from amdjit.array_places import Place, place_of
+from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.quarantine import CallPlace, Freed
+from amdjit.emulator.layout import MEMORY_KINDS, FaultKind, Report
+
+
+class MemoryKind(IntEnum):
+    """What the memory check finds beside wrong addresses."""
+
+    MISALIGNED_LDS = MEMORY_KINDS
+
+
+# Nothing is ever allocated so low: an address there comes from a null pointer.
+_NULL_END = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    kind: str
+    message: str
+    help: str
+    other: Origin | None = None
+    notes: tuple[str, ...] = ()
+    place: Place | None = None
+    severity: str = "error"
+
+
+def memory_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """Return the report of a wrong access."""
+    finding = _finding(row, facts)
+    site = row[Report.SITE]
+    file, line = facts.line(site)
+    lane = row.lane()
+    place = finding.place
+    return SanitizerReport(
+        check="memory",
+        kind=finding.kind,
+        severity=finding.severity,
+        kernel=facts.kernel,
+        message=finding.message,
+        file=file,
+        line=line,
+        block=row.block(),
+        thread=facts.thread(row[Report.WAVE], -1 if lane is None else lane),
+        lane=lane,
+        address=row.address,
+        nbytes=row[Report.SIZE],
+        array=place.array if place else None,
+        index=place.indices if place else None,
+        shape=place.shape if place else None,
+        other=finding.other,
+        count=row[Report.COUNT],
+        instruction=facts.instruction(site),
+        notes=finding.notes,
+        help=finding.help,
+    )
+
+
+def _finding(row: Row, facts: LaunchFacts) -> _Finding:
+    kind, size, address = row[Report.KIND], row[Report.SIZE], row.address
+    if kind == MemoryKind.MISALIGNED_LDS:
+        return _Finding(
+            "misaligned",
+            f"access of {size} bytes at LDS byte {address}, which {size & -size} does not divide",
+            "wide accesses of LDS go by multiples of their size: index with a multiple of the width, or load elements",
+            severity="warning",
+        )
+    if kind == FaultKind.LDS:
+        end = facts.function.kernel.descriptor.group_segment_bytes + facts.geometry.dynamic_lds
+        return _Finding(
+            "lds-out-of-bounds",
+            f"access of {size} bytes at LDS byte {_signed(address)}; the workgroup has {end} bytes",
+            "check the index against the shared array's shape, or make the array (or the launch's dynamic LDS) larger",
+        )
+    if kind == FaultKind.SCRATCH:
+        return _Finding(
+            "scratch-overflow",
+            f"access of {size} bytes at byte {_signed(address)} of the work-item's private memory, outside of it",
+            "check the index against the local array's shape",
+        )
+    if kind == FaultKind.MISALIGNED:
+        return _misaligned(row, facts)
+    return _global(row, facts, "store" if kind == FaultKind.GLOBAL_STORE else "load")
+
+
+def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
+    size, address = row[Report.SIZE], row.address
+    return _Finding(
+        "misaligned",
+        f"atomic operation of {size} bytes at {address:#x}, which {size} does not divide",
+        "atomic operations need addresses that their size divides",
+        place=facts.place(row),
+    )
+
+
+def _global(row: Row, facts: LaunchFacts, verb: str) -> _Finding:
+    size, address = row[Report.SIZE], row.address
+    what = f"{verb} of {size} bytes"
+    if address < _NULL_END:
+        return _Finding("null", f"{what} through a null pointer, at {address:#x}", "the address was never set")
+    place = facts.place(row)
+    freed = facts.quarantine.find(address)
+    if freed is not None and (place is None or not place.is_inside or facts.memory.holding(address) is None):
+        return _use_after_free(what, address, freed)
+    holding = facts.memory.holding(address)
+    if holding is not None and verb == "store":
+        return _read_only(what, holding.label, place_of(facts.arguments, address), place)
+    if place is None:
+        near = facts.memory.nearest(address)
+        notes = () if near is None else (f"nearest: {near.nbytes} bytes at {near.address:#x}, {near.distance:+} bytes",)
+        return _Finding("out-of-bounds", f"{what} at {address:#x}, which is in no allocation", "", notes=notes)
+    return _Finding(
+        "out-of-bounds",
+        f"{what} at {place.text}, outside of {place.array} of shape {place.shape}",
+        f"check the index against {place.array}.shape before the {verb}",
+        place=place,
+    )
+
+
+def _use_after_free(what: str, address: int, freed: Freed) -> _Finding:
+    made = _at("made", freed.made)
+    return _Finding(
+        "use-after-free",
+        f"{what} at byte {address - freed.start} of {freed.end - freed.start} that were freed",
+        "keep the array (or the allocation) until the last launch that uses its memory has ended",
+        other=None if freed.freed is None else Origin("freed", freed.freed.file, freed.freed.line),
+        notes=(made,) if made else (),
+    )
+
+
+def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) -> _Finding:
+    if hit is None or not hit.is_inside:
+        return _Finding("read-only", f"{what} to {label or 'read-only memory'}", "nothing may be written there")
+    other = meant if meant is not None and meant.array != hit.array else None
+    return _Finding(
+        "read-only",
+        f"{what} to {hit.text} of shape {hit.shape}, an input that the kernel does not write",
+        f"it comes from an index of another array that went wrong: nothing in the kernel writes {hit.array}",
+        notes=(f"as an index of {other.array} it is {other.text} of shape {other.shape}",) if other else (),
+        place=hit,
+    )
+
+
+def _at(what: str, place: CallPlace | None) -> str:
+    return "" if place is None else f"{what} at {place.file}:{place.line}"
+
+
+def _signed(address: int) -> int:
+    """An LDS or private address is 32 bits: one below 0 looks like a large one."""
+    return address - (1 << 32) if 1 << 31 <= address < 1 << 32 else address

@@ -1,0 +1,112 @@
+"""One checked launch: what its code is built with, the memory that its checks share, and the reports that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.check_settings import Request
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.memory import memory_report
+from amdjit.emulator.dispatch import Dispatcher
+from amdjit.emulator.kernarg import Geometry
+from amdjit.emulator.layout import INIT_KINDS, MEMORY_KINDS, RACE_KINDS, REPORT_ROWS, SYNC_KINDS, Report, Sanitizer
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.translate.instrument import Instrument, Instruments
+
+# Each check's part of the translated code, if it has one.
+INSTRUMENTS: Mapping[str, type[Instrument]] = {}
+# What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are the memory check's.
+DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport]] = {
+    0: memory_report,
+    MEMORY_KINDS: memory_report,
+}
+_KINDS_OF_A_CHECK = 32
+assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
+
+
+class Session:
+    """The checks of one launch; `dispatch.Checks`."""
+
+    def __init__(self, memory: DeviceMemory, request: Request) -> None:
+        self._memory = memory
+        self._request = request
+        self._rows: NDArray[np.int64] = np.zeros((REPORT_ROWS, Report.FIELDS), np.int64)
+        self._fields: NDArray[np.int64] = np.zeros(Sanitizer.FIELDS, np.int64)
+        self._fields[Sanitizer.ROWS] = self._rows.ctypes.data
+        self._fields[Sanitizer.ROW_MASK] = REPORT_ROWS - 1
+        self._facts: LaunchFacts | None = None
+
+    @property
+    def instruments(self) -> Instruments:
+        """What to build into the code."""
+        return tuple(kind for check, kind in INSTRUMENTS.items() if check in self._request.checks)
+
+    @property
+    def most_threads(self) -> int:
+        """How many host threads may run the launch."""
+        return 1 if "race" in self._request.checks else 1 << 16
+
+    def prepare(self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry) -> int:
+        """Make the memory that the checks work with; return its address."""
+        arguments, memory = self._request.arguments, self._memory
+        self._facts = LaunchFacts(function, compiled, geometry, arguments, memory, memory.quarantine)
+        return self._fields.ctypes.data
+
+    def table(self, table: Table) -> Table:
+        """Return the allocations, of which those that the kernel only reads cannot be written."""
+        if "memory" not in self._request.checks:
+            return table
+        rows = table.rows.copy()
+        for row in rows:
+            row[2] &= not _is_input(self._request, int(row[0]), int(row[1]))
+        return Table(rows, table.storages)
+
+    def reports(self) -> tuple[SanitizerReport, ...]:
+        """Return what was found, in the order in which it was."""
+        if self._facts is None:
+            return ()
+        found = [Row(row) for row in self._rows if row[Report.KEY]]
+        found.sort(key=lambda row: row[Report.SEQUENCE])
+        reports = []
+        for row in found:
+            describe = DESCRIPTIONS[row[Report.KIND] // _KINDS_OF_A_CHECK * _KINDS_OF_A_CHECK]
+            reports.append(describe(row, self._facts))
+        return _one_a_line(reports)[: self._request.limit]
+
+
+def run_checked(
+    dispatcher: Dispatcher,
+    function: EmulatedFunction,
+    geometry: Geometry,
+    kernarg: bytes,
+    time_limit: float | None,
+    request: Request,
+) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
+    """Launch with checks. Returns the reports, and what stopped the launch if something did."""
+    session = Session(dispatcher.memory, request)
+    try:
+        dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
+    except KernelFault as fault:
+        return session.reports(), fault
+    return session.reports(), None
+
+
+def _is_input(request: Request, start: int, end: int) -> bool:
+    """Whether an allocation holds arrays of the launch, none of which the kernel writes."""
+    inside = [argument for argument in request.arguments if start <= argument.address < end]
+    return bool(inside) and not any(argument.written for argument in inside)
+
+
+def _one_a_line(reports: list[SanitizerReport]) -> tuple[SanitizerReport, ...]:
+    """Keep one report for each check, kind and pair of lines: one line may have become several instructions."""
+    first: dict[tuple[object, ...], SanitizerReport] = {}
+    for report in reports:
+        other = (report.other.file, report.other.line) if report.other else None
+        first.setdefault((report.check, report.kind, report.file, report.line, report.array, other), report)
+    return tuple(first.values())

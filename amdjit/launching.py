@@ -1,0 +1,133 @@
+"""A launch whose arguments are on their device: check it, run it, bring back what it wrote and what it reports."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amdjit.code_object.resources import waves_by_lds
+from amdjit.compiler import CompiledKernel
+from amdjit.diagnostics import KernelFault
+from amdjit.frontend import CompileTime
+from amdjit.options import Environment
+from amdjit.record_arguments import single_kinds
+from amdjit.reports import ReportTable
+from amdjit.runtime.arguments import ArgumentPacker
+from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.runtime.reports import make_record, with_record
+from amdjit.runtime.staging import Staging
+from amdjit.runtime.streams import Stream, handle_of
+from amdjit.sanitizing import ACTIVE
+from amdjit.target import Target
+
+if TYPE_CHECKING:
+    from amdjit.array_places import ArrayArgument
+
+__all__ = ["Loaded", "PreparedLaunch", "choose_block", "written_arguments"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A specialisation on a device, ready to launch."""
+
+    compiled: CompiledKernel
+    packer: ArgumentPacker
+    module: Module
+    function: Function
+    static_lds: int
+    max_workgroup_size: int
+
+
+@dataclass(frozen=True)
+class PreparedLaunch:
+    """The arguments of a launch on their device, and the code for them."""
+
+    device: Device
+    stream: Stream | None
+    loaded: Loaded
+    staging: Staging
+    values: tuple[Any, ...]
+    environment: Environment
+
+    def launch(self, grid: Any, block: Any, dynamic_lds: int) -> None:
+        """Check the grid, copy arrays, run, copy back."""
+        loaded = self.loaded
+        required = loaded.compiled.options.required_workgroup_size
+        shape = check_launch(
+            grid, block, dynamic_lds, self.device.target, loaded.max_workgroup_size, loaded.static_lds, required
+        )
+        kernarg = loaded.packer.pack(self.values)
+        self.staging.upload(self.stream)
+        handle = handle_of(self.stream, self.device)
+        if loaded.compiled.reports is None:
+            self._start(shape, dynamic_lds, kernarg, handle)
+        else:
+            self._launch_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
+        if self.staging.has_host_arrays:
+            if handle is None:
+                self.device.synchronize()
+            elif loaded.compiled.reports is not None:
+                self.device.synchronize_stream(handle)
+            self.staging.download(written_arguments(loaded.compiled), self.stream)
+
+    def _start(self, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any) -> None:
+        """Start the kernel, with the checks that hold here."""
+        function = self.loaded.function
+        option = self.loaded.compiled.options.sanitize
+        try:
+            if not (option or self.environment.sanitize or ACTIVE.get()):
+                self.device.launch(function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
+                return
+            call = (function, shape.grid, shape.block, dynamic_lds, kernarg)
+            _checks().launch(self.device, call, option, self.environment, self._arrays(), handle)
+        except KernelFault as fault:
+            _checks().locate(fault, self._arrays())
+            raise
+
+    def _arrays(self) -> list[ArrayArgument]:
+        written = written_arguments(self.loaded.compiled)
+        arrays: list[ArrayArgument] = _checks().array_arguments(self.staging.names, self.staging.arguments, written)
+        return arrays
+
+    def _launch_reporting(
+        self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any
+    ) -> None:
+        compiled, device = self.loaded.compiled, self.device
+        options = compiled.options
+        record = make_record(compiled.name, table, device, shape.block, options.wave_size, options.print_buffer, handle)
+        kernarg = with_record(kernarg, record)
+        try:
+            self._start(shape, dynamic_lds, kernarg, handle)
+        except KernelFault:
+            record.tell(handle)  # what was printed until then; an assertion that failed as well says more
+            raise
+        device.when_done(lambda: record.tell(handle), handle)
+
+
+def _checks() -> Any:
+    # Loaded where checks are made, or a launch has failed: who has neither need not pay for it.
+    return importlib.import_module("amdjit.runtime.sanitized")
+
+
+def written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
+    """For each single value of the arguments, `Const` ones included, whether the kernel may write it."""
+    written = iter(compiled.written)
+    return tuple(False if isinstance(a, CompileTime) else next(written) for a in single_kinds(compiled.arguments))
+
+
+# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
+_BLOCKS = (256, 128, 512, 1024, 64)
+
+
+def choose_block(loaded: Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
+    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
+    required = loaded.compiled.options.required_workgroup_size
+    if required is not None:
+        return required
+    wave = loaded.compiled.options.wave_size
+    lds = loaded.static_lds + dynamic_lds
+    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size] or [loaded.max_workgroup_size]
+    best = max(fitting, key=lambda size: waves_by_lds(lds, -(-size // wave), target))
+    return best, 1, 1

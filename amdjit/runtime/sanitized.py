@@ -1,0 +1,71 @@
+"""Launches with the emulator's checks: run them, hand out what they found. Also: which element a fault was about."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from amdjit.array_places import ArrayArgument, place_of
+from amdjit.check_settings import Request, Settings, settings_for
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+from amdjit.options import Environment
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.runtime.device import Device, Extent, Function
+
+# Function, grid, block, bytes of dynamic LDS, kernarg.
+Call = tuple[Function, Extent, Extent, int, bytearray]
+
+
+def launch(
+    device: Device,
+    call: Call,
+    option: Sequence[str],
+    environment: Environment,
+    arrays: list[ArrayArgument],
+    handle: Any,
+) -> None:
+    """Run a kernel with checks. SanitizerError if they find errors, KernelFault for what stopped the launch."""
+    settings = settings_for(option, environment)
+    request = Request(settings.checks, settings.limit, tuple(arrays))
+    reports, fault = device.launch_sanitized(*call, request, handle)
+    publish(reports, settings)
+    if settings.raises and any(report.is_error for report in reports):
+        raise SanitizerError(reports) from fault
+    if fault is not None:
+        raise fault
+
+
+def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
+    """Hand reports to the enclosing `sanitize` blocks and to the file for them; warn of those that are warnings."""
+    for block in settings.blocks:
+        block.reports.extend(reports)
+    if settings.json is not None and reports:
+        with settings.json.open("a", encoding="utf-8") as file:
+            file.writelines(report.as_json() + "\n" for report in reports)
+    if settings.raises:
+        for report in reports:
+            if not report.is_error:
+                place = (report.file or "<kernel>", report.line or 1)
+                warnings.warn_explicit(report.render(), SanitizerWarning, *place)
+
+
+def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequence[bool]) -> list[ArrayArgument]:
+    """Return the arrays among a launch's arguments."""
+    return [
+        ArrayArgument(name, value.address, value.shape, value.strides, value.itemsize, str(value.dtype), may)
+        for name, value, may in zip(names, values, written, strict=True)
+        if isinstance(value, DeviceArray)
+    ]
+
+
+def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
+    """Name the element of the launch's arrays that a wrong access of global memory was for, where it can be told."""
+    if fault.array is not None or fault.address is None or fault.nearest_allocation is None:
+        return
+    place = place_of(arrays, fault.address, fault.offset_base)
+    if place is not None:
+        fault.array, fault.index, fault.shape = place
+        fault.message += f"\n  it is {place.text} of shape {place.shape}"
+        fault.args = (fault.message,)
