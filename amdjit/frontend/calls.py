@@ -22,9 +22,11 @@ from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, 
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operators import fold
-from amdjit.frontend.records import construct, replaced
+from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
+from amdjit.frontend.special_methods import call_method_of, special_method
+from amdjit.frontend.type_tests import TYPE_FUNCTIONS
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
@@ -42,6 +44,8 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
         return _call_method(builder, callee, arguments, node)
     if isinstance(callee, FunctionValue):
         return call_function(builder, callee, arguments, node)
+    if isinstance(callee, TupleValue) and (function := special_method(callee, "__call__")) is not None:
+        return _call_method(builder, Method(callee, "__call__", function), arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
     return _for_its_value(builder, _call_object(builder, callee.value, arguments, node), node)
@@ -95,6 +99,10 @@ def _call_python_object(builder: FunctionBuilder, callee: Any, arguments: Argume
             return known
     if isinstance(callee, types.FunctionType):
         return call_declared(builder, DeviceFunction(callee), arguments, node)
+    if isinstance(callee, types.MethodType):
+        receiver = outside_value(builder, callee.__self__, "self", node)
+        with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
+        return call_declared(builder, as_device_function(callee.__func__), with_self, node)
     remedy = _remedy(builder, callee)
     raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy)
 
@@ -202,7 +210,7 @@ _ON_HOST: frozenset[Any] = frozenset(
 def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
     if method.function is not None:
         with_self = Arguments((method.receiver, *arguments.positional), arguments.keywords)
-        return call_declared(builder, method.function, with_self, node)
+        return _for_its_value(builder, call_declared(builder, method.function, with_self, node), node)
     receiver = method.receiver
     if isinstance(receiver, TupleValue) and is_complex(receiver):
         arguments.exactly(builder, node, "conjugate", ())
@@ -214,6 +222,9 @@ def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments,
 
 def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     (value,) = arguments.exactly(builder, node, "abs", ("x",))
+    own = call_method_of(builder, value, "__abs__", (), node)
+    if own is not None:
+        return own
     if is_complex(value):
         return complexes.magnitude(builder, value, node)
     expression = _number(builder, value, node, "abs")
@@ -269,6 +280,9 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
 
 def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     (value,) = arguments.exactly(builder, node, "len", ("x",))
+    own = call_method_of(builder, value, "__len__", (), node)
+    if own is not None:
+        return own
     if isinstance(value, TupleValue):
         return CompileTime(len(value.items))
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
@@ -302,4 +316,5 @@ _BUILTINS: Mapping[Any, _Handler] = {
     min: _extreme(BinaryOperator.MINIMUM, min),
     range: _range_elsewhere,
     **TUPLE_FUNCTIONS,
+    **TYPE_FUNCTIONS,
 }

@@ -16,6 +16,7 @@ from amdjit.frontend.promotion import (
     literal_type,
     widens_exactly,
 )
+from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector, boolean, f32, f64
@@ -229,7 +230,16 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
         assert isinstance(imaginary, tree.Expression)
         return tree.Binary(builder.span(node), boolean, tree.BinaryOperator.OR, real, imaginary)
     if isinstance(value, TupleValue):
-        return CompileTime(len(value.items) > 0)
+        return _truth_of_items(builder, value, node)
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         raise builder.error(codes.CONDITION_TYPE, node, type=describe(value))
     return value if value.type is boolean else tree.Convert(builder.span(node), boolean, value)
+
+
+def _truth_of_items(builder: FunctionBuilder, value: TupleValue, node: ast.AST) -> Value:
+    """A record is true unless its class says what is; a tuple is where it has items."""
+    for name in ("__bool__", "__len__"):
+        own = call_method_of(builder, value, name, (), node)
+        if own is not None:
+            return truth(builder, own, node)
+    return CompileTime(is_dataclass_record(value) or len(value.items) > 0)

@@ -25,7 +25,7 @@ from amdjit.frontend.texts import constant_text
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.views import slice_value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Type, Vector
+from amdjit.types import Array, Scalar, Type, Vector
 
 
 def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
@@ -129,6 +129,9 @@ def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
         return field(builder, owner, node.attr, node)
     if isinstance(owner, tree.Expression) and isinstance(owner.type, Array):
         return _array_attribute(builder, owner, owner.type, node)
+    if isinstance(owner, tree.Expression) and isinstance(owner.type, (Scalar, Vector)) and node.attr == "dtype":
+        builder.discard(owner, node)
+        return CompileTime(owner.type.element if isinstance(owner.type, Vector) else owner.type)
     if isinstance(owner, TupleValue) and owner.structure is not None:
         found = record_attribute(builder, owner, owner.structure, node)
         if isinstance(found, Getter):

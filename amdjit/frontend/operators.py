@@ -11,9 +11,17 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, is_complex, materialise, pair, truth
+from amdjit.frontend.conversion import complex_type, convert, is_complex, materialise, pair, scalar_of_complex, truth
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
+from amdjit.frontend.special_methods import (
+    binary_method,
+    call_method_of,
+    comparison_method,
+    is_dataclass_record,
+    operator_name,
+    unary_method,
+)
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
@@ -60,6 +68,10 @@ _WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPL
 
 def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
     """Type `left kind right`."""
+    own = binary_method(builder, kind, left, right, node)
+    if own is not None:
+        return own
+    _refuse_record(builder, kind, left, right, node)
     if kind is ast.MatMult:
         remedy = "write the loop, or use the matrix intrinsics in amdjit.intrinsics.amdgcn"
         raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`@`", remedy=remedy)
@@ -68,12 +80,16 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
         return outside_value(builder, result.value, "the result", node)
+    if symbol is BinaryOperator.POWER:
+        return _power(builder, left, right, node)
     if is_complex(left) or is_complex(right):
         return complexes.binary(builder, symbol, left, right, node)
     if symbol is BinaryOperator.ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
-    if symbol is BinaryOperator.POWER:
-        return _power(builder, left, right, node)
+    return _of_numbers(builder, symbol, left, right, node)
+
+
+def _of_numbers(builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST) -> Value:
     given = left, right
     left, right = pair(builder, left, right, symbol.value, node)
     if symbol in _SHIFTS or left.type is boolean:
@@ -84,6 +100,19 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
     if symbol is BinaryOperator.DIVIDE and not scalar.is_float:
         left, right = (_to_float(builder, side, node) for side in (left, right))
     return tree.Binary(builder.span(node), left.type, symbol, left, right)
+
+
+def _refuse_record(
+    builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
+) -> None:
+    """A dataclass is no tuple: it has no `+` of its own."""
+    record = left if is_dataclass_record(left) else right
+    if isinstance(record, TupleValue) and record.structure is not None and is_dataclass_record(record):
+        symbol = "@" if kind is ast.MatMult else BINARY[kind][0].value
+        remedy = f"define `{operator_name(kind)}` in {record.structure.name}, or compute with its fields"
+        raise builder.error(
+            codes.OPERAND_TYPES, node, operator=symbol, left=describe(left), right=describe(right), remedy=remedy
+        )
 
 
 def _plain_integers(
@@ -128,7 +157,7 @@ def _power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST
     """`x ** n` for a small constant n is multiplications, in the order of binary powering."""
     value = exponent.value if isinstance(exponent, CompileTime) else None
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
-    if not is_exponent or not isinstance(base, tree.Expression):
+    if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
         raise builder.error(
             codes.OPERAND_TYPES,
             node,
@@ -138,8 +167,8 @@ def _power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST
             remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or `exp2(y * log2(x))` on floats",
         )
     assert isinstance(value, int)
-    one = convert(builder, CompileTime(1), base.type, node)
     held = builder.hold(base, "base", node)
+    one = _one(builder, base, node)
     result: Value = one
     while value:
         if value & 1:
@@ -150,10 +179,19 @@ def _power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST
     return result
 
 
+def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:
+    if isinstance(base, tree.Expression):
+        return convert(builder, CompileTime(1), base.type, node)
+    return builder.unpack(convert(builder, CompileTime(1), complex_type(scalar_of_complex(base)), node))
+
+
 def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:
     """Type `-x`, `+x`, `~x` or `not x`."""
     if kind is ast.Not:
         return negated(builder, truth(builder, operand, node), node)
+    own = unary_method(builder, kind, operand, node)
+    if own is not None:
+        return own
     symbol, compute = _UNARY[kind]
     if isinstance(operand, CompileTime):
         return fold(builder, node, compute, operand.value)
@@ -185,6 +223,9 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     """Type one comparison."""
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
+    own = _own_comparison(builder, kind, left, right, node)
+    if own is not None:
+        return own
     symbol, compute = _COMPARISONS[kind]
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is not None and right_constant is not None:
@@ -213,6 +254,17 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     return tree.Compare(builder.span(node), boolean, symbol, first, second)
 
 
+def _own_comparison(
+    builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
+) -> Value | None:
+    """Type a comparison that a record defines; without `__ne__`, `!=` is the opposite of `==`."""
+    own = comparison_method(builder, kind, left, right, node)
+    if own is None and kind is ast.NotEq:
+        equal = comparison_method(builder, ast.Eq, left, right, node)
+        return None if equal is None else negated(builder, truth(builder, equal, node), node)
+    return own
+
+
 def _comparable(value: TupleValue) -> object:
     """Named tuples are compared as tuples, dataclasses with those of their own class only."""
     python = None if value.structure is None else value.structure.python
@@ -239,6 +291,10 @@ def _compare_items(
 
 
 def _identity(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:
+    held = call_method_of(builder, right, "__contains__", (left,), node) if kind in (ast.In, ast.NotIn) else None
+    if held is not None:
+        found = truth(builder, held, node)
+        return found if kind is ast.In else negated(builder, found, node)
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is None or right_constant is None:
         if kind in (ast.Is, ast.IsNot) and (_is_none(left) or _is_none(right)):

@@ -46,7 +46,9 @@ def record_attribute(
         return Getter(DeviceFunction(found.fget))
     if isinstance(found, staticmethod):
         return CompileTime(found.__func__)
-    if found is missing or isinstance(found, (classmethod, property)):
+    if isinstance(found, classmethod):
+        return Method(CompileTime(structure.python), node.attr, as_device_function(found.__func__))
+    if found is missing or isinstance(found, property):
         names = ", ".join(structure.fields)
         raise builder.error(
             codes.NO_ATTRIBUTE, node, type=describe(owner), attribute=node.attr,
@@ -54,6 +56,14 @@ def record_attribute(
         )  # fmt: skip
     builder.session.note_read(structure.python, node.attr, found)
     return outside_value(builder, found, node.attr, node)
+
+
+def as_device_function(function: object) -> DeviceFunction:
+    """Return a function that kernels call, declared or not."""
+    if isinstance(function, DeviceFunction):
+        return function
+    assert callable(function)
+    return DeviceFunction(function)
 
 
 def construct(builder: FunctionBuilder, python: type, arguments: Arguments, node: ast.Call) -> Value | None:

@@ -14,6 +14,7 @@ from amdjit.frontend.fields import complex_item, element_view, field, is_element
 from amdjit.frontend.operators import fold, without_wrap
 from amdjit.frontend.reports import checked_axes, index_check
 from amdjit.frontend.scope import bind
+from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.views import is_partial, view_of, whole_index
 from amdjit.tree import nodes as tree
@@ -49,6 +50,11 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
         position = _vector_index(builder, container.type, index, node)
         return tree.ExtractElement(builder.span(node), container.type.element, container, position)
     if isinstance(container, TupleValue):
+        own = call_method_of(builder, container, "__getitem__", (index,), node)
+        if own is not None:
+            return own
+        if is_dataclass_record(container):
+            raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
         return _tuple_item(builder, container, index, node)
     if isinstance(container, CompileTime) and hasattr(container.value, "__getitem__"):
         known = static_value(index)

@@ -140,6 +140,30 @@ def test_magnitude(kind: Any) -> None:
     np.testing.assert_allclose(out[finite], expected[finite], rtol=4 * np.finfo(out.dtype).eps)
 
 
+@amdjit.kernel
+def powers(a, out):
+    i = amdjit.grid(1)
+    z = a[i]
+    out[0, i] = z**0
+    out[1, i] = z**1
+    out[2, i] = z**2
+    out[3, i] = z**5
+
+
+@TYPES
+def test_constant_powers_are_products(kind: Any) -> None:
+    a = numbers(kind, 6)
+    out = np.zeros((4, LANES), kind)
+    with amdjit.use(DEVICE):
+        powers[1, LANES](a, out)
+    with np.errstate(all="ignore"):
+        square = product(a, a)
+        same(out[0], np.ones_like(a))
+        same(out[1], a)
+        same(out[2], square)
+        same(out[3], product(a, product(square, square)))
+
+
 CONSTANT = np.complex64(1 + 2j)
 
 
