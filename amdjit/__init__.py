@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
-from amdjit.compiler import CompiledKernel
+from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,

@@ -11,7 +11,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from amdjit.compiler import Argument, CompiledKernel, compile_kernel
+from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.compiler import compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError

@@ -12,7 +12,7 @@ from typing import Any
 
 import amdjit
 from amdjit.api import Kernel
-from amdjit.compiler import CompiledKernel
+from amdjit.compiled_kernel import CompiledKernel
 from amdjit.demo import run_demo
 from amdjit.devices import current_device, devices, hip_status, use
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError

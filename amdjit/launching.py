@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amdjit.code_object.resources import waves_by_lds
-from amdjit.compiler import CompiledKernel
+from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import KernelFault
 from amdjit.frontend import CompileTime
 from amdjit.options import Environment

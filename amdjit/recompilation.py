@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from amdjit.compiler import CompiledKernel, describe_argument
+from amdjit.compiled_kernel import CompiledKernel, describe_argument
 from amdjit.options import CompileOptions
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.compiler import Argument
+from amdjit.compiled_kernel import Argument
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError

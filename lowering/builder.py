@@ -24,10 +24,12 @@ class TextInstruction(ir.Instruction):  # type: ignore[misc]
         super().__init__(block, llvm_type, head, tuple(operands))
         self.tail = tail
 
-    def descr(self, buffer: list[str]) -> None:
-        """Append the text to llvmlite's buffer."""
+    def _to_string(self) -> str:
+        # llvmlite's goes through four more calls, and half of a module's instructions are these.
+        result = "" if self.type is VOID else f"{self.get_reference()} = "
         operands = ", ".join([f"{operand.type} {operand.get_reference()}" for operand in self.operands])
-        buffer.append(f"{self.opname} {operands}{self.tail}{self._stringify_metadata(leading_comma=True)}\n")
+        metadata = "".join([f", !{name} {node.get_reference()}" for name, node in self.metadata.items()])
+        return f"{result}{self.opname} {operands}{self.tail}{metadata}"
 
 
 class TextAttributes(list[str]):

@@ -87,9 +87,20 @@ class FunctionLocations:
         key = (span.line, span.column)
         location = self._made.get(key)
         if location is None:
-            operands = {"line": span.line, "column": span.column + 1, "scope": self._subprogram}
-            location = self._made[key] = _node(self._module, "DILocation", operands)
+            location = self._made[key] = _Location(self._module, span.line, span.column + 1, self._subprogram)
         return location
+
+
+class _Location(ir.DIValue):  # type: ignore[misc]
+    """A DILocation: most nodes of a module are these, and llvmlite's way to print one asks what each part is."""
+
+    def __init__(self, module: Any, line: int, column: int, scope: Any) -> None:
+        operands = (("line", line), ("column", column), ("scope", scope))
+        super().__init__(module, False, "DILocation", operands, name=str(len(module.metadata)))
+
+    def _to_string(self) -> str:
+        (_, line), (_, column), (_, scope) = self.operands
+        return f"!{self.name} = !DILocation(line: {line}, column: {column}, scope: {scope.get_reference()})"
 
 
 def _node(module: Any, kind: str, operands: dict[str, Any], is_distinct: bool = False) -> Any:

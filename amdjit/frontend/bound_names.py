@@ -14,8 +14,9 @@ def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     pending: list[ast.AST] = list(nodes)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                found.add(node.id)
         elif isinstance(node, ast.comprehension):
             pending += [node.iter, *node.ifs]
         elif isinstance(node, _INNER_SCOPES):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import fields
+from functools import cache
+from typing import Any
 
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Scalar, Vector
@@ -12,15 +14,22 @@ Roots = dict[tree.Variable, frozenset[int]]
 
 
 def walk(node: object) -> Iterator[tree.Node]:
-    """Yield a node and all nodes below it, called functions excluded."""
-    if isinstance(node, (tuple, list)):
-        for item in node:
-            yield from walk(item)
-    elif isinstance(node, tree.Node):
-        yield node
-        for field in fields(node):
-            if field.name not in ("span", "type"):
-                yield from walk(getattr(node, field.name))
+    """Yield a node and all nodes below it in order, called functions excluded."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Node):
+            yield node
+            kind: Any = type(node)
+            pending += [getattr(node, name) for name in _parts(kind)]
+        elif isinstance(node, (tuple, list)):
+            pending += reversed(node)
+
+
+@cache
+def _parts(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of a node's fields that may hold nodes, last first."""
+    return tuple(field.name for field in reversed(fields(kind)) if field.name not in ("span", "type"))
 
 
 def depends_on_memory(value: object) -> bool:

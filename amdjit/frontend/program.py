@@ -6,6 +6,7 @@ import ast
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
@@ -274,8 +275,12 @@ def kernel_annotations(
 
 def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> FunctionBuilder:
     """Make the builder of one function."""
-    names = assigned_names(source.node.body) | {argument.arg for argument in arguments_of(source.node)}
-    return FunctionBuilder(source, session, EXPRESSIONS, _STATEMENTS, is_kernel, local_names=frozenset(names))
+    return FunctionBuilder(source, session, EXPRESSIONS, _STATEMENTS, is_kernel, local_names=_local_names(source.node))
+
+
+@lru_cache(maxsize=64)
+def _local_names(node: ast.FunctionDef) -> frozenset[str]:
+    return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
 def _kernel_parameters(

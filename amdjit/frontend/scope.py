@@ -132,8 +132,15 @@ def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[st
         return {}
     if len(exits) == 1:
         return exits[0].names
-    names = dict.fromkeys(name for way in exits for name in way.names)
-    return {name: _merge_name(builder, name, exits, node) for name in names}
+    # A long function has thousands of names at each `if`, and nearly all have one binding on all ways.
+    merged = dict(exits[0].names)
+    differing: dict[str, None] = {}
+    for way in exits[1:]:
+        differing.update([(name, None) for name, binding in way.names.items() if merged.get(name) is not binding])
+        differing.update(dict.fromkeys(sorted(merged.keys() - way.names.keys())))
+    for name in differing:
+        merged[name] = _merge_name(builder, name, exits, node)
+    return merged
 
 
 def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:

@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.diagnostics import SourceText, Span, codes
@@ -22,9 +23,10 @@ class FunctionSource:
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node, with columns in characters (ast counts UTF-8 bytes)."""
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
-        start = _characters(self.text.line(line), getattr(node, "col_offset", 0))
-        end = _characters(self.text.line(end_line), getattr(node, "end_col_offset", 0))
-        return Span(self.text, line, start, end_line, end)
+        text = self.text.line(line)
+        start = _characters(text, getattr(node, "col_offset", 0))
+        end_text = text if end_line == line else self.text.line(end_line)
+        return Span(self.text, line, start, end_line, _characters(end_text, getattr(node, "end_col_offset", 0)))
 
     @property
     def is_library(self) -> bool:
@@ -85,11 +87,22 @@ def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
     except SyntaxError:  # the file was changed after the import
         return {}
     found: dict[tuple[int, str], Definition] = {}
-    for node in ast.walk(module):
+    for node in _statements(module):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found[(first, node.name)] = node
     return found
+
+
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """Yield all statements of a file: definitions stand in statements only, and those are few of the nodes."""
+    pending: list[ast.AST] = [module]
+    while pending:
+        node = pending.pop()
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, part, ())
+            yield from (statement for statement in inner if isinstance(statement, ast.stmt))
+            pending += inner
 
 
 @functools.lru_cache(maxsize=64)

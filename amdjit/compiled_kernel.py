@@ -1,0 +1,109 @@
+"""What a compilation gives: a kernel's code object, and every value on the way to it, to read."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from amdjit.backend import annotate_assembly, emit_assembly
+from amdjit.code_object import CodeObject, Resources, read_resources
+from amdjit.diagnostics.performance import Finding
+from amdjit.emulator.decoder import decode_all
+from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.options import CompileOptions
+from amdjit.performance import slow_parts
+from amdjit.reports import ReportTable
+from amdjit.target import Target
+from amdjit.tree import nodes as tree
+from amdjit.tree.printer import print_program
+from amdjit.types import Type
+
+__all__ = ["Argument", "CompiledKernel", "describe_argument"]
+
+Argument = Type | CompileTime
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A kernel compiled for one combination of argument types. Every stage's result can be read.
+
+    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR before and after the
+    optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads: what the code depends on outside the
+    kernel. written: the array parameters that the kernel may write.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    options: CompileOptions
+    program: tree.Program = field(repr=False)
+    llvm: str = field(repr=False)
+    optimized_llvm: str = field(repr=False)
+    code_object: bytes = field(repr=False)
+    reads: tuple[OutsideRead, ...] = field(repr=False)
+
+    @property
+    def target(self) -> Target:
+        """The processor that the code is for."""
+        return self.options.target
+
+    @property
+    def signature(self) -> str:
+        """The kernel's name with its arguments' types."""
+        return f"{self.name}({', '.join(map(describe_argument, self.arguments))})"
+
+    @property
+    def parameters(self) -> tuple[tree.Variable, ...]:
+        """The parameters that are passed at run time, in order."""
+        return self.program.kernel.parameters
+
+    @property
+    def written(self) -> tuple[bool, ...]:
+        """For each run-time parameter, whether the kernel may write the array."""
+        return tuple(variable.name in self.program.written for variable in self.parameters)
+
+    @property
+    def reports(self) -> ReportTable | None:
+        """What the kernel may report to the host; None if nothing, and it then has no argument for it."""
+        return self.program.reports
+
+    @cached_property
+    def slow_parts(self) -> tuple[Finding, ...]:
+        """What in the kernel is slow by accident."""
+        return slow_parts(self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm)
+
+    @cached_property
+    def typed_tree(self) -> str:
+        """The typed tree as text."""
+        return print_program(self.program)
+
+    @cached_property
+    def asm(self) -> str:
+        """The machine code as assembly text, with the Python source lines in it."""
+        text = emit_assembly(self.optimized_llvm, self.target, self.options)
+        return annotate_assembly(text, _source_lines(self.program))
+
+    @cached_property
+    def linked(self) -> CodeObject:
+        """The code object read back from its bytes."""
+        return CodeObject.read(self.code_object)
+
+    @cached_property
+    def resources(self) -> Resources:
+        """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
+        kernel = self.linked.kernels[self.name]
+        code = self.linked.code(kernel)
+        instructions = sum(1 for _ in decode_all(code, kernel.entry_address))
+        return read_resources(self.linked, self.name, self.target, instructions)
+
+
+def describe_argument(argument: Argument) -> str:
+    """Return an argument of a signature as text."""
+    return repr(argument.value) if isinstance(argument, CompileTime) else str(argument)
+
+
+def _source_lines(program: tree.Program) -> Mapping[str, Any]:
+    files = {function.span.file for function in (program.kernel, *program.functions)}
+    return {file: linecache.getlines(file) for file in files}
