@@ -16,6 +16,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from error_examples import examples
+from numba_checklist import page as checklist
 
 import amdjit
 from amdjit.declarations import Coordinates, DeviceFunction, Intrinsic, Parameter, Property, SpecialForm
@@ -263,6 +264,17 @@ def options() -> str:
     return page("Options", "amdjit/options.py", introduction, [table(("option", "default", "meaning"), rows)])
 
 
+def numba() -> str:
+    """Return the checklist of numba-cuda's features."""
+    introduction = (
+        "What numba-cuda's pages on its language and its kernel API name, and what its tests are about. *yes*: works "
+        "as there; *different*: works in another way, or by another name; *refused*: a located error says what to "
+        "write instead. The tests run each row: what works gives Python's results on the emulator, what is refused "
+        "has its error. [From numba-cuda and numba.hip](../from_numba.md) says how to begin."
+    )
+    return page("Checklist for users of Numba", "docs/numba_checklist.txt", introduction, checklist(table))
+
+
 def environment() -> str:
     """Return the page of environment variables."""
     rows = []
@@ -318,6 +330,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/targets.md": targets,
         ROOT / "docs/reference/options.md": options,
         ROOT / "docs/reference/environment.md": environment,
+        ROOT / "docs/reference/numba.md": numba,
         ROOT / "README.md": readme,
     }
 )

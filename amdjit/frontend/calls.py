@@ -21,6 +21,7 @@ from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
+from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
 from amdjit.frontend.operators import fold
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
@@ -91,6 +92,8 @@ def _call_python_object(builder: FunctionBuilder, callee: Any, arguments: Argume
         return make_partial(builder, arguments, node)
     if isinstance(callee, functools.partial):
         return _call_partial(builder, callee, arguments, node)
+    if _is_method_of_constant(callee) and arguments.are_static:
+        return _on_host(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
         raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
     if isinstance(callee, Hashable) and callable(callee):
@@ -105,6 +108,12 @@ def _call_python_object(builder: FunctionBuilder, callee: Any, arguments: Argume
         return call_declared(builder, as_device_function(callee.__func__), with_self, node)
     remedy = _remedy(builder, callee)
     raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy)
+
+
+def _is_method_of_constant(callee: Any) -> bool:
+    """Whether this is `(3 + 4j).conjugate`, `"text".upper` or the like."""
+    owner = getattr(callee, "__self__", None)
+    return isinstance(callee, types.BuiltinMethodType) and isinstance(owner, (int, float, complex, str))
 
 
 def _make(
@@ -315,6 +324,7 @@ _BUILTINS: Mapping[Any, _Handler] = {
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
     range: _range_elsewhere,
+    **OPERATOR_FUNCTIONS,
     **TUPLE_FUNCTIONS,
     **TYPE_FUNCTIONS,
 }
