@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amdjit.types import Array, Layout, Type
+from amdjit.types import Array, Type
 
 
 def value_count(type: Type) -> int:
     """Return how many machine values a parameter of this type consists of."""
     if not isinstance(type, Array):
         return 1
-    return 1 + type.ndim * (2 if type.layout is Layout.STRIDED else 1)
+    return 1 + type.ndim * (2 if type.layout.has_strides else 1)
 
 
 def kernarg_order(types: Sequence[Type]) -> tuple[int, ...]:

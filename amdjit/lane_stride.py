@@ -40,7 +40,7 @@ def strided_accesses(program: tree.Program) -> Iterator[Finding]:
         if not isinstance(node, (tree.Load, tree.Store, tree.AddressOf)):
             continue
         kind = node.array.type
-        if not isinstance(kind, Array) or kind.ndim < 2 or kind.layout is not Layout.CONTIGUOUS:
+        if not isinstance(kind, Array) or kind.ndim < 2 or kind.layout is Layout.STRIDED:
             continue
         *rows, last = node.indices
         known = values.of(last) is _Lanes.SAME and not isinstance(last, tree.Constant)

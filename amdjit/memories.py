@@ -20,4 +20,10 @@ class Layout(Enum):
 
     ANY = "as the argument is"
     CONTIGUOUS = "C-contiguous"
+    ROWS = "rows: strided, but neighbours along the last axis lie side by side, and no stride is negative"
     STRIDED = "strided"
+
+    @property
+    def has_strides(self) -> bool:
+        """Whether strides are passed along, since they do not follow from the shape."""
+        return self in (Layout.ROWS, Layout.STRIDED)

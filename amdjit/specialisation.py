@@ -147,13 +147,19 @@ def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArr
         )
     if value.ndim == 0:
         raise LaunchError(f"argument {name} of {kernel} is an array without dimensions; pass {name}.reshape(1)")
-    found = Array(element, value.ndim, Layout.CONTIGUOUS if value.is_contiguous else Layout.STRIDED)
+    found = Array(element, value.ndim, _layout(value))
     low, high = byte_span(value.shape, value.strides, value.itemsize)
     if high - low >= _SMALL_ARRAY_BYTES:
         found = replace(found, offset_bits=64)
     if annotation is not None and not (isinstance(annotation, Array) and array_matches(found, annotation)):
         raise _mismatch(kernel, name, annotation, str(found))
     return found
+
+
+def _layout(value: DeviceArray) -> Layout:
+    if value.is_contiguous:
+        return Layout.CONTIGUOUS
+    return Layout.ROWS if value.has_rows else Layout.STRIDED
 
 
 def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:

@@ -212,6 +212,7 @@ class Record(Type):
 
 
 Element = Scalar | Vector | Record
+Fact = bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +242,12 @@ class Array(Type):
         if self.ndim == 0:
             return str(self.element)
         if self.shape is not None:
-            strided = "strided " if self.layout is Layout.STRIDED else ""
+            strided = {Layout.STRIDED: "strided ", Layout.ROWS: "rows of "}.get(self.layout, "")
             return f"{strided}{self.element}[{', '.join(map(str, self.shape))}] in {self.address_space.name}"
-        axes = [":"] * self.ndim
-        if self.layout is Layout.CONTIGUOUS:
-            axes[-1] = "::1"
-        text = f"{self.element}[{', '.join(axes)}]"
+        axes = ", ".join([":"] * (self.ndim - 1) + ["::1" if self.layout is Layout.CONTIGUOUS else ":"])
+        rows = " in rows" if self.layout is Layout.ROWS else ""
         large = " over 2 GiB" if self.offset_bits == 64 else ""
-        return text + large + (" overlapping" if self.distinct is False else "")
+        return f"{self.element}[{axes}]{rows}{large}" + (" overlapping" if self.distinct is False else "")
 
     @property
     def index_type(self) -> Scalar:
@@ -263,13 +262,15 @@ class Array(Type):
         return math.prod(self.shape)
 
     def with_facts(
-        self, *, contiguous: bool | None = None, over_2gib: bool | None = None, distinct: bool | None = None
+        self, *, contiguous: Fact = None, rows: bool = False, over_2gib: Fact = None, distinct: Fact = None
     ) -> Array:
         """Return this type of a kernel's argument with facts as a launch reads them; None leaves one as it is.
 
-        contiguous: in C order. over_2gib: spans 2 GiB or more. distinct: shares no memory with another argument.
+        contiguous: in C order. rows: `Layout.ROWS`. over_2gib: spans 2 GiB or more. distinct: shares no memory with
+        another argument.
         """
-        layout = {None: self.layout, True: Layout.CONTIGUOUS, False: Layout.STRIDED}[contiguous]
+        layouts = {None: self.layout, True: Layout.CONTIGUOUS, False: Layout.STRIDED}
+        layout = Layout.ROWS if rows else layouts[contiguous]
         offset_bits = {None: self.offset_bits, True: 64, False: 32}[over_2gib]
         distinct = self.distinct if distinct is None else distinct
         return replace(self, layout=layout, offset_bits=offset_bits, distinct=distinct)

@@ -1,7 +1,7 @@
 """How values of the kernel language are passed: kernels, device functions, and what an array is made of.
 
 A scalar, vector or pointer is one LLVM value. An array is a pointer to its first element, then its extents, then (where
-the layout is strided) its strides, both in elements and of the array's index type; a known shape needs no extents. A
+the layout has them) its strides, both in elements and of the array's index type; a known shape needs no extents. A
 tuple is its items, one after another. A kernel's arguments are in the order of `amdjit.kernarg`; a boolean argument of
 a kernel is one byte.
 """
@@ -86,11 +86,13 @@ def _take_array(type: Array, values: Iterator[Any]) -> ArrayValue:
         extents = tuple(literal(index, extent) for extent in type.shape)
     else:
         extents = tuple(next(values) for _ in range(type.ndim))
-    strides = tuple(next(values) for _ in range(type.ndim)) if type.layout is Layout.STRIDED else None
+    strides = tuple(next(values) for _ in range(type.ndim)) if type.layout.has_strides else None
+    if strides is not None and type.layout is Layout.ROWS:
+        strides = (*strides[:-1], literal(llvm_type(type.index_type), 1))
     return ArrayValue(type, pointer, extents, strides)
 
 
 def _sizes(type: Array) -> int:
     """Count the extents and strides that are passed along."""
-    kinds = (type.shape is None) + (type.layout is Layout.STRIDED)
+    kinds = (type.shape is None) + type.layout.has_strides
     return type.ndim * kinds

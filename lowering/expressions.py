@@ -28,7 +28,7 @@ from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
 from amdjit.tree.record_views import RecordView
-from amdjit.types import AddressSpace, Array, Known, Scalar, Void
+from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
 
 __all__ = ["address", "evaluate"]
 
@@ -60,7 +60,7 @@ def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Stor
             state, node.check, array, known, 1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width
         )
         return element_address(state.builder, array, known)
-    if array.strides is not None:
+    if array.type.layout is Layout.STRIDED:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
     last, constant = split_constant(indices[-1])
     return element_address(state.builder, array, [_index(state, index) for index in (*indices[:-1], last)], constant)

@@ -30,12 +30,12 @@ _DYNAMIC_LDS = "amdjit.dynamic_lds"
 def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index], constant: int = 0) -> Any:
     """Return the address of the element that is `constant` behind the indices; each index comes with its type.
 
-    No index is negative, the last one together with the constant. A strided array takes no constant.
+    No index is negative, the last one together with the constant. A strided array without rows takes no constant.
 
     Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
     LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Elsewhere the offset counts
     elements: LLVM's SeparateConstOffsetFromGEP finds constants in it then, which become the instruction's offset.
-    Strides may be negative, so strided arrays have signed offsets.
+    Strides may be negative, but not those of rows, so other strided arrays have signed offsets.
     """
     kind = array.type
     short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
@@ -43,7 +43,7 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     width = I32 if narrow else I64
     # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
     resized = [resize(builder, value, scalar, width) for value, scalar in indices]
-    signed = array.strides is not None
+    signed = kind.layout is Layout.STRIDED
     unit: Any = memory_type(kind.element) if isinstance(kind.element, Scalar) else I8
     if (narrow and not short_pointer) or kind.pitch or not isinstance(kind.element, Scalar):
         offset, unit = _byte_offset(builder, array, resized, constant), I8
@@ -81,7 +81,7 @@ def view(
     """
     pointer = element_address(builder, array, starts)
     kept = tuple(extent for extent in extents if extent is not None)
-    if type.layout is not Layout.STRIDED:
+    if not type.layout.has_strides:
         return ArrayValue(type, pointer, kept, None)
     strides = []
     for axis, (extent, step) in enumerate(zip(extents, steps, strict=True)):
@@ -176,13 +176,14 @@ def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], last_i
             signed = last_is_signed and axis == len(indices) - 1
             offset = _combine(builder, "add", row, index, _SIGNED if signed else _UNSIGNED)
         return offset
-    terms = [
-        builder.operation("mul", index, _fit(builder, stride, index), _SIGNED)
-        for index, stride in zip(indices, array.strides, strict=True)
-    ]
+    flags = _SIGNED if array.type.layout is Layout.STRIDED else _UNSIGNED
+    pairs = list(zip(indices, array.strides, strict=True))
+    terms = [_combine(builder, "mul", index, _fit(builder, stride, index), flags) for index, stride in pairs[:-1]]
+    last = _SIGNED if last_is_signed else flags
+    terms.append(_combine(builder, "mul", pairs[-1][0], _fit(builder, pairs[-1][1], pairs[-1][0]), last))
     offset = terms[0]
-    for term in terms[1:]:
-        offset = builder.operation("add", offset, term, _SIGNED)
+    for number, term in enumerate(terms[1:], 1):
+        offset = _combine(builder, "add", offset, term, last if number == len(terms) - 1 else flags)
     return offset
 
 
@@ -193,7 +194,7 @@ def _byte_offset(builder: Builder, array: ArrayValue, indices: list[Any], consta
     if constant * nbytes > i32.maximum:
         offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
         constant = 0
-    offset = _in_bytes(builder, offset, nbytes, array.strides is not None or constant != 0)
+    offset = _in_bytes(builder, offset, nbytes, array.type.layout is Layout.STRIDED or constant != 0)
     return _combine(builder, "add", offset, literal(offset.type, constant * nbytes), _SIGNED)
 
 

@@ -116,9 +116,23 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
     if expression.type == target:
         return expression
     span = builder.span(node)
+    if isinstance(target, Array) and isinstance(expression.type, Array):
+        return _with_strides(builder, expression, target, node)
     if isinstance(target, Vector) and isinstance(expression.type, Scalar):
         return tree.Splat(span, target, convert(builder, expression, target.element, node))
     return tree.Convert(span, target, expression)
+
+
+def _with_strides(builder: FunctionBuilder, array: tree.Expression, target: Array, node: ast.AST) -> tree.Expression:
+    """Return the whole array as a view that has strides."""
+    held = builder.hold(array, "array", node)
+    assert isinstance(held, tree.Expression)
+    span, index = builder.span(node), target.index_type
+    zeros = tuple(tree.Constant(span, index, 0) for _ in range(target.ndim))
+    extents: tuple[tree.Expression, ...] = tuple(tree.Extent(span, index, held, axis) for axis in range(target.ndim))
+    if target.shape is not None:
+        extents = tuple(tree.Constant(span, index, extent) for extent in target.shape)
+    return tree.View(span, target, held, zeros, extents, (1,) * target.ndim)
 
 
 def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:

@@ -191,7 +191,8 @@ def _typed_parameter(
 
 def array_matches(found: Array, annotated: Array) -> bool:
     """Whether an array may be passed where the annotation stands; `[:]` takes any layout and memory."""
-    layout_fits = annotated.layout is Layout.ANY or found.layout is annotated.layout
+    layout_fits = annotated.layout in (Layout.ANY, found.layout)
+    layout_fits |= annotated.layout is Layout.STRIDED and found.layout is Layout.ROWS
     return found.element == annotated.element and found.ndim == annotated.ndim and layout_fits
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import difflib
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from amdjit.frontend.values import (
     Value,
 )
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Tuple, Type, Vector, f64, from_dtype
+from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, from_dtype
 
 # Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
 MOST_ITEMS = 4096
@@ -242,7 +243,16 @@ def _join(left: Type, right: Type) -> Type | None:
             return None
         items = [_join(a, b) for a, b in zip(left.elements, right.elements, strict=True)]
         return None if None in items else Tuple(tuple(item for item in items if item is not None), left.structure)
+    if isinstance(left, Array) and isinstance(right, Array):
+        return _join_arrays(left, right)
     return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
+
+
+def _join_arrays(left: Array, right: Array) -> Array | None:
+    """Arrays that differ in what is known of how they lie have in common that they have strides."""
+    layout = Layout.STRIDED if Layout.STRIDED in (left.layout, right.layout) else Layout.ROWS
+    joined = replace(left, layout=layout, alignment=0)
+    return joined if joined == replace(right, layout=layout, alignment=0) else None
 
 
 def _join_literal(result: Type, value: CompileTime) -> Type | None:

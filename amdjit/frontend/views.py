@@ -126,9 +126,14 @@ def _view_type(array: Array, parts: list[_Part]) -> Array:
     kept = [part for part in parts if part.extent is not None]
     known = tuple(part.extent for part in kept if isinstance(part.extent, int))
     shape = known if len(known) == len(kept) and array.shape is not None else None
-    contiguous = array.layout is Layout.CONTIGUOUS and _stays_contiguous(parts)
-    layout = Layout.CONTIGUOUS if contiguous else Layout.STRIDED
-    return replace(array, ndim=len(kept), layout=layout, shape=shape, alignment=0)
+    return replace(array, ndim=len(kept), layout=_view_layout(array.layout, parts), shape=shape, alignment=0)
+
+
+def _view_layout(layout: Layout, parts: list[_Part]) -> Layout:
+    if layout is Layout.CONTIGUOUS and _stays_contiguous(parts):
+        return Layout.CONTIGUOUS
+    has_rows = parts[-1].extent is not None and parts[-1].step == 1 and all(part.step > 0 for part in parts)
+    return Layout.ROWS if has_rows and layout is not Layout.STRIDED else Layout.STRIDED
 
 
 def _stays_contiguous(parts: list[_Part]) -> bool:

@@ -36,7 +36,7 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
         if array.type.layout is Layout.STRIDED:
             return _gather(builder, array, indices, vector, node)
         check = index_check(builder, array, indices, node, width)
-        return tree.Load(builder.span(node), vector, array, indices, width, check=check)
+        return tree.Load(builder.span(node), vector, array, indices, width, _alignment(array.type), check=check)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
             codes.ARGUMENT_TYPE,
@@ -52,9 +52,14 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
     if array.type.layout is Layout.STRIDED:
         _scatter(builder, array, indices, value, node)
     else:
-        check = index_check(builder, array, indices, node, vector.length)
-        builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, check=check))
+        check, alignment = index_check(builder, array, indices, node, vector.length), _alignment(array.type)
+        builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, alignment, check=check))
     return CompileTime(None)
+
+
+def _alignment(array: Array) -> int:
+    """Return what is known of an access's address: rows may begin at any element. 0: what the vector needs."""
+    return array.element.nbytes if array.layout is Layout.ROWS else 0
 
 
 def _gather(

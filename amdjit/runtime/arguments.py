@@ -21,7 +21,7 @@ import numpy as np
 from amdjit.diagnostics.errors import InternalError, LaunchError
 from amdjit.kernarg import kernarg_order
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import Array, Layout, Scalar, Type, Vector, bf8, bf16, fp8
+from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 
 Flatten = Callable[[Any], Sequence[Any]]
 
@@ -79,7 +79,7 @@ def _pieces(type: Type) -> list[_Piece]:
         return [_Piece(f"{type.nbytes}s", rounded, rounded)]
     if isinstance(type, Array):
         index = _Piece(_CODES[type.index_type.name], type.index_type.nbytes, type.index_type.nbytes)
-        numbers = type.ndim * (2 if type.layout is Layout.STRIDED else 1)
+        numbers = type.ndim * (2 if type.layout.has_strides else 1)
         return [_Piece(_ADDRESS, 8, 8), *[index] * numbers]
     raise InternalError(f"{type} is not passed to a kernel at run time")
 
@@ -144,7 +144,7 @@ def _struct_format(fields: Sequence[KernargField]) -> str:
 
 def _flatten_of(type: Type) -> Flatten:
     if isinstance(type, Array):
-        return _flatten_strided if type.layout is Layout.STRIDED else _flatten_contiguous
+        return _flatten_strided if type.layout.has_strides else _flatten_contiguous
     if isinstance(type, Vector):
         return _vector_flattener(type)
     if type in (bf16, fp8, bf8):

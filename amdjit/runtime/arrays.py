@@ -19,6 +19,7 @@ from amdjit.runtime.strides import (
     basic_view,
     byte_span,
     contiguous_strides,
+    has_rows,
     is_c_contiguous,
 )
 
@@ -86,6 +87,11 @@ class DeviceArray:
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
         return is_c_contiguous(self.shape, self.strides, self.dtype.itemsize)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether neighbours along the last axis lie side by side, and no stride is negative."""
+        return has_rows(self.shape, self.strides, self.dtype.itemsize)
 
     @property
     def T(self) -> DeviceArray:

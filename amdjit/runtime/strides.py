@@ -39,6 +39,16 @@ def is_c_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
     return True
 
 
+def has_rows(shape: Shape, strides: Shape, itemsize: int) -> bool:
+    """Whether neighbours along the last axis lie side by side and no stride is negative.
+
+    Axes of extent 1 may have any stride.
+    """
+    real = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
+    beside = shape[-1] == 1 or strides[-1] == itemsize
+    return beside and all(stride >= 0 for _, stride in real)
+
+
 def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
     """Return the bytes that the elements cover, as (low, high) from the first element; (0, 0) for no elements."""
     if math.prod(shape) == 0:

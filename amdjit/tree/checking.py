@@ -40,5 +40,7 @@ def check_view(node: tree.View, array: Array) -> None:
     for extent in kept:
         same(node, array.index_type, extent.type)
     check(node.type.layout is not Layout.ANY, node, "a view without a layout")
+    ordered = node.type.layout is Layout.STRIDED or array.layout is not Layout.STRIDED
+    check(ordered, node, "a view in rows of an array without")
     expected = replace(array, ndim=len(kept), layout=node.type.layout, shape=node.type.shape, alignment=0)
     same(node, expected, node.type)
