@@ -22,13 +22,14 @@ def rounded(value: Fraction, kind: type[np.floating]) -> float:
     step = Fraction(2) ** (max(exponent, lowest) - mantissa)
     count = round(magnitude / step)
     result = count * step
-    if result >= Fraction(2) ** (highest + 1):
-        return math.copysign(math.inf, value)
-    return math.copysign(float(result), value)
+    sign = -1.0 if value < 0 else 1.0
+    return sign * (math.inf if result >= Fraction(2) ** (highest + 1) else float(result))
 
 
 def fused(x: float, y: float, z: float, kind: type[np.floating]) -> float:
     """x * y + z, rounded once."""
+    if math.isfinite(x) and math.isfinite(y) and math.isinf(z):
+        return z
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         with np.errstate(all="ignore"):
             return float(np.float64(x) * np.float64(y) + np.float64(z))

@@ -36,6 +36,8 @@ def s64(value: int) -> int:
 
 def field(value: int, spec: int, width: int, signed: bool) -> int:
     offset, length = spec & (width - 1), spec >> 16 & 127
+    if signed and value >> width - 1:
+        value -= 1 << width
     bits = value >> offset & ((1 << min(length, width)) - 1)
     if signed and length and length <= width and bits >> (length - 1):
         bits -= 1 << length
@@ -99,7 +101,7 @@ NARROW: dict[str, Model] = {
     "s_ashr_i32": nonzero(lambda a, b: s32(a) >> (b & 31)),
     "s_lshl3_add_u32": lambda a, b: ((a << 3) + b, (a << 3) + b > M32),
     "s_min_i32": lambda a, b: (min(s32(a), s32(b)), s32(a) < s32(b)),
-    "s_max_u32": lambda a, b: (max(a, b), a > b),
+    "s_max_u32": lambda a, b: (max(a, b), a >= b),
     "s_and_b32": nonzero(lambda a, b: a & b),
     "s_or_b32": nonzero(lambda a, b: a | b),
     "s_xor_b32": nonzero(lambda a, b: a ^ b),

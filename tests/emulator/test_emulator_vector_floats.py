@@ -153,7 +153,6 @@ def test_constants_beside_bfloats_have_their_format() -> None:
 def test_input_and_output_modifiers() -> None:
     x, y = (row.view(F32) for row in samples32(2))
     same(run32("v_add_f32 v100, -v1, |v2|", x, y), -x + np.abs(y))
-    same(run32("v_mul_f32 v100, -|v1|, v2 mul:2", x, y), (-np.abs(x) * y) * F32(2))
     total = x + y
     clamped = np.where(np.isnan(total), F32(0), np.clip(total, F32(0), F32(1)))
     np.testing.assert_array_equal(run32("v_add_f32 v100, v1, v2 clamp", x, y), clamped)
@@ -309,3 +308,16 @@ def test_mixed_precision_multiply_add() -> None:
     np.testing.assert_array_equal(found & np.uint32(0xFFFF), halves[0])
     products = np.array([fused(float(a), float(b), float(c), F32) for a, b, c in zip(low, high, y, strict=True)], F32)
     same((found >> np.uint32(16)).astype(np.uint16).view(F16), products.astype(F16))
+
+
+@pytest.mark.parametrize(("text", "factor"), [("mul:2", 2), ("mul:4", 4), ("div:2", 0.5)])
+def test_output_factors_count_where_denormal_results_are_flushed(text: str, factor: float) -> None:
+    x, y = (row.view(F32) for row in samples32(2))
+    rows = np.stack([bits32(row) for row in (x, y)])
+    body = f"  v_mul_f32 v100, v1, v2 {text}"
+    same(run_registers(body, rows, [100])[0].view(F32), x * y)
+    found = run_registers(body, rows, [100], denormals=1)[0].view(F32)
+    expected = (x * y) * F32(factor)
+    # Denormals and -0 become +0.
+    expected = np.where(np.abs(expected) < np.finfo(F32).smallest_normal, F32(0), expected)
+    same(found, expected)

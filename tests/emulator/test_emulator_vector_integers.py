@@ -62,7 +62,7 @@ def bfe_signed(a: int, b: int, c: int) -> int:
     width = c & 31
     if not width:
         return 0
-    value = (a >> (b & 31)) & ((1 << width) - 1)
+    value = (s32(a) >> (b & 31)) & ((1 << width) - 1)
     return value - (1 << width) if value >> (width - 1) else value
 
 

@@ -101,8 +101,10 @@ def fraction(limit: str) -> Expression:
 def median(b: Builder, x: Value, y: Value, z: Value) -> Value:
     """The middle one of three floats; with a NaN the smallest number (V_MED3_NUM)."""
     low, high = "minimumnum", "maximumnum"
-    upper = b.intrinsic(low, b.intrinsic(high, x, y), z)
-    middle = b.intrinsic(high, b.intrinsic(low, x, y), upper)
+    top = b.intrinsic(high, b.intrinsic(high, x, y), z)
+    # The largest one is left out by a comparison to which zeros of both signs are equal (RDNA 4 ISA, V_MED3_NUM).
+    others = b.select(b.compare("oeq", top, y), b.intrinsic(high, x, z), b.intrinsic(high, x, y))
+    middle = b.select(b.compare("oeq", top, x), b.intrinsic(high, y, z), others)
     unordered = b.or_(b.compare("uno", x, y), b.compare("uno", z, z))
     return b.select(unordered, b.intrinsic(low, b.intrinsic(low, x, y), z), middle)
 

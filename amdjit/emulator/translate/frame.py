@@ -267,8 +267,13 @@ class Frame:
         assert isinstance(register, Register)
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
-            value = modify_float_result(self.builder, value, modifiers.clamp, modifiers.omod)
+            value = modify_float_result(self.builder, value, modifiers.clamp, self.output_factor(value, modifiers.omod))
         self.write_register(register, self.flushed_result(value))
+
+    def output_factor(self, value: Value, omod: int) -> int:
+        """Return `omod` where it counts: where the mode flushes denormal results (RDNA ISA, "Output Modifiers")."""
+        flushes = element_of(value.type) == "float" and not self.single_denormals & 2
+        return omod if flushes else 0
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's lanes."""

@@ -165,10 +165,10 @@ def mad_wide(signed: bool) -> Expression:
 
 
 def bfe(signed: bool) -> Expression:
-    """Extract z bits from bit y on."""
+    """Extract z bits from bit y on; bits past the top are copies of the sign, if there is one."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
-        shifted = b.shift("lshr", x, y)
+        shifted = b.shift("ashr" if signed else "lshr", x, y)
         width = b.mask(z, 5)
         bits = b.and_(shifted, _low_ones(b, width))
         if not signed:
@@ -321,6 +321,29 @@ def sum_of_differences(bits: int, high: bool = False) -> Expression:
 def saturating(operation: str) -> Expression:
     """Return the expression of a saturating intrinsic (`uadd`, `ssub`, ...)."""
     return intrinsic(f"{operation}.sat")
+
+
+def saturating_wide_mad(signed: bool, bits: int) -> Expression:
+    """Multiply operands of `bits` and add 32 bits, saturated to 32 bits."""
+
+    def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
+        factors = [b.resize(b.resize(v, bits), 64, signed) for v in (x, y)]
+        total = b.add(b.mul(factors[0], factors[1]), b.resize(z, 64, signed))
+        if not signed:
+            return b.resize(b.intrinsic("umin", total, b.const(total, 0xFFFFFFFF)), 32)
+        limited = b.intrinsic("smin", total, b.const(total, 0x7FFFFFFF))
+        return b.resize(b.intrinsic("smax", limited, b.const(total, -0x80000000)), 32)
+
+    return expression
+
+
+def saturating_differences(bits: int, high: bool = False) -> Expression:
+    """The sum of absolute differences plus z, saturated."""
+
+    def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
+        return b.intrinsic("uadd.sat", sum_of_differences(bits, high)(b, x, y, b.const(z, 0)), z)
+
+    return expression
 
 
 def saturating_mad(signed: bool) -> Expression:

@@ -113,4 +113,7 @@ def modify_float_result(builder: Builder, value: Value, clamp: bool, omod: int) 
     """Apply `omod` (x2, x4, /2), then `clamp`."""
     if omod:
         value = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
+        # Denormal results and -0 become +0.
+        flushed = flush_denormals(builder, value)
+        value = builder.binary("fadd", flushed, builder.const(value, 0.0))
     return clamp_unit(builder, value) if clamp else value

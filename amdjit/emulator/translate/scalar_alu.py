@@ -34,7 +34,7 @@ def _field(signed: bool) -> ix.Expression:
         width = bits_of(x.type)
         offset = b.resize(b.mask(y, 5 if width == 32 else 6), width)
         length = b.resize(b.mask(b.shift("lshr", y, 16), 7), width)
-        shifted = b.binary("lshr", x, offset)
+        shifted = b.binary("ashr" if signed else "lshr", x, offset)
         capped = b.intrinsic("umin", length, b.const(x, width))
         return _keep_low(b, shifted, capped, signed)
 
@@ -250,9 +250,9 @@ _CONDITIONS: dict[str, Emitter] = {
     "s_sub_co_ci_u32": _carry_in(True),
     **{f"s_lshl{count}_add_u32": _shift_add(count) for count in (1, 2, 3, 4)},
     "s_min_i32": _select_first("slt", "i32"),
-    "s_max_i32": _select_first("sgt", "i32"),
+    "s_max_i32": _select_first("sge", "i32"),
     "s_min_u32": _select_first("ult", "u32"),
-    "s_max_u32": _select_first("ugt", "u32"),
+    "s_max_u32": _select_first("uge", "u32"),
 }
 
 

@@ -12,8 +12,13 @@ from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import VectorOp
 from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
 from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
+from amdjit.emulator.translate.vector_packed import float_dot
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
+# The elements of the dot products, which add to the old result.
+_DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
+# What a VOPD instruction may do in either half.
+DUAL = frozenset({"v_cndmask_b32", *_DOTS, *_OPERATIONS})
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
@@ -21,6 +26,8 @@ def _half(frame: Frame, half: Instruction) -> Value:
     if name == "v_cndmask_b32":
         no, yes = (frame.source(half, index, "b32") for index in (1, 2))
         return frame.builder.select(frame.registers.mask(VCC_LO), yes, no)
+    if name in _DOTS:
+        return float_dot(frame, half, _DOTS[name], frame.source(half, 0, "f32"))
     operation = _OPERATIONS.get(name)
     if operation is None:
         raise Untranslatable(half)

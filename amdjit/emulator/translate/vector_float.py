@@ -84,8 +84,10 @@ def _normalised_integer(signed: bool, pack: bool = False) -> ix.Expression:
 
     def expression(b: Builder, x: Value) -> Value:
         wide = b.convert("fpext", x, "float") if element_of(x.type) == "half" else x
-        clamped = b.intrinsic("maxnum", b.intrinsic("minnum", wide, b.const(wide, 1.0)), b.const(wide, low))
-        scaled = b.intrinsic("roundeven", b.binary("fmul", clamped, b.const(wide, limit)))
+        clamped = b.intrinsic("maximum", b.intrinsic("minimum", wide, b.const(wide, 1.0)), b.const(wide, low))
+        # NaN goes through to the conversion, which makes 0 of it. The product of 24 and 16 bits is exact in double.
+        exact = b.convert("fpext", clamped, "double")
+        scaled = b.intrinsic("roundeven", b.binary("fmul", exact, b.const(exact, limit)))
         return fx.to_integer(signed, "i16")(b, scaled)
 
     return expression

@@ -176,10 +176,10 @@ def _dot_halves(frame: Frame, instruction: Instruction, number: int, element: st
 
 
 def float_dot(frame: Frame, instruction: Instruction, element: str, addend: Value) -> Value:
-    """a.lo * b.lo + (a.hi * b.hi + c) as two fused steps. How hardware rounds in between is not published."""
+    """c + a.lo * b.lo + a.hi * b.hi, two fused steps in the ISA document's order; how hardware rounds is unknown."""
     left, right = (_dot_halves(frame, instruction, number, element) for number in (0, 1))
     total = addend
-    for upper in (1, 0):
+    for upper in (0, 1):
         total = fx.fma(frame.builder, left[upper], right[upper], total)
     return total
 
@@ -207,7 +207,7 @@ def _dot4_eighth(left: str, right: str) -> Emitter:
         b = frame.builder
         total = frame.source(instruction, 3, "f32")
         wholes = [frame.source(instruction, number + 1, "v2u32") for number in (0, 1)]
-        for start in (24, 16, 8, 0):
+        for start in range(0, 32, 8):
             x, y = (
                 MATRIX_ELEMENTS[name].widen(b, b.shift("lshr", whole, start))
                 for name, whole in zip((left, right), wholes, strict=True)

@@ -46,7 +46,7 @@ def _scalar(name: str, code: str) -> Emitter:
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
-        result = modify_float_result(b, result, modifiers.clamp, modifiers.omod)
+        result = modify_float_result(b, result, modifiers.clamp, frame.output_factor(result, modifiers.omod))
         frame.write_scalar(instruction.operands[0], b.convert("fptrunc", result, "half") if code == "f16" else result)
 
     return emit

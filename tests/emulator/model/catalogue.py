@@ -1,0 +1,135 @@
+"""All opcodes of the model by batch, and the cases of a batch: all forms, or some of each opcode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.rows import Row, row_of
+from model.comparisons import COMPARISONS
+from model.floats import FLOAT_OPS
+from model.integers import INTEGERS
+from model.operation import Op
+from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
+from model.packed_variants import CLASSES as PACKED_CLASSES
+from model.packed_variants import DUAL_X, DUAL_Y, Packed, dual_case
+from model.programs import Case, run_cases
+from model.samples import inputs_for
+from model.scalar_programs import CLASSES as SCALAR_CLASSES
+from model.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
+from model.scalars import EXEC_OPS, SCALARS
+from model.values import width
+from model.variants import CLASSES, Maker, Variant
+
+VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
+PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
+BATCHES = ("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar")
+_ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
+_AT_ONCE = 60
+# How many lanes a quick run has at most: it takes some of the forms of each opcode only.
+_QUICK_LANES = 512
+_WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y: x + y + 1)}
+
+
+def mnemonics() -> frozenset[str]:
+    """What the model covers."""
+    duals = {f"v_dual_{name}" for name in DUAL_Y}
+    saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
+    writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}
+    return frozenset({*VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
+
+
+@cache
+def _rows() -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for form in _ENCODINGS:
+        for code in ROWS[form]:
+            row = row_of(form, code)
+            assert row is not None
+            found.setdefault(row.opcode.mnemonic, []).append(row)
+    return found
+
+
+def _element(sources: tuple[str, ...]) -> int:
+    sizes = {width(code.lstrip("hk")) for code in sources if code not in ("mask", "scc", "simm")}
+    return 64 if 64 in sizes else 16 if sizes == {16} else 32
+
+
+def _in_batch(batch: str, name: str, entry: Op) -> bool:
+    if name in COMPARISONS:
+        return batch == "comparisons"
+    if name in INTEGERS:
+        return batch == "integers"
+    if "_cvt_" in name:
+        return batch == "conversions"
+    return batch == {16: "half", 64: "double"}.get(_element(entry.sources), "single")
+
+
+def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list[str], int]:
+    """Run a batch; returns what is wrong and how many cases there were."""
+    if batch == "scalar":
+        return _run_scalars(count, random)
+    if batch in ("packed", "dual"):
+        inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
+        makers = {size: Maker(data, random) for size, data in inputs.items()}
+        make = _packed_cases if batch == "packed" else _dual_cases
+        cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
+        return _run(cases, inputs), len(cases)
+    table = _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+    inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
+    makers = {size: Maker(data, random) for size, data in inputs.items()}
+    cases = list(_vector_cases(table, makers, count <= _QUICK_LANES, random))
+    return _run(cases, inputs), len(cases)
+
+
+def _vector_cases(
+    table: dict[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
+    for name, entry in table.items():
+        size = _element(entry.sources)
+        for row in _rows()[name]:
+            # In quick runs: the plain form now and then, and one of the others.
+            classes = [str(random.choice(CLASSES))] if quick else CLASSES
+            for klass in classes:
+                yield size, Variant(makers[size], row, entry, klass).case()
+
+
+def _packed_cases(makers: dict[int, Maker], quick: bool, random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+    for name in PACKED:
+        size = 16 if name.startswith("v_pk") else 32
+        for klass in [str(random.choice(PACKED_CLASSES))] if quick else PACKED_CLASSES:
+            yield size, Packed(makers[size], name, klass).case()
+
+
+def _dual_cases(makers: dict[int, Maker], quick: bool, random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+    for first in DUAL_X:
+        for second in [str(random.choice(DUAL_Y))] if quick else DUAL_Y:
+            yield 32, dual_case(makers[32], first, second)
+
+
+def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[str]:
+    wrong = []
+    for size, data in inputs.items():
+        chosen = [case for element, case in cases if element == size]
+        for start in range(0, len(chosen), _AT_ONCE):
+            wrong += [str(failure) for failure in run_cases(chosen[start : start + _AT_ONCE], data)]
+    return wrong
+
+
+def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], int]:
+    wrong, total = [], 0
+    for size in (16, 32, 64):
+        inputs = inputs_for(size, count, 11)[:8]
+        cases: list[ScalarCase | ExecCase] = [*exec_cases(inputs)] if size == 32 else []
+        for name, entry in SCALARS.items():
+            if _element(entry.op.sources) == size:
+                classes = [str(random.choice(SCALAR_CLASSES))] if count <= _QUICK_LANES else SCALAR_CLASSES
+                cases += [ScalarCase(name, entry, klass, inputs, random) for klass in classes]
+        total += len(cases)
+        for start in range(0, len(cases), _AT_ONCE):
+            wrong += run_scalar_cases(cases[start : start + _AT_ONCE], inputs)
+    return wrong, total

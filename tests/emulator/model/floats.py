@@ -1,0 +1,365 @@
+"""VALU instructions on floats (RDNA 4 ISA, 16.7, 16.8 and 16.12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from exact_rounding import rounded
+
+from model.eighth import decoded, encoded
+from model.integers import packed
+from model.operation import Op, op
+from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, patterns
+
+Float = Callable[..., Numbers]
+
+
+def negative(x: Numbers) -> Numbers:
+    return np.signbit(x)
+
+
+def quieted(x: Numbers) -> Numbers:
+    return np.where(np.isnan(x), np.asarray(np.nan, x.dtype), x)
+
+
+def smaller(x: Numbers, y: Numbers) -> Numbers:
+    """minimumNumber: a number wins over NaN, -0 is below +0."""
+    below = (x < y) | ((x == 0) & (y == 0) & negative(x) & ~negative(y))
+    return choose(np.isnan(x), y, choose(np.isnan(y), x, choose(below, x, y)))
+
+
+def larger(x: Numbers, y: Numbers) -> Numbers:
+    return -smaller(-x, -y)
+
+
+def minimum(x: Numbers, y: Numbers) -> Numbers:
+    """NaN wins over a number, -0 is below +0."""
+    return choose(np.isnan(x), x, choose(np.isnan(y), y, smaller(x, y)))
+
+
+def maximum(x: Numbers, y: Numbers) -> Numbers:
+    return -minimum(-x, -y)
+
+
+def median(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
+    """With a NaN the smallest of the others, else the middle one."""
+    top = larger(larger(x, y), z)
+    middle = choose(top == x, larger(y, z), choose(top == y, larger(x, z), larger(x, y)))
+    broken = np.isnan(x) | np.isnan(y) | np.isnan(z)
+    return choose(broken, smaller(smaller(x, y), z), middle)
+
+
+def fraction_of(x: Numbers) -> Numbers:
+    """x - floor(x), but never 1."""
+    almost = np.nextafter(np.asarray(1, x.dtype), np.asarray(0, x.dtype))
+    return np.minimum(x - np.floor(x), almost)
+
+
+def truncated(size: int, signed: bool) -> Callable[[float], int]:
+    """Towards zero, saturated; NaN is 0."""
+    low, high = (-(1 << size - 1), (1 << size - 1) - 1) if signed else (0, (1 << size) - 1)
+
+    def convert(x: float) -> int:
+        if math.isnan(x):
+            return 0
+        return (low if x < 0 else high) if math.isinf(x) else min(max(math.trunc(x), low), high)
+
+    return convert
+
+
+def to_integer(size: int, signed: bool, before: Callable[[Numbers], Numbers] | None = None) -> Float:
+    def compute(x: Numbers) -> Numbers:
+        wide = x.astype(np.float64)
+        return each(truncated(size, signed), before(wide) if before else wide)
+
+    return compute
+
+
+def normalised(size: int, signed: bool) -> Callable[[float], int]:
+    """[-1, 1] or [0, 1] to integers, to nearest even; NaN is 0."""
+    top = (1 << size - 1) - 1 if signed else (1 << size) - 1
+
+    def convert(x: float) -> int:
+        limited = min(max(x, -1.0 if signed else 0.0), 1.0)
+        return 0 if math.isnan(x) else round(Fraction(limited) * top)
+
+    return convert
+
+
+def to_norm(size: int, signed: bool) -> Float:
+    return lambda x: each(normalised(size, signed), x.astype(np.float64))
+
+
+def scaled(x: float, exponent: int, kind: type) -> float:
+    """x times a power of two, rounded once."""
+    if not math.isfinite(x) or not x:
+        return x
+    near = min(max(exponent, -5000), 5000)
+    result = rounded(Fraction(x) * Fraction(2) ** near, kind)
+    return math.copysign(result, x)
+
+
+def times_power(x: Numbers, y: Numbers) -> Numbers:
+    kind = x.dtype.type
+    return np.array([scaled(float(a), int(b), kind) for a, b in zip(x, y, strict=True)]).astype(kind)
+
+
+def exponent_of(x: Numbers) -> Numbers:
+    return integers([math.frexp(float(v))[1] if math.isfinite(v) else 0 for v in x])
+
+
+def mantissa_of(x: Numbers) -> Numbers:
+    return choose(np.isfinite(x), np.frexp(np.where(np.isfinite(x), x, 0))[0], quieted(x))
+
+
+def class_of(x: float, signals: bool, smallest: float) -> int:
+    """The number of the bit of V_CMP_CLASS."""
+    minus = math.copysign(1.0, x) < 0
+    if math.isnan(x):
+        return 0 if signals else 1
+    if math.isinf(x):
+        return 2 if minus else 9
+    if abs(x) >= smallest:
+        return 3 if minus else 8
+    if x:
+        return 4 if minus else 7
+    return 5 if minus else 6
+
+
+def is_class(code: str) -> Callable[..., Numbers]:
+    quiet = {"f16": 1 << 9, "f32": 1 << 22, "f64": 1 << 51}[code]
+    smallest = float(np.finfo(FLOATS[code]).smallest_normal)
+
+    def compute(x: Numbers, y: Numbers) -> Numbers:
+        signals = [not int(bits) & quiet for bits in patterns(x, code)]
+        found = [class_of(float(v), s, smallest) for v, s in zip(x, signals, strict=True)]
+        return np.array([int(mask) >> bit & 1 for mask, bit in zip(y, found, strict=True)], bool)
+
+    return compute
+
+
+def in_double(function: Callable[[Numbers], Numbers]) -> Float:
+    """Compute in double precision and round."""
+    return lambda x: function(x.astype(np.float64)).astype(x.dtype)
+
+
+def sine(shift: float) -> Float:
+    """sin of x turns (plus a quarter for the cosine); not a number for infinities."""
+
+    def compute(x: Numbers) -> Numbers:
+        wide = x.astype(np.float64)
+        turn = wide - np.floor(wide)
+        return np.sin((turn + shift) * (2 * np.pi)).astype(x.dtype)
+
+    return compute
+
+
+def products_of_zero(x: Numbers, y: Numbers, otherwise: Numbers, zero: Numbers) -> Numbers:
+    return choose((x == 0) | (y == 0), zero, otherwise)
+
+
+def byte_of(kind: str, byte: int = 0) -> Float:
+    return lambda x: np.array([decoded(int(v) >> 8 * byte & 255, kind) for v in x], np.float32)
+
+
+def pair_of_bytes(kind: str) -> Float:
+    def compute(x: Numbers) -> Numbers:
+        low, high = (patterns(byte_of(kind, byte)(x), "f32").astype(object) for byte in (0, 1))
+        return low | high << 32
+
+    return compute
+
+
+def towards_zero(x: Numbers) -> Numbers:
+    """f32 to f16 patterns, rounded towards zero."""
+    near = x.astype(np.float16)
+    over = np.abs(near.astype(np.float64)) > np.abs(x.astype(np.float64))
+    back = np.nextafter(near, np.asarray(0, np.float16))
+    return patterns(np.where(over, back, near), "f16").astype(object)
+
+
+def _arithmetic(code: str) -> dict[str, Op]:
+    two, three = f"{code} {code}", f"{code} {code} {code}"
+    table = {
+        f"v_add_{code}": op(code, two, lambda x, y: x + y),
+        f"v_mul_{code}": op(code, two, lambda x, y: x * y),
+        f"v_min_num_{code}": op(code, two, smaller),
+        f"v_max_num_{code}": op(code, two, larger),
+        f"v_minimum_{code}": op(code, two, minimum),
+        f"v_maximum_{code}": op(code, two, maximum),
+        f"v_fma_{code}": op(code, three, fma),
+        f"v_trunc_{code}": op(code, code, np.trunc),
+        f"v_ceil_{code}": op(code, code, np.ceil),
+        f"v_floor_{code}": op(code, code, np.floor),
+        f"v_rndne_{code}": op(code, code, np.rint),
+        f"v_fract_{code}": op(code, code, fraction_of),
+        f"v_rcp_{code}": op(code, code, lambda x: np.asarray(1, x.dtype) / x, ulps=1),
+        f"v_rsq_{code}": op(code, code, in_double(lambda x: 1 / np.sqrt(x)), ulps=1),
+        f"v_sqrt_{code}": op(code, code, np.sqrt, ulps=1),
+        f"v_frexp_mant_{code}": op(code, code, mantissa_of),
+        f"v_frexp_exp_i{16 if code == 'f16' else 32}_{code}": op("i16" if code == "f16" else "i32", code, exponent_of),
+        f"v_ldexp_{code}": op(code, f"{code} {'i16' if code == 'f16' else 'i32'}", times_power),
+    }
+    if code == "f64":
+        return table
+    return table | {
+        f"v_sub_{code}": op(code, two, lambda x, y: x - y),
+        f"v_subrev_{code}": op(code, two, lambda x, y: y - x),
+        f"v_fmac_{code}": op(code, two, fma, old=True),
+        f"v_exp_{code}": op(code, code, in_double(np.exp2), ulps=1),
+        f"v_log_{code}": op(code, code, in_double(np.log2), ulps=1),
+        f"v_sin_{code}": op(code, code, sine(0.0), ulps=1, absolute=2e-7 if code == "f32" else 1e-4),
+        f"v_cos_{code}": op(code, code, sine(0.25), ulps=1, absolute=2e-7 if code == "f32" else 1e-4),
+        f"v_min3_num_{code}": op(code, three, lambda x, y, z: smaller(smaller(x, y), z)),
+        f"v_max3_num_{code}": op(code, three, lambda x, y, z: larger(larger(x, y), z)),
+        f"v_minimum3_{code}": op(code, three, lambda x, y, z: minimum(minimum(x, y), z)),
+        f"v_maximum3_{code}": op(code, three, lambda x, y, z: maximum(maximum(x, y), z)),
+        f"v_med3_num_{code}": op(code, three, median),
+        f"v_minmax_num_{code}": op(code, three, lambda x, y, z: larger(smaller(x, y), z)),
+        f"v_maxmin_num_{code}": op(code, three, lambda x, y, z: smaller(larger(x, y), z)),
+        f"v_minimummaximum_{code}": op(code, three, lambda x, y, z: maximum(minimum(x, y), z)),
+        f"v_maximumminimum_{code}": op(code, three, lambda x, y, z: minimum(maximum(x, y), z)),
+        f"v_fmaak_{code}": op(code, f"{code} {code} k{code}", fma),
+        f"v_fmamk_{code}": op(code, f"{code} k{code} {code}", fma),
+    }
+
+
+SINGLE: dict[str, Op] = {
+    "v_rcp_iflag_f32": op("f32", "f32", lambda x: np.float32(1) / x, ulps=1),
+    "v_mul_dx9_zero_f32": op("f32", "f32 f32", lambda x, y: products_of_zero(x, y, x * y, np.float32(0))),
+    "v_fma_dx9_zero_f32": op("f32", "f32 f32 f32", lambda x, y, z: products_of_zero(x, y, fma(x, y, z), z + 0)),
+    "v_mullit_f32": op(
+        "f32",
+        "f32 f32 f32",
+        lambda x, y, z: choose((y > np.finfo(np.float32).min) & (z > 0), x * y, np.finfo(np.float32).min),
+    ),
+}
+
+CONVERSIONS: dict[str, Op] = {
+    "v_cvt_i32_f64": op("i32", "f64", to_integer(32, True)),
+    "v_cvt_u32_f64": op("u32", "f64", to_integer(32, False)),
+    "v_cvt_i32_f32": op("i32", "f32", to_integer(32, True)),
+    "v_cvt_u32_f32": op("u32", "f32", to_integer(32, False)),
+    "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False)),
+    "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True)),
+    "v_cvt_nearest_i32_f32": op("i32", "f32", lambda x: to_integer(32, True)(np.floor(x + np.float32(0.5)))),
+    "v_cvt_floor_i32_f32": op("i32", "f32", to_integer(32, True, np.floor)),
+    "v_cvt_f64_i32": op("f64", "i32", lambda x: x.astype(np.float64)),
+    "v_cvt_f64_u32": op("f64", "u32", lambda x: x.astype(np.float64)),
+    "v_cvt_f32_i32": op("f32", "i32", lambda x: x.astype(np.float64).astype(np.float32)),
+    "v_cvt_f32_u32": op("f32", "u32", lambda x: x.astype(np.float64).astype(np.float32)),
+    "v_cvt_f16_u16": op("f16", "u16", lambda x: x.astype(np.float64).astype(np.float16)),
+    "v_cvt_f16_i16": op("f16", "i16", lambda x: x.astype(np.float64).astype(np.float16)),
+    "v_cvt_f16_f32": op("f16", "f32", lambda x: x.astype(np.float16)),
+    "v_cvt_f32_f16": op("f32", "f16", lambda x: x.astype(np.float32)),
+    "v_cvt_f32_f64": op("f32", "f64", lambda x: x.astype(np.float32)),
+    "v_cvt_f64_f32": op("f64", "f32", lambda x: x.astype(np.float64)),
+    "v_cvt_off_f32_i4": op("f32", "i4", lambda x: (x.astype(np.float64) / 16).astype(np.float32)),
+    **{f"v_cvt_f32_ubyte{n}": op("f32", "b32", lambda x, n=n: (x >> 8 * n & 255).astype(np.float32)) for n in range(4)},
+    "v_cvt_norm_i16_f16": op("i16", "f16", to_norm(16, True)),
+    "v_cvt_norm_u16_f16": op("u16", "f16", to_norm(16, False)),
+    **{
+        f"v_cvt_pk_norm_{sign}16_{code}": op(
+            "b32",
+            f"{code} {code}",
+            lambda x, y, signed=sign == "i": packed(to_norm(16, signed)(x), to_norm(16, signed)(y)),
+        )
+        for sign in "iu"
+        for code in ("f16", "f32")
+    },
+    "v_cvt_pk_i16_f32": op("b32", "f32 f32", lambda x, y: packed(to_integer(16, True)(x), to_integer(16, True)(y))),
+    "v_cvt_pk_u16_f32": op("b32", "f32 f32", lambda x, y: packed(to_integer(16, False)(x), to_integer(16, False)(y))),
+    "v_cvt_pk_rtz_f16_f32": op("2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y))),
+    "v_cvt_f32_fp8": op("f32", "b32", byte_of("fp8")),
+    "v_cvt_f32_bf8": op("f32", "b32", byte_of("bf8")),
+    "v_cvt_pk_f32_fp8": op("2xf32", "b16", pair_of_bytes("fp8")),
+    "v_cvt_pk_f32_bf8": op("2xf32", "b16", pair_of_bytes("bf8")),
+}
+
+
+def cube(which: int) -> Float:
+    """Face, S, T or twice the major axis of the direction (x, y, z)."""
+
+    def one(x: float, y: float, z: float) -> float:
+        if abs(z) >= abs(x) and abs(z) >= abs(y):
+            return ((5.0 if z < 0 else 4.0), (-x if z < 0 else x), -y, 2 * z)[which]
+        if abs(y) >= abs(x):
+            return ((3.0 if y < 0 else 2.0), x, (-z if y < 0 else z), 2 * y)[which]
+        return ((1.0 if x < 0 else 0.0), (z if x < 0 else -z), -y, 2 * x)[which]
+
+    return lambda x, y, z: each_float(np.float32, one, x, y, z)
+
+
+CUBES: dict[str, Op] = {
+    f"v_cube{name}_f32": op("f32", "f32 f32 f32", cube(which)) for which, name in enumerate(("id", "sc", "tc", "ma"))
+}
+
+
+def fixed_up(code: str) -> Float:
+    """V_DIV_FIXUP: the quotient S0 of S2 / S1, with the special cases put right."""
+    kind = FLOATS[code]
+    tiny, bias = {"f16": (None, 15), "f32": (-150, 127), "f64": (-1075, 1023)}[code]
+
+    def exponent(value: float) -> int:
+        """The exponent field: 0 for denormals."""
+        smallest = float(np.finfo(kind).smallest_normal)
+        return math.frexp(value)[1] - 1 + bias if abs(value) >= smallest else 0
+
+    def one(quotient: float, below: float, above: float) -> float:
+        sign = math.copysign(1.0, below) * math.copysign(1.0, above)
+        if math.isnan(above) or math.isnan(below):
+            return math.nan
+        if (below == 0 and above == 0) or (math.isinf(below) and math.isinf(above)):
+            return math.nan
+        if below == 0 or math.isinf(above):
+            return sign * math.inf
+        if math.isinf(below) or above == 0:
+            return sign * 0.0
+        difference = exponent(above) - exponent(below)
+        if tiny is not None and difference < tiny:
+            return sign * 0.0
+        # The document says `exponent(S1) == 255` here, which is Inf or NaN: a quotient over the range is meant.
+        if tiny is not None and difference > bias + 1:
+            return sign * math.inf
+        return math.copysign(quotient, sign)
+
+    return lambda x, y, z: each_float(kind, one, x, y, z)
+
+
+DIVISION: dict[str, Op] = {
+    "v_div_fixup_f16": op("f16", "f16 f16 f16", fixed_up("f16")),
+    "v_div_fixup_f32": op("f32", "f32 f32 f32", fixed_up("f32")),
+    "v_div_fixup_f64": op("f64", "f64 f64 f64", fixed_up("f64")),
+}
+
+
+def to_bytes(kind: str) -> Float:
+    """Two f32 to two bytes; an unspecified NaN byte is written as the kind's own."""
+
+    def one(value: float) -> int:
+        byte = encoded(value, kind)
+        return 127 if byte is None else byte
+
+    return lambda x, y: each(lambda a, b: one(float(a)) | one(float(b)) << 8, x, y)
+
+
+FLOAT_OPS: dict[str, Op] = {
+    **_arithmetic("f16"),
+    **_arithmetic("f32"),
+    **_arithmetic("f64"),
+    **SINGLE,
+    **CONVERSIONS,
+    **CUBES,
+    **DIVISION,
+    "v_cvt_pk_u8_f32": op(
+        "b32", "f32 u32 b32", lambda x, y, z: each(_inserted, to_integer(8, False, np.rint)(x), y, z)
+    ),
+}
+
+
+def _inserted(byte: int, place: int, rest: int) -> int:
+    shift = 8 * (place & 3)
+    return rest & ~(255 << shift) | byte << shift

@@ -1,0 +1,106 @@
+"""Programs that try many instructions on the same inputs, and what each of them should have left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from building import assemble, emulate
+from numpy.typing import NDArray
+
+Registers = NDArray[np.uint32]
+
+# Where the inputs of one lane are: each source has two registers (the third four), the old result four.
+SOURCES = (2, 4, 6)
+OLD = 10
+INPUTS = 12
+RESULT = 100
+# Constants of every program: scalars that the instructions may read, lane masks.
+SCALARS = {40: 0xC0490FDB, 41: 0xBFF12345, 42: 0x00010013, 43: 0x7FF00001, 44: 0x3F19999A, 45: 0x40010203}
+VCC = 0x9A5F3C61
+MASK = 0x2DB7C3E4
+PARTIAL = 0xF3B81D5C
+
+_HEAD = """
+  s_load_b128 s[0:3], s[0:1], 0x0
+  s_wait_kmcnt 0x0
+  s_mul_i32 s4, ttmp9, {input_bytes}
+  s_add_co_u32 s0, s0, s4
+  s_add_co_ci_u32 s1, s1, 0
+  s_mul_i32 s4, ttmp9, {output_bytes}
+  s_add_co_u32 s2, s2, s4
+  s_add_co_ci_u32 s3, s3, 0
+  v_lshlrev_b32 v250, 2, v0
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instruction: its lines, the rows it leaves, and a judge of those rows (True where a lane is wrong)."""
+
+    name: str
+    lines: tuple[str, ...]
+    outputs: tuple[str, ...]
+    judge: Callable[[Registers], NDArray[np.bool_]]
+
+
+@dataclass
+class Failure:
+    """What came out wrong: the instruction, how many lanes, and the first of them with its inputs."""
+
+    case: str
+    count: int
+    lane: int
+    inputs: list[str]
+    found: list[str]
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.count} lanes wrong, lane {self.lane} in {self.inputs} gives {self.found}"
+
+
+@dataclass
+class _Layout:
+    rows: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
+def run_cases(cases: list[Case], inputs: Registers) -> list[Failure]:
+    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32)."""
+    rows, lanes = inputs.shape
+    groups = lanes // 32
+    layout = _Layout()
+    for case in cases:
+        layout.lines += case.lines
+        for register in case.outputs:
+            if not _is_vector(register):
+                layout.lines.append(f"  v_mov_b32 v249, {register}")
+            source = register if _is_vector(register) else "v249"
+            layout.lines.append(f"  global_store_b32 v250, {source}, s[2:3] offset:{128 * layout.rows}")
+            layout.rows += 1
+    loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)]
+    scalars = [f"  s_mov_b32 s{number}, {value:#x}" for number, value in SCALARS.items()]
+    head = _HEAD.format(input_bytes=128 * rows, output_bytes=128 * layout.rows)
+    text = "\n".join([head, *loads, "  s_wait_loadcnt 0x0", *scalars, *layout.lines, ""])
+    packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
+    found = np.zeros((groups, layout.rows, 32), np.uint32)
+    emulate(assemble(text, attributes="+real-true16"), "kernel", groups, 32, [packed, found])
+    return list(_judged(cases, inputs, found.transpose(1, 0, 2).reshape(layout.rows, lanes)))
+
+
+def _is_vector(register: str) -> bool:
+    return register[0] == "v" and register[1].isdigit()
+
+
+def _judged(cases: list[Case], inputs: Registers, found: Registers) -> list[Failure]:
+    failures = []
+    row = 0
+    for case in cases:
+        mine = found[row : row + len(case.outputs)]
+        row += len(case.outputs)
+        wrong = case.judge(mine)
+        if wrong.any():
+            lane = int(np.argmax(wrong))
+            texts = [[f"{int(value):08x}" for value in rows[:, lane]] for rows in (inputs, mine)]
+            failures.append(Failure(case.name, int(wrong.sum()), lane, *texts))
+    return failures

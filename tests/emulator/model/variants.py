@@ -1,0 +1,384 @@
+"""The forms in which an opcode may stand: encodings, kinds of operands, modifiers, lanes from elsewhere."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from amdjit.emulator.decoder.rows import Row
+from model.operation import Op
+from model.programs import MASK, OLD, PARTIAL, RESULT, SCALARS, SOURCES, VCC, Case, Registers
+from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
+
+LITERALS = (0x40490FDB, 0xFFFF8003, 0x00000117, 0x12345678, 0xBE99999A)
+INLINE_INTEGERS = (-3, 0, 1, 7, 64, -16)
+INLINE_FLOATS = (0.5, -1.0, 2.0, -4.0)
+CLASSES = ("plain", "signs", "clamp", "omod", "scalar", "inline", "literal", "halves", "dpp16", "dpp8", "partial")
+_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """An operand: how it is written, its patterns lane by lane, its type; `read` is not in the text."""
+
+    text: str
+    bits: Bits
+    code: str
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Lanes from elsewhere: the text, the source of each lane of a wave (None: none), and what happens then."""
+
+    text: str
+    sources: tuple[int | None, ...]
+    zero: bool
+    inactive: bool
+    written: tuple[bool, ...]
+
+
+class Maker:
+    """Makes the cases of one program. `random` decides which of the many forms are tried."""
+
+    def __init__(self, inputs: Registers, random: np.random.Generator) -> None:
+        self._inputs = inputs
+        self._random = random
+        self._lanes = inputs.shape[1]
+
+    def flip(self) -> bool:
+        return bool(self._random.integers(2))
+
+    def pick(self, *items: object) -> object:
+        return items[self._random.integers(len(items))]
+
+    # Operands
+
+    def registers(self, first: int, dwords: int) -> Bits:
+        low = self._inputs[first - SOURCES[0]].astype(np.uint64)
+        if dwords == 1:
+            return low
+        return low | self._inputs[first + 1 - SOURCES[0]].astype(np.uint64) << np.uint64(32)
+
+    def everywhere(self, value: int) -> Bits:
+        return np.full(self._lanes, value & 0xFFFFFFFFFFFFFFFF, np.uint64)
+
+    def lane_bits(self, mask: int) -> Numbers:
+        return np.tile([bool(mask >> lane & 1) for lane in range(32)], self._lanes // 32)
+
+    def vector(self, number: int, code: str, half: int, true16: bool = True) -> Source:
+        first, size = SOURCES[number], _size(code)
+        if size == 16 and true16:
+            return Source(f"v{first}.{'lh'[half]}", self.registers(first, 1) >> np.uint64(16 * half), code)
+        if size == 64:
+            return Source(f"v[{first}:{first + 1}]", self.registers(first, 2), code)
+        return Source(f"v{first}", self.registers(first, 1), code)
+
+    def scalar(self, number: int, code: str) -> Source:
+        first = 40 + 2 * number
+        if _size(code) == 64:
+            value = SCALARS[first] | SCALARS[first + 1] << 32
+            return Source(f"s[{first}:{first + 1}]", self.everywhere(value), code)
+        return Source(f"s{first}", self.everywhere(SCALARS[first]), code)
+
+    def inline(self, code: str) -> Source:
+        """Integers sign-extend; floats take the operand's own format."""
+        size = _size(code)
+        if code in FLOATS and self.flip():
+            number = float(self.pick(*INLINE_FLOATS))  # type: ignore[arg-type]
+            bits = int.from_bytes(struct.pack(_FORMATS[size], number), "little")
+            return Source(str(number), self.everywhere(bits), code)
+        integer = int(self.pick(*INLINE_INTEGERS))  # type: ignore[call-overload]
+        return Source(str(integer), self.everywhere(integer & (1 << size) - 1), code)
+
+    def literal(self, code: str) -> Source:
+        """32 bits: the upper half of f64; 64-bit integers extend it by their sign, patterns by zeros."""
+        value = int(self.pick(*LITERALS))  # type: ignore[call-overload]
+        if _size(code) == 16:
+            value &= 0xFFFF
+        if code == "f64":
+            bits = value << 32
+        elif code == "i64":
+            bits = value - (value >> 31 << 32)
+        else:
+            bits = value
+        return Source(f"{value:#x}", self.everywhere(bits), code)
+
+    def mask(self, register: str) -> Source:
+        bits = self.lane_bits(VCC if register == "vcc_lo" else MASK)
+        return Source(register, bits.astype(np.uint64), "mask")
+
+    # Other lanes
+
+    def other_lanes(self, klass: str, result: str, extended: bool) -> Lanes:
+        fetch = self.flip()
+        if klass == "dpp8":
+            order = [int(value) for value in self._random.integers(0, 8, 8)]
+            text = f" dpp8:[{','.join(map(str, order))}]{' fi:1' if fetch else ''}"
+            sources = tuple(lane & ~7 | order[lane & 7] for lane in range(32))
+            return Lanes(text, sources, True, fetch, (True,) * 32)
+        name, sources = self._control()
+        bound = self.flip() or result == "mask"
+        rows, banks = (15, 15) if result == "mask" else (int(x) for x in self._random.integers(1, 16, 2))
+        text = f" {name} row_mask:{rows:#x} bank_mask:{banks:#x}"
+        text += (" bound_ctrl:1" if bound else "") + (" fi:1" if fetch else "")
+        written = tuple(bool(rows >> lane // 16 & 1 and banks >> lane // 4 % 4 & 1) for lane in range(32))
+        return Lanes(text, sources, bound, fetch, written)
+
+    def _control(self) -> tuple[str, tuple[int | None, ...]]:
+        amount = int(self._random.integers(1, 16))
+        order = [int(value) for value in self._random.integers(0, 4, 4)]
+        moves = {
+            f"quad_perm:[{','.join(map(str, order))}]": lambda place: place & ~3 | order[place & 3],
+            f"row_shl:{amount}": lambda place: place + amount,
+            f"row_shr:{amount}": lambda place: place - amount,
+            f"row_ror:{amount}": lambda place: (place - amount) % 16,
+            "row_mirror": lambda place: 15 - place,
+            "row_half_mirror": lambda place: place & 8 | 7 - (place & 7),
+            f"row_share:{amount}": lambda place: amount,
+            f"row_xmask:{amount}": lambda place: place ^ amount,
+        }
+        name = str(self.pick(*moves))
+        places = [moves[name](lane % 16) for lane in range(32)]
+        return name, tuple(lane // 16 * 16 + place if 0 <= place < 16 else None for lane, place in enumerate(places))
+
+
+def _size(code: str) -> int:
+    """Bits of the register operand: parts of a dword such as i24 take all of it."""
+    size = width(code)
+    return size if size in (16, 64) else 32
+
+
+def signed(source: Source, negate: bool, absolute: bool) -> Source:
+    """Apply the modifiers to the pattern and the text."""
+    bits, text = source.bits, source.text
+    top = np.uint64(1 << _size(source.code) - 1)
+    if absolute:
+        bits, text = bits & ~top, f"|{text}|"
+    if negate:
+        bits, text = bits ^ top, f"-{text}"
+    return replace(source, bits=bits, text=text)
+
+
+def clamped(values: Numbers) -> Numbers:
+    """[0, 1]; NaN is 0."""
+    low = np.where(values > 0, values, np.asarray(0, values.dtype))
+    return np.where(low < 1, low, np.asarray(1, values.dtype))
+
+
+class Variant:
+    """One instruction in one form."""
+
+    def __init__(self, maker: Maker, row: Row, entry: Op, klass: str) -> None:
+        self._maker = maker
+        self._row = row
+        self._op = entry
+        self._class = klass
+        self._short = row.format.name != "VOP3"
+        self._clamp = klass == "clamp" and self._may_clamp()
+        self._omod = 1 + int(maker.flip()) if klass == "omod" and self._may_scale() else 0
+        self._half = int(klass == "halves")
+        self._lanes: Lanes | None = None
+        if klass in ("dpp8", "dpp16") and row.has(klass) and "kf32" not in entry.sources:
+            self._lanes = maker.other_lanes(klass, entry.result, not self._short)
+        self._partial = klass == "partial" or (self._lanes is not None and maker.flip())
+
+    def _may_clamp(self) -> bool:
+        return bool(self._row.flags.get("clamp")) and (self._op.clamps or self._op.result in FLOATS)
+
+    def _may_scale(self) -> bool:
+        return bool(self._row.flags.get("omod")) and self._op.result in FLOATS
+
+    def case(self) -> Case:
+        sources = self._sources()
+        values = self._computed(sources)
+        name = self._text(sources)
+        lines = [f"  v_mov_b32 v{RESULT + part}, v{OLD + part}" for part in range(self._dwords())]
+        lines += [f"  s_mov_b32 vcc_lo, {VCC:#x}", f"  s_mov_b32 s48, {MASK:#x}"]
+        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self._partial else []
+        lines.append(f"  {name}")
+        # Where EXEC is the result it is kept before it is set back.
+        lines += ["  s_mov_b32 s50, exec_lo"] if "cmpx" in self._row.opcode.mnemonic else []
+        lines += ["  s_mov_b32 exec_lo, -1"] if self._partial or "cmpx" in self._row.opcode.mnemonic else []
+        return Case(name, tuple(lines), self._outputs(), lambda found: self._judge(values, found))
+
+    # Sources
+
+    def _sources(self) -> list[Source]:
+        special = int(self._maker.pick(*range(self._places()))) if self._places() else 0  # type: ignore[call-overload]
+        if self._short:
+            special = 0
+        result = []
+        place = 0
+        for code in self._op.sources:
+            if code == "vcc":
+                result.append(Source("", self._maker.mask("vcc_lo").bits, "mask"))
+            elif code == "mask":
+                result.append(self._maker.mask("vcc_lo" if self._short else "s48"))
+            elif code[0] == "k":
+                result.append(self._maker.literal(code[1:]))
+            else:
+                result.append(self._operand(place, code, place == special))
+                place += 1
+        return result
+
+    def _places(self) -> int:
+        return sum(code not in ("vcc", "mask") and code[0] != "k" for code in self._op.sources)
+
+    def _operand(self, place: int, code: str, special: bool) -> Source:
+        takes = self._takes(place)
+        if special and self._class == "scalar" and "s" in takes:
+            source = self._maker.scalar(place, code)
+        elif special and self._class == "inline" and "i" in takes:
+            return self._maker.inline(code)
+        elif special and self._class == "literal" and "l" in takes and not self._has_constant():
+            return self._maker.literal(code)
+        else:
+            half = int(self._half and self._maker.flip())
+            source = self._maker.vector(place, code, half, self._is_half(place))
+        if self._lanes is not None and place == 0:
+            source = replace(source, bits=self._moved(source.bits))
+        if self._class in ("signs", "clamp", "omod", "dpp16") and self._may_sign(place, code):
+            return signed(source, self._maker.flip(), self._maker.flip())
+        return source
+
+    def _has_constant(self) -> bool:
+        return any(code[0] == "k" for code in self._op.sources)
+
+    def _operand_row(self, place: int) -> object:
+        return next(o for o in self._row.operands if o.spec.role == f"src{place}")
+
+    def _takes(self, place: int) -> str:
+        return self._operand_row(place).takes  # type: ignore[attr-defined,no-any-return]
+
+    def _is_half(self, place: int) -> bool:
+        return self._operand_row(place).half  # type: ignore[attr-defined,no-any-return]
+
+    def _may_sign(self, place: int, code: str) -> bool:
+        if self._short:
+            return self._lanes is not None and self._row.has(f"dneg{place}") and self._row.has(f"dabs{place}")
+        flags = self._row.flags
+        both = flags.get("neg", 0) & flags.get("abs", 0)
+        return bool(both >> place & 1) and (code in FLOATS or self._row.opcode.mnemonic.startswith("v_cndmask"))
+
+    def _moved(self, bits: Bits) -> Bits:
+        """Patterns from other lanes; 0 where there is none and `bound_ctrl` says so."""
+        assert self._lanes is not None
+        waves = bits.reshape(-1, 32)
+        moved = waves[:, [lane or 0 for lane in self._lanes.sources]]
+        return np.where(self._valid(), moved, 0).astype(np.uint64).reshape(-1)
+
+    def _valid(self) -> Numbers:
+        """Which lanes of a wave have a source."""
+        assert self._lanes is not None
+        active = PARTIAL if self._partial and not self._lanes.inactive else -1
+        return np.array([lane is not None and bool(active >> lane & 1) for lane in self._lanes.sources])
+
+    def _writes(self) -> Numbers:
+        """Which lanes of a wave are written."""
+        lanes = np.array([bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)])
+        if self._lanes is not None:
+            lanes &= np.array(self._lanes.written)
+            if not self._lanes.zero:
+                lanes &= self._valid()
+        return lanes
+
+    # Results
+
+    def _computed(self, sources: list[Source]) -> tuple[Numbers, Numbers | None]:
+        operands = [s.bits.astype(bool) if s.code == "mask" else numbers(s.bits, s.code) for s in sources]
+        if self._op.carry:
+            operands = [o.astype(int).astype(object) if o.dtype == bool else o for o in operands]
+        if self._op.old:
+            operands.append(numbers(self._old() >> np.uint64(16 * self._result_half()), self._op.result))
+        with np.errstate(all="ignore"):
+            values = self._op.compute(*operands)
+            carry = None
+            if self._op.carry:
+                values, carry = values
+            if self._clamp:
+                values = clamped(values) if self._op.result in FLOATS else saturated(values, self._op.result)
+        return values, carry
+
+    def _result_half(self) -> int:
+        return int(self._half and self._row.operands[0].half)
+
+    def _old(self) -> Bits:
+        return self._maker.registers(OLD, self._dwords())
+
+    def _dwords(self) -> int:
+        return 0 if self._op.result == "mask" else max(1, width(self._op.result) // 32)
+
+    def _outputs(self) -> tuple[str, ...]:
+        vectors = [f"v{RESULT + part}" for part in range(self._dwords())]
+        if self._op.carry or self._op.result == "mask":
+            vectors.append(self._mask_register())
+        return tuple(vectors)
+
+    def _mask_register(self) -> str:
+        if "cmpx" in self._row.opcode.mnemonic:
+            return "s50"
+        return "vcc_lo" if self._short else "s50"
+
+    def _judge(self, expected: tuple[Numbers, Numbers | None], found: Registers) -> Numbers:
+        values, carry = expected
+        written = np.tile(self._writes(), found.shape[1] // 32)
+        wrong = np.zeros(found.shape[1], bool)
+        if self._op.result == "mask" or carry is not None:
+            bits = np.asarray(values if carry is None else carry, bool) & written
+            wrong |= self._wrong_mask(bits, found[-1])
+        if self._op.result != "mask":
+            wrong |= self._wrong_values(values, written, found)
+        return wrong
+
+    def _wrong_mask(self, bits: Numbers, found: Registers) -> Numbers:
+        return (found >> (np.arange(len(found)) % 32).astype(np.uint32) & 1).astype(bool) != bits
+
+    def _wrong_values(self, values: Numbers, written: Numbers, found: Registers) -> Numbers:
+        code = self._op.result
+        mine = found[0].astype(np.uint64)
+        if self._dwords() == 2:
+            mine |= found[1].astype(np.uint64) << np.uint64(32)
+        new = _as_bits(values, code)
+        wrong = written & differences(self._part(mine), new, code, self._op.ulps, self._op.absolute)
+        # What is not written stays: whole registers of other lanes, the other half.
+        kept = mine != self._old()
+        wrong |= ~written & kept
+        if width(code) == 16 and self._row.operands[0].half:
+            other = np.uint64(16 * (1 - self._result_half()))
+            wrong |= (mine >> other & np.uint64(0xFFFF)) != (self._old() >> other & np.uint64(0xFFFF))
+        return wrong
+
+    def _part(self, bits: Bits) -> Bits:
+        return bits >> np.uint64(16 * self._result_half())
+
+    # Text
+
+    def _text(self, sources: list[Source]) -> str:
+        operands = [*self._targets(), *(source.text for source in sources if source.text)]
+        tail = (" clamp" if self._clamp else "") + (f" mul:{2 * self._omod}" if self._omod else "")
+        tail += self._lanes.text if self._lanes else ""
+        return f"{self._row.opcode.mnemonic}{self._suffix()} {', '.join(operands)}{tail}"
+
+    def _suffix(self) -> str:
+        if self._lanes is not None:
+            return "_dpp" if self._short else "_e64_dpp"
+        if not self._row.suffixed:
+            return ""
+        return "_e32" if self._short else "_e64"
+
+    def _targets(self) -> list[str]:
+        if self._op.result == "mask":
+            return [] if "cmpx" in self._row.opcode.mnemonic else [self._mask_register()]
+        result = f"v{RESULT}"
+        if self._dwords() == 2:
+            result = f"v[{RESULT}:{RESULT + 1}]"
+        elif self._row.operands[0].half:
+            result += "." + "lh"[self._result_half()]
+        return [result, self._mask_register()] if self._op.carry else [result]
+
+
+def _as_bits(values: Numbers, code: str) -> Bits:
+    """Results of several elements come as patterns already."""
+    return patterns(values, code if code[0] in "fbiu" and "x" not in code else f"b{width(code)}")

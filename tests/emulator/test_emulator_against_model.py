@@ -1,0 +1,54 @@
+"""Every ALU opcode against the model of tests/emulator/model, in all encodings and with all modifiers.
+
+A child process runs each batch: LLVM ends the process on some mistakes, and then the batch is known.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from building import missing_tools
+from model.catalogue import BATCHES, run_batch
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+
+# Lanes (waves for scalar instructions) of each case: a slice in every run, all of them in the exhaustive one.
+_QUICK, _WHOLE = 256, 2048
+
+
+def run_in_child(batch: str, count: int, seed: int) -> str:
+    command = [sys.executable, __file__, batch, str(count), str(seed)]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=paths)
+    assert done.returncode == 0, f"{batch}: {done.stdout[-4000:]}{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_slice_agrees_with_the_model(batch: str) -> None:
+    """Another slice in each process that runs the tests on another day would not repeat: the seed is fixed."""
+    assert int(run_in_child(batch, _QUICK, 1).split()[0]) >= 10
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("batch", BATCHES)
+def test_every_form_agrees_with_the_model(batch: str) -> None:
+    assert int(run_in_child(batch, _WHOLE, 2).split()[0]) >= 10
+
+
+def test_a_wrong_result_is_found() -> None:
+    """The judges can fail: a table with a wrong line makes the batch fail with that instruction's name."""
+    with pytest.raises(AssertionError, match="v_add_nc_u32"):
+        run_in_child("wrong", _QUICK, 1)
+
+
+if __name__ == "__main__":
+    wrong, cases = run_batch(sys.argv[1], int(sys.argv[2]), np.random.default_rng(int(sys.argv[3])))
+    print(cases, "cases")
+    for text in wrong:
+        print(text)
+    sys.exit(bool(wrong))
