@@ -44,11 +44,30 @@ class Context(IntEnum):
     LOAD_BIAS = 14
     SCRATCH_ALL = 15
     LANE_BASE = 16
-    # Counts the beginnings of workgroups and the barriers that they pass.
+    # Another one for each workgroup and each part of it between two barriers; EPOCHS is how many there were.
     EPOCH = 17
     # What the access in hand adds unsigned 32-bit offsets to, 0 if it does not.
     OFFSET_BASE = 18
-    FIELDS = 19
+    # The slots of the workgroups that are resident on this host thread, and the one of the workgroup that runs.
+    SLOTS = 19
+    SLOT = 20
+    RESIDENTS = 21
+    LDS_ALL = 22
+    LDS_STRIDE = 23
+    EPOCHS = 24
+    FIELDS = 25
+
+
+class SlotField(IntEnum):
+    """The workgroup that is resident in a slot of a host thread; GROUP_X is negative for none."""
+
+    GROUP_X = 0
+    GROUP_Y = 1
+    GROUP_Z = 2
+    EPOCH = 3
+
+
+SLOT_ROW = len(SlotField)
 
 
 class Launch(IntEnum):
@@ -127,8 +146,10 @@ def state_bytes(wave_size: int) -> int:
 # Results of the wave function. Positive: waits at the barrier of that id.
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
-# A wave that polls gives way: bit 30 is set, the low bits are the resume id.
+# A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well if nothing in its
+# registers has changed since it gave way there before, or if it sleeps: it waits for another wave.
 WAVE_YIELDED = 1 << 30
+WAVE_WAITS = 1 << 29
 
 
 class Sanitizer(IntEnum):

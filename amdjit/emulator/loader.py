@@ -40,7 +40,8 @@ class Host:
 class CompiledKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
-    longest: the most instructions that a wave executes, None where it may loop.
+    longest: the most instructions that a wave executes, None where it may loop. gives_way: whether it may wait for
+    waves of other workgroups.
     """
 
     code: LinkedCode
@@ -48,6 +49,7 @@ class CompiledKernel:
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
     longest: int | None
+    gives_way: bool
 
     def is_short(self, waves: int) -> bool:
         """Tell whether so many waves end within the time that it takes to hand them to other threads, about."""
@@ -103,18 +105,19 @@ class EmulatedModule:
         stored = self._host.cache.get(key)
         if stored is not None:
             header, _, image = stored.partition(b"\n")
-            natives, site_pcs, resume_pcs, longest = json.loads(header)
-            function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest)
+            natives, site_pcs, resume_pcs, longest, gives_way = json.loads(header)
+            function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way)
         else:
             function = self._translate(kernel, full_waves, instruments)
             image = self._host.compiler.compile(function.text, optimise=False)
-            facts = [sorted(function.natives), function.site_pcs, function.resume_pcs, function.longest]
-            self._host.cache.put(key, json.dumps(facts).encode() + b"\n" + image)
+            facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
+            self._host.cache.put(key, json.dumps([sorted(function.natives), *facts]).encode() + b"\n" + image)
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         address = code.addresses[WAVE_SYMBOL]
-        return CompiledKernel(code, address, function.site_pcs, function.resume_pcs, function.longest)
+        facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
+        return CompiledKernel(code, address, *facts)
 
     def _cache_key(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> str:
         checks = ",".join(instrument.name for instrument in instruments)

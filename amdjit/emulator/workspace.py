@@ -17,6 +17,7 @@ from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segm
 from amdjit.emulator.layout import (
     SCALAR_SLOTS,
     SITE_ROW,
+    SLOT_ROW,
     Context,
     Fault,
     Launch,
@@ -29,8 +30,12 @@ from amdjit.emulator.memory import DeviceMemory, Table
 # A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
 _CHUNKS_PER_THREAD = 8
+# Workgroups that wait for each other must be resident together. As many waves are as on the largest processor of the
+# family: 64 compute units of 2 SIMDs of 16 waves (RDNA 4 ISA, 2.1; Radeon RX 9070 XT), if their memory allows.
+_RESIDENT_WAVES = 2048
+_RESIDENT_BYTES = 256 << 20
 # Larger workspaces, and more of them than two launches at a time need, go with their launch.
-_KEPT_BYTES = 32 << 20
+_KEPT_BYTES = 128 << 20
 _KEPT = 2
 
 
@@ -60,6 +65,11 @@ class Plan:
     def wave_size(self) -> int:
         """Lanes of a wave."""
         return self.kernel.descriptor.wavefront_size
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of a wave's registers."""
+        return state_bytes(self.wave_size)
 
     def take(self, memory: DeviceMemory) -> Workspace:
         """Return a workspace for one launch."""
@@ -180,27 +190,45 @@ class Workspace:
         return storage
 
     def _fill(self, context: NDArray[np.uint64], plan: Plan) -> None:
-        descriptor = plan.kernel.descriptor
-        lds = descriptor.group_segment_bytes + plan.geometry.dynamic_lds
-        private = descriptor.private_segment_bytes
-        if plan.kernel.metadata.uses_dynamic_stack:
-            private = max(private, _DYNAMIC_STACK)
-        lane_bytes = -(-private // 16) * 16
-        sites = self._buffer(len(plan.compiled.site_pcs) * SITE_ROW * 8)
+        compiled, waves = plan.compiled, plan.waves
+        lds = plan.kernel.descriptor.group_segment_bytes + plan.geometry.dynamic_lds
+        lds_stride = -(-lds // 64) * 64
+        lane_bytes = _private_bytes(plan.kernel)
+        group_bytes = waves * (plan.state_bytes + lane_bytes * plan.wave_size) + lds_stride
+        residents = _residents(plan, group_bytes)
+        sites = self._buffer(len(compiled.site_pcs) * SITE_ROW * 8)
         self._sites.append(sites)
         values = {
             Context.LAUNCH: self._launch.ctypes.data,
             Context.SITES: sites.ctypes.data,
-            Context.LDS: self._buffer(lds).ctypes.data,
+            Context.LDS_ALL: self._buffer(residents * lds_stride).ctypes.data,
+            Context.LDS_STRIDE: lds_stride,
             Context.LDS_SIZE: lds,
             Context.SCRATCH_LANE_BYTES: lane_bytes,
-            Context.SCRATCH_ALL: self._buffer(lane_bytes * plan.wave_size * plan.waves).ctypes.data,
-            Context.STATES: self._buffer(state_bytes(plan.wave_size) * plan.waves).ctypes.data,
-            Context.RESUMES: self._buffer(4 * plan.waves).ctypes.data,
+            Context.SCRATCH_ALL: self._buffer(residents * lane_bytes * plan.wave_size * waves).ctypes.data,
+            Context.STATES: self._buffer(residents * plan.state_bytes * waves).ctypes.data,
+            Context.RESUMES: self._buffer(residents * 4 * waves).ctypes.data,
+            Context.SLOTS: self._buffer(residents * SLOT_ROW * 8).ctypes.data,
+            Context.RESIDENTS: residents,
             Context.LOAD_BIAS: plan.load_bias,
         }
         for place, value in values.items():
             context[place] = value
+
+
+def _private_bytes(kernel: Kernel) -> int:
+    private = kernel.descriptor.private_segment_bytes
+    if kernel.metadata.uses_dynamic_stack:
+        private = max(private, _DYNAMIC_STACK)
+    return -(-private // 16) * 16
+
+
+def _residents(plan: Plan, group_bytes: int) -> int:
+    """Return how many workgroups a host thread may have under way."""
+    if not plan.compiled.gives_way:
+        return 1
+    most = min(_RESIDENT_WAVES // plan.waves, _RESIDENT_BYTES // group_bytes) // plan.threads
+    return max(1, min(most, plan.geometry.groups))
 
 
 def _aligned(nbytes: int) -> NDArray[np.uint8]:

@@ -19,12 +19,11 @@ from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,
     HALF_VGPRS,
-    SCALAR_BYTES,
     SCC_SLOT,
     VCC_LO,
-    VGPR_BYTES,
     WAVE_ENDED,
     WAVE_STOPPED,
+    WAVE_WAITS,
     WAVE_YIELDED,
     Context,
     FaultKind,
@@ -46,7 +45,6 @@ from amdjit.emulator.translate.frame import (
     CONTEXT,
     KEEP_DENORMALS,
     STAGING_VECTORS,
-    STATE,
     UPPER_CONTEXT,
     Frame,
     Sites,
@@ -57,6 +55,7 @@ from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
 from amdjit.emulator.translate.wave_function import WaveFunction
+from amdjit.emulator.translate.wave_state import place_of, restore, save, save_and_compare, slot_of
 
 WAVE_SYMBOL = "aj_wave"
 
@@ -66,9 +65,12 @@ _PATIENCE = 128
 
 @dataclass(frozen=True, slots=True)
 class _Pause:
+    """polls: gives way in a loop that may wait for another wave. yields: it does, or sleeps."""
+
     number: int
     after: int
     yields: bool
+    polls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,10 @@ class _Translation:
         text = self._text(attributes, [*self._builder.lines, *body, *tail])
         pauses = tuple(pause.after for pause in self._pauses)
         natives = frozenset(self._frame.natives)
-        sites = tuple(self._frame.sites.pcs)
-        return WaveFunction(text, natives, sites, (self._graph.entry, *pauses), longest_run(self._graph))
+        sites, resumes = tuple(self._frame.sites.pcs), (self._graph.entry, *pauses)
+        longest = longest_run(self._graph)
+        gives_way = longest is None and any(pause.yields for pause in self._pauses)
+        return WaveFunction(text, natives, sites, resumes, longest, gives_way)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
@@ -231,7 +235,7 @@ class _Translation:
 
     def _patience(self, label: str, target: int) -> str:
         """Give way to the group's other waves every so often: one of them may have to end this loop."""
-        self._pauses.append(_Pause(len(self._pauses) + 1, target, True))
+        self._pauses.append(_Pause(len(self._pauses) + 1, target, True, True))
         return f"{label}.count{len(self._pauses)}"
 
     def _link(self, last: Instruction, following: int) -> None:
@@ -312,36 +316,15 @@ class _Translation:
     def _save_and_resume(self, pause: _Pause) -> None:
         kept = self._kept(pause)
         self._builder.label(f"save{pause.number}")
-        for file, index in kept:
-            self._save(file, index)
-        result = pause.number | WAVE_YIELDED if pause.yields else pause.number
+        if pause.polls:
+            result = save_and_compare(self._builder, kept, pause.number | WAVE_YIELDED)
+        else:
+            save(self._builder, kept)
+            result = str(pause.number | (WAVE_YIELDED | WAVE_WAITS if pause.yields else 0))
         self._builder.line(f"ret i32 {result}")
         self._builder.label(f"resume{pause.number}")
-        for file, index in kept:
-            self._restore(file, index)
+        restore(self._builder, kept)
         self._builder.branch(_label(pause.after))
-
-    def _slot(self, file: str, index: int) -> Value:
-        return Value("ptr", f"%{file}{index}.slot")
-
-    def _place(self, file: str, index: int) -> Value:
-        distance = index * 4 if file == "s" else SCALAR_BYTES + index * VGPR_BYTES
-        return self._builder.offset(STATE, distance)
-
-    def _save(self, file: str, index: int) -> None:
-        b = self._builder
-        if (file, index) == ("s", SCC_SLOT):
-            b.store(b.resize(b.load("i1", self._slot(file, index)), 32), self._place(file, index), 4)
-            return
-        value = b.load("i32" if file == "s" else V32, self._slot(file, index), 4 if file == "s" else 64)
-        b.store(value, self._place(file, index), 4 if file == "s" else 64)
-
-    def _restore(self, file: str, index: int) -> None:
-        b = self._builder
-        value = b.load("i32" if file == "s" else V32, self._place(file, index), 4 if file == "s" else 64)
-        if (file, index) == ("s", SCC_SLOT):
-            value = b.resize(value, 1)
-        b.store(value, self._slot(file, index), 4 if file == "s" else 64)
 
     def _entry(self) -> None:
         b = self._builder
@@ -361,9 +344,8 @@ class _Translation:
         cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
         b.line(f"switch i32 %resume, label %start [ {cases} ]")
         b.label("start")
-        for file, index in sorted(self._frame.registers.used):
-            if file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory):
-                self._restore(file, index)
+        used = sorted(self._frame.registers.used)
+        restore(b, [r for r in used if r[0] == "s" or (r[1] % HALF_VGPRS == 0 and r[1] not in self._in_memory)])
         self._clear_undefined()
         b.branch(_label(self._graph.entry))
 
@@ -384,7 +366,7 @@ class _Translation:
         live = self._liveness.at_start.get(self._graph.entry, frozenset()) - {0}
         for file, index in sorted(self._frame.registers.used):
             if file == "v" and index % HALF_VGPRS in live:
-                place = self._place("v", index) if index in self._in_memory else self._slot("v", index)
+                place = (place_of if index in self._in_memory else slot_of)(self._builder, ("v", index))
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
