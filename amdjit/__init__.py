@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.complex_types import complex64, complex128
 from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,
@@ -222,6 +223,8 @@ __all__ = [
     "blockDim",
     "blockIdx",
     "boolean",
+    "complex64",
+    "complex128",
     "current_device",
     "device_function",
     "devices",

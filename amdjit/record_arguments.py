@@ -68,20 +68,23 @@ def _take_apart(
         leaves.values.append(value)
         leaves.inside.append(inside)
         return None
-    structure, items = _items(value)
+    structure, items = _items(value, annotation)
     _check_class(kernel, name, annotation, structure, value)
     known = field_types(structure.python) if structure is not None and structure.python is not None else {}
     fields = structure.fields if structure is not None else [str(i) for i in range(len(items))]
     parts = []
+    if isinstance(annotation, Tuple) and annotation.structure is None:
+        known = {str(i): element for i, element in enumerate(annotation.elements)}
     for part, item in zip(fields, items, strict=True):
         expected = known.get(part)
-        inner = None if isinstance(expected, Tuple) else expected
+        is_complex = expected in (COMPLEX64, COMPLEX128)
+        inner = None if isinstance(expected, Tuple) and not is_complex else expected
         parts.append(_take_apart(leaves, kernel, f"{name}.{part}", inner, item, True))
     return Shape(structure, tuple(parts))
 
 
 def _check_class(kernel: str, name: str, annotation: Annotation, structure: Structure | None, value: Any) -> None:
-    if annotation is None or isinstance(annotation, Tuple):
+    if annotation is None or (isinstance(annotation, Tuple) and _has_shape(value, structure, annotation)):
         return
     expected = annotation.value if isinstance(annotation, CompileTime) else annotation
     if not (isinstance(expected, type) and isinstance(value, expected)):
@@ -92,11 +95,20 @@ def _check_class(kernel: str, name: str, annotation: Annotation, structure: Stru
         )
 
 
-def _items(value: Any) -> tuple[Structure | None, Sequence[Any]]:
+def _has_shape(value: Any, structure: Structure | None, annotation: Tuple) -> bool:
+    """Whether a value is the complex number, or the tuple of as many items, that a parameter is annotated with."""
+    if annotation.structure is not None or structure is not None:
+        return structure == annotation.structure
+    return isinstance(value, tuple) and len(value) == len(annotation.elements)
+
+
+def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None, Sequence[Any]]:
+    """Return what names a record's items, and the items. Python's own complex numbers have the annotated width."""
     structure = structure_of(type(value))
     if isinstance(value, (complex, np.complexfloating)):
-        kind = COMPLEX128 if isinstance(value, np.complex128) else COMPLEX64
-        return kind.structure, (value.real, value.imag)
+        is_wide = isinstance(value, np.complex128) or (not isinstance(value, np.generic) and annotation == COMPLEX128)
+        part = np.float64 if is_wide else np.float32
+        return (COMPLEX128 if is_wide else COMPLEX64).structure, (part(value.real), part(value.imag))
     if isinstance(value, np.void):
         if value.dtype.names is None:
             raise LaunchError(f"a NumPy {value.dtype} scalar without fields cannot be passed to a kernel")

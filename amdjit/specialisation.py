@@ -170,7 +170,7 @@ def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> N
     in_global_memory = isinstance(given, Array) and given.address_space is AddressSpace.GLOBAL and given.shape is None
     if isinstance(given, Tuple) and all(isinstance(e, Known) or _check_item(kernel, name, e) for e in given.elements):
         python = given.structure.python if given.structure is not None else None
-        if annotation is not None and not (isinstance(annotation, CompileTime) and annotation.value is python):
+        if annotation not in (None, given) and not (isinstance(annotation, CompileTime) and annotation.value is python):
             raise _mismatch(kernel, name, annotation, str(given))
         return
     if not isinstance(given, (Scalar, Vector)) and not in_global_memory:

@@ -1,7 +1,7 @@
 """From Python source to the typed tree."""
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.frontend.builder import Limits
-from amdjit.frontend.conversion import COMPLEX64, COMPLEX128
 from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import array_matches
 from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel

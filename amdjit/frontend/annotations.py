@@ -5,19 +5,27 @@ from __future__ import annotations
 import ast
 import typing
 
+import numpy as np
+
+from amdjit.complex_types import ComplexElement
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import complex_type
 from amdjit.frontend.structures import field_types, record_class
 from amdjit.frontend.values import CompileTime, Value
-from amdjit.types import Const, Tuple, Type
+from amdjit.types import SCALARS, Const, Tuple, Type, f32, f64
 
 _PYTHON_TYPES = "Python's own int and float have no width"
 
 
 def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.AST) -> Type:
     """Return the type that an evaluated annotation names."""
+    if isinstance(value, CompileTime) and isinstance(value.value, ComplexElement):
+        return complex_type(value.value.part)
     if isinstance(value, CompileTime) and isinstance(value.value, Type):
         return value.value
+    if isinstance(value, CompileTime) and isinstance(value.value, type) and issubclass(value.value, np.generic):
+        return _numpys(builder, value, name, node)
     if isinstance(value, CompileTime) and typing.get_origin(value.value) is tuple:
         items = typing.get_args(value.value)
         return Tuple(tuple(annotated_type(builder, CompileTime(item), name, node) for item in items))
@@ -32,6 +40,16 @@ def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.
     is_python = isinstance(value, CompileTime) and value.value in (int, float, bool)
     found = _PYTHON_TYPES if is_python else describe(value)
     raise builder.error(codes.ANNOTATION, node, name=name, found=found)
+
+
+def _numpys(builder: FunctionBuilder, value: CompileTime, name: str, node: ast.AST) -> Type:
+    """NumPy's types of numbers name the same types as amdjit's do."""
+    if value.value in (np.complex64, np.complex128):
+        return complex_type(f32 if value.value is np.complex64 else f64)
+    scalar = next((scalar for scalar in SCALARS if scalar.dtype.type is value.value), None)
+    if scalar is None:
+        raise builder.error(codes.ANNOTATION, node, name=name, found=describe(value))
+    return scalar
 
 
 def is_const(value: Value) -> bool:

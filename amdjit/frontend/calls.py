@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.complex_types import ComplexElement
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
@@ -78,7 +79,10 @@ _CALLABLE = "call an amdjit intrinsic, a device function, or a plain Python func
 
 
 def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value:
-    if isinstance(callee, (type, Scalar, Vector)) and (made := _make(builder, callee, arguments, node)) is not None:
+    if (
+        isinstance(callee, (type, Scalar, Vector, ComplexElement))
+        and (made := _make(builder, callee, arguments, node)) is not None
+    ):
         return made
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
@@ -117,10 +121,11 @@ def _is_method_of_constant(callee: Any) -> bool:
 
 
 def _make(
-    builder: FunctionBuilder, callee: type | Scalar | Vector, arguments: Arguments, node: ast.Call
+    builder: FunctionBuilder, callee: type | Scalar | Vector | ComplexElement, arguments: Arguments, node: ast.Call
 ) -> Value | None:
     """Convert, or make a value of a class; None if kernels have no values of it."""
     target = _number_type(callee) if isinstance(callee, type) else callee
+    target = complex_type(target.part) if isinstance(target, ComplexElement) else target
     if isinstance(target, Scalar):
         return convert_to(builder, target, arguments, node)
     if isinstance(target, Vector):

@@ -6,6 +6,7 @@ import ast
 import reprlib
 from collections.abc import Hashable
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.promotion import (
@@ -19,7 +20,7 @@ from amdjit.frontend.promotion import (
 from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector, boolean, f32, f64
+from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
@@ -145,6 +146,8 @@ def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -
 
 def assign_to(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert for a store to memory or to a variable of a declared type, as NumPy's item assignment does."""
+    if target in (COMPLEX64, COMPLEX128):
+        return convert(builder, value, target, node)
     if not isinstance(value, CompileTime):
         source = materialise(builder, value, node).type
         if not assignable(source, target):
@@ -191,10 +194,6 @@ def _remedy(left: Value, right: Value) -> str:
             return "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
         return f"convert one of them: `{types[0]}(...)` or `{types[1]}(...)`"
     return "operators work on numbers and vectors; for an array, index it: `a[i]`"
-
-
-COMPLEX64 = Tuple((f32, f32), Structure("complex64", ("real", "imag")))
-COMPLEX128 = Tuple((f64, f64), Structure("complex128", ("real", "imag")))
 
 
 def complex_type(scalar: Scalar) -> Tuple:

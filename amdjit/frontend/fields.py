@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
-from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, assign_to, convert, no_conversion
+from amdjit.frontend.conversion import assign_to, convert, no_conversion
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.values import TupleValue, Value
 from amdjit.tree import nodes as tree

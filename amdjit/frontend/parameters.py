@@ -7,6 +7,9 @@ import inspect
 import types
 from dataclasses import replace
 
+import numpy as np
+
+from amdjit.complex_types import ComplexElement
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.builder import FunctionBuilder, count, describe
@@ -15,7 +18,7 @@ from amdjit.frontend.scope import outside_value
 from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Array, Layout, Structure, Type
+from amdjit.types import VOID, Array, Layout, Structure, Tuple, Type
 
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
@@ -149,6 +152,7 @@ def _parameter_binding(
     if record is not None:
         _check_record(builder, name, value, record, argument)
         target = None
+    _check_complex(builder, name, value, target, argument)
     is_none = isinstance(value, CompileTime) and value.value is None
     if target is not None and not is_none and not isinstance(value, (FunctionValue, TupleValue, Method)):
         type = annotated_type(builder, target, name, argument)
@@ -163,6 +167,19 @@ def _check_record(builder: FunctionBuilder, name: str, value: Value, record: Str
         raise builder.error(
             codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
             expected=record.name, found=describe(value),
+        )  # fmt: skip
+
+
+def _check_complex(builder: FunctionBuilder, name: str, value: Value, target: Value | None, argument: ast.arg) -> None:
+    """A parameter that is annotated as complex takes complex numbers of that width, and literals."""
+    if isinstance(value, CompileTime) or not isinstance(target, CompileTime):
+        return
+    is_complex = isinstance(target.value, ComplexElement) or target.value in (np.complex64, np.complex128)
+    expected = annotated_type(builder, target, name, argument) if is_complex else None
+    if expected is not None and describe(value) != str(expected):
+        raise builder.error(
+            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
+            expected=expected, found=describe(value),
         )  # fmt: skip
 
 
@@ -182,7 +199,8 @@ def _typed_parameter(
             )
         return _untyped_parameter(builder, name, value, argument, made)
     if isinstance(value, CompileTime):
-        return convert(builder, value, type, argument)
+        made_value = convert(builder, value, type, argument)
+        return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
     widen(builder, value, type, argument)
     variable = builder.variable(name, type)
     made.append(variable)

@@ -8,6 +8,7 @@ import inspect
 import types
 from dataclasses import dataclass
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
@@ -79,11 +80,14 @@ def construct(builder: FunctionBuilder, python: type, arguments: Arguments, node
     _check_constructor(builder, python, node)
     values = _bound(builder, python, structure, arguments, node)
     known = field_types(python)
-    items = []
+    items: list[Value] = []
     for name in structure.fields:
         value, target = values[name], known.get(name)
-        is_typed = target is not None and not (isinstance(target, Tuple) or _is_none(value))
-        items.append(assign_to(builder, value, target, node) if is_typed and target is not None else value)
+        if target is None or _is_none(value) or (isinstance(target, Tuple) and target not in (COMPLEX64, COMPLEX128)):
+            items.append(value)
+        else:
+            made = assign_to(builder, value, target, node)
+            items.append(builder.hold(made, name, node) if isinstance(target, Tuple) else made)
     return TupleValue(tuple(items), structure)
 
 

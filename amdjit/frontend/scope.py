@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
-from amdjit.frontend.conversion import COMPLEX64, COMPLEX128, convert, materialise
+from amdjit.frontend.conversion import convert, materialise
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.structures import structure_of
 from amdjit.frontend.values import (

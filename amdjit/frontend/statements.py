@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type
 from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
-from amdjit.frontend.conversion import assign_to, convert, no_conversion
+from amdjit.frontend.conversion import assign_to, convert, is_complex, no_conversion
 from amdjit.frontend.fields import field, is_element, is_records, store_field
 from amdjit.frontend.operators import binary
 from amdjit.frontend.recovery import condition_of
@@ -99,7 +99,10 @@ def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:
             remedy="write `name: type = value`",
         )
     target = annotated_type(builder, builder.evaluate(node.annotation), node.target.id, node.annotation)
-    bind(builder, node.target.id, assign_to(builder, builder.evaluate(node.value), target, node.value), node.target)
+    value: Value = assign_to(builder, builder.evaluate(node.value), target, node.value)
+    if isinstance(target, Tuple):
+        value = builder.hold(value, node.target.id, node)
+    bind(builder, node.target.id, value, node.target)
 
 
 def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
@@ -248,7 +251,7 @@ STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
 
 def return_value(builder: FunctionBuilder, value: Value, node: ast.AST, type: Type) -> tree.Expression:
     """Convert a returned value to the function's result type, tuples item by item."""
-    if isinstance(type, Tuple) and isinstance(value, TupleValue):
+    if isinstance(type, Tuple) and isinstance(value, TupleValue) and not is_complex(value):
         pairs = zip(value.items, type.elements, strict=False)
         if value.structure != type.structure or len(value.items) != len(type.elements):
             raise no_conversion(builder, value, type, node)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.complex_types import COMPLEX64, COMPLEX128, ComplexElement, complex64, complex128
 from amdjit.frontend.values import CompileTime, Value
-from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f32, f64, from_dtype
+from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f32, from_dtype
 
 
 def structure_of(python: Any) -> Structure | None:
@@ -60,6 +61,8 @@ def _field_type(owner: type, annotation: object) -> Type | None:
             annotation = eval(annotation, dict(vars(sys.modules[owner.__module__])))
         except Exception:
             return None
+    if isinstance(annotation, ComplexElement):
+        return COMPLEX64 if annotation.part == f32 else COMPLEX128
     if isinstance(annotation, Type):
         return annotation
     structure = structure_of(annotation) if isinstance(annotation, type) else None
@@ -71,15 +74,7 @@ def _field_type(owner: type, annotation: object) -> Type | None:
     return Tuple(tuple(inner[name] for name in structure.fields), structure)
 
 
-def _complex_record(part: Scalar) -> Record:
-    fields = (RecordField("real", part, 0), RecordField("imag", part, part.nbytes))
-    return Record(fields, 2 * part.nbytes, part.nbytes, f"complex{2 * part.bits}")
-
-
-_COMPLEX: Mapping[np.dtype[Any], Record] = {
-    np.dtype(np.complex64): _complex_record(f32),
-    np.dtype(np.complex128): _complex_record(f64),
-}
+_COMPLEX: Mapping[np.dtype[Any], Record] = {complex64.dtype: complex64, complex128.dtype: complex128}
 
 
 def element_of_dtype(dtype: np.dtype[Any]) -> Scalar | Record | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from typing import Any
 
@@ -206,3 +207,71 @@ def test_refused(kernel: Any) -> None:
     a = np.zeros(2, np.complex64)
     with amdjit.use(DEVICE), pytest.raises(amdjit.TypeCheckError, match="complex64"):
         kernel[1, 1](a, *([np.zeros(1, np.float32)] if kernel is to_real else []))
+
+
+@amdjit.device_function
+def squared(z: amdjit.complex64) -> np.complex64:
+    return z * z
+
+
+@dataclasses.dataclass(frozen=True)
+class Wave:
+    phase: amdjit.complex64
+    gain: amdjit.f32
+
+
+@amdjit.kernel
+def annotated(a: amdjit.complex64[:], z: np.complex128, wave: Wave, out: amdjit.complex128[:, :]):
+    i = amdjit.grid(1)
+    wide: amdjit.complex128 = a[i]
+    narrow: amdjit.complex64 = z * 3
+    out[0, i] = wide * z
+    out[1, i] = squared(narrow)
+    out[2, i] = squared(1j)
+    out[3, i] = wave.phase * wave.gain + Wave(amdjit.f32(i), 1).phase
+    out[4, i] = a.dtype(z) if a.dtype is amdjit.complex64 else a[i].nowhere
+    out[5, i] = amdjit.complex64(i)
+
+
+def test_annotations() -> None:
+    a, out = np.arange(8).astype(np.complex64), np.zeros((6, 8), np.complex128)
+    z = 0.1 + 0.7j
+    with amdjit.use(DEVICE):
+        annotated[1, 8](a, z, Wave(2 + 1j, 3.0), out)
+    narrow = np.complex64(z * 3)
+    assert np.array_equal(out[0], a.astype(np.complex128) * z)
+    assert np.array_equal(out[1], product(np.full(8, narrow), np.full(8, narrow)))
+    assert set(out[2]) == {-1}
+    assert np.array_equal(out[3], (6 + 3j) + np.arange(8))
+    assert set(out[4]) == {np.complex64(z)}
+    assert np.array_equal(out[5], np.arange(8))
+    annotated.compile()
+
+
+def takes_narrow(z: np.complex64, out):
+    out[0] = z
+
+
+def takes_pair(p: tuple[amdjit.f32, amdjit.i32], out):
+    out[0] = p[0] + p[1]
+
+
+def passes_wide(out):
+    out[0] = squared(out[0])
+
+
+def test_other_types_than_annotated_are_refused() -> None:
+    out = np.zeros(1, np.complex128)
+    with amdjit.use(DEVICE):
+        for value in (np.complex128(1), 1.5, (1.0, 2.0)):
+            with pytest.raises(amdjit.CompileError, match="annotated complex64"):
+                amdjit.kernel(takes_narrow)[1, 1](value, out)
+        amdjit.kernel(takes_narrow)[1, 1](2 + 1j, out)
+        assert out[0] == 2 + 1j
+        with pytest.raises(amdjit.CompileError, match="annotated complex64, but complex128"):
+            amdjit.kernel(passes_wide)[1, 1](out)
+        result = np.zeros(1, np.float32)
+        amdjit.kernel(takes_pair)[1, 1]((1, 2), result)
+        assert result[0] == 3
+        with pytest.raises(amdjit.CompileError, match="p"):
+            amdjit.kernel(takes_pair)[1, 1]((1, 2, 3), result)

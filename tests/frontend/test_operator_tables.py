@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typing_of_operators import type_of_expression
 
-from amdjit.frontend.conversion import COMPLEX64, COMPLEX128
+from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.types import SCALARS, Scalar, Structure, Tuple, Type, Vector, boolean, f32, f64, fp8, i32
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
