@@ -269,6 +269,13 @@ RANGE_TYPES = ErrorKind(
     "{left} and {right}",
     "convert the bounds to one type, for example `i32(...)`",
 )
+PART_ASSIGNMENT = ErrorKind(
+    "AJ0226",
+    TypeCheckError,
+    "{source} cannot be assigned to the elements of {target}",
+    "{reason}",
+    "{remedy}",
+)
 
 UNKNOWN_NAME = ErrorKind(
     "AJ0301",

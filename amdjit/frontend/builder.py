@@ -170,6 +170,7 @@ class FunctionBuilder:
     terminated: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
+    held_views: dict[tree.Variable, tree.View] = field(default_factory=dict)
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
@@ -339,6 +340,8 @@ class FunctionBuilder:
         variable = self.variable(name, value.type)
         span = self.span(node)
         self.emit(tree.Assign(span, variable, value))
+        if isinstance(value, tree.View):
+            self.held_views[variable] = value
         held = tree.Read(span, variable.type, variable)
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 

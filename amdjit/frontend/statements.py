@@ -14,8 +14,10 @@ from amdjit.frontend.operators import binary
 from amdjit.frontend.recovery import condition_of
 from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge, read_name
-from amdjit.frontend.subscripts import check_element, element_indices, index_after, item_of, store_at, store_item
+from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Undefined, Value
+from amdjit.frontend.views import is_partial
+from amdjit.frontend.whole_parts import store_part
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, Vector
 
@@ -130,14 +132,20 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
     index = builder.hold(index, "index", node.target)
     old = item_of(builder, container, index, node.target)
     (old,), operand = builder.evaluate_after((old,), node.value)
-    store_at(builder, node.target, container, index, binary(builder, type(node.op), old, operand, node), node)
+    store_at(builder, node.target, container, index, binary(builder, type(node.op), old, operand, node), node.value)
 
 
 def _update_element(
     builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
 ) -> None:
+    if is_partial(index, kind.ndim):
+        part = builder.hold(item_of(builder, array, index, node.target), "part", node.target)
+        (part,), operand = builder.evaluate_after((part,), node.value)
+        store_part(
+            builder, part, operand, node.target, node.value, lambda a, b: binary(builder, type(node.op), a, b, node)
+        )
+        return
     span = builder.span(node.target)
-    check_element(builder, kind, index, node.target)
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
     load = tree.Load(span, kind.element, array, held, check=index_check(builder, array, held, node.target))

@@ -17,6 +17,7 @@ from amdjit.frontend.scope import bind
 from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.views import is_partial, view_of, whole_index
+from amdjit.frontend.whole_parts import store_part
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Record, Scalar, Vector, i32, i64
@@ -129,7 +130,7 @@ def _tuple_item(builder: FunctionBuilder, container: TupleValue, index: Value, n
     return container.items[index.value]
 
 
-def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.AST) -> None:
+def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.expr) -> None:
     """Type `container[index] = value`. `place` is where the value stands; Python evaluates it first."""
     (value,), container = builder.evaluate_after((value,), node.value)
     (value, container), index = index_after(builder, (value, container), node)
@@ -137,7 +138,7 @@ def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, plac
 
 
 def store_at(
-    builder: FunctionBuilder, node: ast.Subscript, container: Value, index: Value, value: Value, place: ast.AST
+    builder: FunctionBuilder, node: ast.Subscript, container: Value, index: Value, value: Value, place: ast.expr
 ) -> None:
     """Type the store of a value. A vector in a variable gets a new value with that element replaced."""
     span = builder.span(node)
@@ -145,7 +146,10 @@ def store_at(
         if is_element(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
             store_field(builder, container, index.value, value, node, place)
             return
-        check_element(builder, container.type, index, node)
+        if is_partial(index, container.type.ndim) and not is_records(container):
+            store_part(builder, item_of(builder, container, index, node), value, node, place)
+            return
+        _check_element(builder, container.type, index, node)
         indices = element_indices(builder, container, container.type, index, node)
         if is_records(container):
             store_element(builder, container, indices, value, node, place)
@@ -173,10 +177,9 @@ def store_at(
     )
 
 
-def check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:
-    """A whole part of an array has no value to assign."""
+def _check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:
     if is_partial(index, type.ndim):
-        what = f"a part of {type}"
+        what = f"a part of an array of {type.element}"
         raise builder.error(codes.UNSUPPORTED_TARGET, node, what=what, remedy="assign its elements in a loop")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,9 @@ def same_as_python(function: Callable[..., Any], *arrays: NDArray[Any], lanes: i
 
 
 def _for_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give Python ranges for the names that have a meaning in kernels only."""
-    names = {"static_range": range, "unroll": lambda rounds, times=0: rounds}
+    """Give Python ranges and arrays for the names that have a meaning in kernels only."""
+    local = SimpleNamespace(array=lambda shape, type: np.zeros(shape, type.dtype))
+    names = {"static_range": range, "unroll": lambda rounds, times=0: rounds, "local": local}
     assert isinstance(function, FunctionType)
     known = {**function.__globals__, **names}
     return FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
