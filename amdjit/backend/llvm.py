@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
 from amdjit.target import Target
@@ -39,7 +40,7 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions) -> str:
             tuning.slp_vectorization = options.opt_level >= 2
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
-            return cut_long_blocks(str(module))
+            return cut_long_blocks(keep_narrow_loads(str(module), target))
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:

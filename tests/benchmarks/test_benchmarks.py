@@ -50,7 +50,9 @@ def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
         assert row["amdjit"]["instructions"] <= 1.10 * row["clang"]["instructions"], name
         assert row["amdjit"]["vgprs"] <= 1.25 * row["clang"]["vgprs"], name
         assert row["amdjit"]["spills"] == 0
-    assert kernels["saxpy_256"]["amdjit"]["instructions"] <= 17
+    assert kernels["saxpy_256"]["amdjit"]["instructions"] <= 16
+    assert kernels["saxpy"]["amdjit"]["instructions"] <= 19
+    assert kernels["wave_reduction"]["amdjit"]["instructions"] <= 64
 
 
 def widest(accesses: dict[str, int]) -> dict[str, int]:
