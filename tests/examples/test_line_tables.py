@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
+from amdjit.frontend.effects import walk
+from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace
 
 H, F = f16[:], f32[:]
 KERNELS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -85,6 +89,42 @@ def test_every_instruction_carries_a_line(name: str) -> None:
         assert place is not None, instruction
         assert Path(place[0]).name == source.name
         assert 1 <= place[1] <= length
+
+
+def lines_of_accesses(program: tree.Program, kind: type[tree.Node], space: AddressSpace) -> set[int]:
+    """Return the lines of a program on which a memory is loaded from or stored to."""
+    bodies = [function.body for function in (*program.functions, program.kernel)]
+    return {
+        node.span.line
+        for node in walk(bodies)
+        if isinstance(node, kind) and node.array.type.address_space is space  # type: ignore[attr-defined]
+    }
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_optimised_accesses_carry_their_own_lines(name: str) -> None:
+    """Each access has the line of one; each line that stores has a store, unless one with the line above does both."""
+    code = compiled(name, 3)
+    linked, kernel = code.linked, code.linked.kernels[code.name]
+    places: dict[str, set[int]] = {}
+    for instruction in decode_all(linked.code(kernel), kernel.entry_address):
+        access = re.match(r"(global|ds)_(load|store)|v_wmma", instruction.mnemonic)
+        if access:
+            place = linked.line_table.line_of(instruction.pc)
+            assert place is not None
+            places.setdefault(access[0], set()).add(place[1])
+    stores = lines_of_accesses(code.program, tree.Store, AddressSpace.GLOBAL)
+    assert places["global_store"] <= stores
+    assert all(line - 1 in places["global_store"] for line in stores - places["global_store"])
+    spaces = {"global": AddressSpace.GLOBAL, "ds": AddressSpace.LDS}
+    for access, lines in places.items():
+        memory, _, direction = access.partition("_")
+        if memory == "v":
+            text = Path(inspect.getfile(KERNELS[name][0].function)).read_text().splitlines()
+            assert all("wmma_" in text[line - 1] for line in lines)
+        else:
+            kind = tree.Load if direction == "load" else tree.Store
+            assert lines <= lines_of_accesses(code.program, kind, spaces[memory])
 
 
 @amdjit.kernel
