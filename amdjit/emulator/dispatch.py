@@ -162,11 +162,8 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
     """LaunchError if the device could not run such a launch."""
     name = kernel.name
     descriptor = kernel.descriptor
-    if descriptor.float_round_mode_32 or descriptor.float_round_mode_16_64 or descriptor.float_denorm_mode_16_64 != 3:
-        raise LaunchError(
-            f"{name}: the emulator rounds to nearest even and keeps half and double denormals; the kernel asks for "
-            "another mode"
-        )
+    if descriptor.fp16_overflow:
+        raise LaunchError(f"{name}: the emulator has not the mode in which half precision overflows to finite numbers")
     if min(geometry.block) < 1 or min(geometry.grid) < 1:
         raise LaunchError(f"{name}: grid {geometry.grid} and block {geometry.block} must be at least 1 everywhere")
     limit = min(kernel.metadata.max_flat_workgroup_size, target.max_workgroup_size)

@@ -8,9 +8,11 @@ FIELD_BYTES = 8
 
 # The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA, section 3.3,
 # "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of its own: 124 is `null`.
-SCALAR_SLOTS = 128
+SCALAR_SLOTS = 144
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
+# MODE has no such code; it is kept behind them where a kernel does not always know it.
+MODE_SLOT = 128
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them (RDNA 4 ISA, 2.1).
 # Each has a vector of 32 dwords for every VGPR; those of the upper half stand behind all of the lower one's.

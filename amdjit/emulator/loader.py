@@ -21,6 +21,7 @@ from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.function import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.translate.instrument import Instruments
+from amdjit.emulator.translate.mode import default_mode
 from amdjit.emulator.translate.wave_function import WaveFunction
 
 # Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
@@ -130,8 +131,13 @@ class EmulatedModule:
             graph = build_graph(self._text(kernel), kernel.entry_address)
             descriptor = kernel.descriptor
             attributes = self._host.compiler.function_attributes
-            denormals, wave_size = descriptor.float_denorm_mode_32, descriptor.wavefront_size
-            return translate_wave(graph, full_waves, attributes, denormals, wave_size, instruments)
+            mode = default_mode(
+                descriptor.float_round_mode_32,
+                descriptor.float_round_mode_16_64,
+                descriptor.float_denorm_mode_32,
+                descriptor.float_denorm_mode_16_64,
+            )
+            return translate_wave(graph, full_waves, attributes, mode, descriptor.wavefront_size, instruments)
         except Untranslatable as error:
             raise self._refusal(kernel, error.instruction.pc, error.instruction, error.reason) from error
         except WildBranch as error:

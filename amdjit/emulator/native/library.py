@@ -17,6 +17,7 @@ from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.reports import report_text
+from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
 
@@ -59,6 +60,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         **_access_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
         **_matrix_sources(matrix_rows),
+        **rounded_sources(),
     }
 
 

@@ -1,66 +1,71 @@
-"""The MODE register: rounding and denormals, known at every instruction when a kernel is translated.
-
-Single precision may flush denormals of sources and of results. Half and double precision keep theirs and rounding is
-to nearest even: nothing else is emulated.
-"""
+"""The MODE register's instructions, and the hardware registers that can be read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
+from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.translate.errors import Untranslatable
-from amdjit.emulator.translate.frame import KEEP_DENORMALS, Frame
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.mode import ALL_BITS, MODE_REGISTER, mode_after, written_bits
 from amdjit.emulator.translate.operation import Emitter
 
-_MODE_REGISTER = 1
 _SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 29, 30
-_ROUND_BITS, _DENORMAL_BITS = range(0, 4), range(4, 8)
+# What else MODE has: exceptions, overflow of half precision, ...; all of it 0 at the start and not emulated.
+_OTHER_BITS = ~ALL_BITS & 0xFFFFFFFF
 
 
-def _set_denormals(frame: Frame, instruction: Instruction) -> None:
-    frame.single_denormals = _checked_denormals(instruction, instruction.immediates["simm16"])
+def _set_mode(frame: Frame, instruction: Instruction) -> None:
+    """S_ROUND_MODE and S_DENORM_MODE."""
+    _become(frame, instruction, None)
 
 
-def _checked_denormals(instruction: Instruction, value: int) -> int:
-    if value >> 2 & 3 != KEEP_DENORMALS:
-        raise Untranslatable(instruction, "half and double precision always keep their denormals in the emulator")
-    return value & 3
-
-
-def _set_rounding(frame: Frame, instruction: Instruction) -> None:
-    if instruction.immediates["simm16"] & 15:
-        raise Untranslatable(instruction, "the emulator rounds to nearest even only")
+def _become(frame: Frame, instruction: Instruction, bits: Value | None) -> None:
+    """Follow a write of MODE; `bits`: the written bits at their place, where they are not known."""
+    mask = written_bits(instruction)
+    frame.set_mode(mode_after(instruction, frame.mode))
+    if not frame.modes.varies:
+        return
+    b = frame.builder
+    new = constant("i32", frame.mode.value & mask) if bits is None else b.and_(bits, constant("i32", mask))
+    kept = b.and_(frame.registers.mode_bits(), constant("i32", ~mask))
+    frame.registers.write_mode_bits(b.or_(kept, new))
 
 
 def _set_register(frame: Frame, instruction: Instruction) -> None:
-    """Writes to MODE that keep the rounding, and those of performance hints."""
-    operand = instruction.operands[0]
-    immediates = instruction.immediates
-    if immediates["hwreg_id"] != _MODE_REGISTER or not isinstance(operand, (InlineConstant, Literal)):
+    """S_SETREG of MODE's rounding and denormals."""
+    operand, immediates = instruction.operands[0], instruction.immediates
+    if immediates["hwreg_id"] != MODE_REGISTER:
         raise Untranslatable(instruction, "this hardware register cannot be written in the emulator")
     first = immediates["hwreg_offset"]
-    bits = {first + index: int(operand.value) >> index & 1 for index in range(immediates["hwreg_size"])}
-    if any(bits.get(bit) for bit in _ROUND_BITS):
-        raise Untranslatable(instruction, "the emulator rounds to nearest even only")
-    if any(8 <= bit < 24 for bit in bits):
+    others = (1 << immediates["hwreg_size"]) - 1 << first & _OTHER_BITS
+    if isinstance(operand, (InlineConstant, Literal)):
+        if int(operand.value) << first & others:
+            raise Untranslatable(instruction, "these bits of MODE are not emulated")
+        _become(frame, instruction, None)
+        return
+    if others:
         raise Untranslatable(instruction, "these bits of MODE are not emulated")
-    given = {bit: value for bit, value in bits.items() if bit in _DENORMAL_BITS}
-    old = frame.single_denormals | KEEP_DENORMALS << 2
-    new = sum(given.get(bit, old >> bit - 4 & 1) << bit - 4 for bit in _DENORMAL_BITS)
-    frame.single_denormals = _checked_denormals(instruction, new)
+    value = frame.scalar_operand(operand, "b32", instruction)
+    _become(frame, instruction, frame.builder.shift("shl", value, first))
 
 
 def _get_register(frame: Frame, instruction: Instruction) -> None:
-    """The cycle counters; other hardware registers are not emulated."""
-    number = instruction.immediates["hwreg_id"]
-    whole = instruction.immediates["hwreg_offset"] == 0 and instruction.immediates["hwreg_size"] == 32
-    if number not in (_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH) or not whole:
-        raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
+    """MODE and the cycle counters; other hardware registers are not emulated."""
     b = frame.builder
-    cycles = b.call("llvm.readcyclecounter", "i64", [])
-    low, high = b.split_bits(cycles)
-    frame.write_scalar(instruction.operands[0], low if number == _SHADER_CYCLES_LOW else high)
+    number, first = instruction.immediates["hwreg_id"], instruction.immediates["hwreg_offset"]
+    if number == MODE_REGISTER:
+        mode = frame.mode
+        whole = constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
+    elif number in (_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH):
+        low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
+        whole = low if number == _SHADER_CYCLES_LOW else high
+    else:
+        raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
+    size = instruction.immediates["hwreg_size"]
+    field = b.shift("lshr", whole, first) if first else whole
+    frame.write_scalar(instruction.operands[0], b.mask(field, size) if size < 32 else field)
 
 
 _MESSAGE_REAL_TIME = 0x83
@@ -76,9 +81,10 @@ def _message_with_result(frame: Frame, instruction: Instruction) -> None:
 
 
 FLOAT_MODE: Mapping[str, Emitter] = {
-    "s_denorm_mode": _set_denormals,
-    "s_round_mode": _set_rounding,
+    "s_denorm_mode": _set_mode,
+    "s_round_mode": _set_mode,
     "s_setreg_imm32_b32": _set_register,
+    "s_setreg_b32": _set_register,
     "s_getreg_b32": _get_register,
     "s_sendmsg_rtn_b32": _message_with_result,
     "s_sendmsg_rtn_b64": _message_with_result,

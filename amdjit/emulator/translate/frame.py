@@ -14,7 +14,7 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.ir import Builder, Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.ir import Value, bits_of, constant, element_of, is_float, vector
 from amdjit.emulator.layout import (
     EXEC_LO,
     FIELD_BYTES,
@@ -25,16 +25,16 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.translate.control_flow import Block
 from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.float_state import ModeState
 from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.translate.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
 from amdjit.emulator.translate.operands import (
     ELEMENTS,
     constant_bits,
     constant_value,
-    flush_denormals,
-    modify_float_result,
     modify_input,
 )
-from amdjit.emulator.translate.registers import FULL_MASK, V32, Registers, scalar_slot
+from amdjit.emulator.translate.registers import FULL_MASK, V32, scalar_slot
 
 CONTEXT = Value("ptr", "%context")
 # The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands behind.
@@ -53,9 +53,6 @@ _SPECIAL_VALUES = {
 }
 
 
-KEEP_DENORMALS = 3
-
-
 @dataclass
 class Sites:
     """The instructions that may fault; a site's number is its index. Number 0 is the kernel's entry."""
@@ -69,11 +66,9 @@ class Sites:
 
 
 @dataclass
-class Frame:
+class Frame(ModeState):
     """The state of the translation that emitters read and change."""
 
-    builder: Builder
-    registers: Registers
     sites: Sites
     natives: set[str] = field(default_factory=set)
     write_mask: Value | None = None
@@ -81,8 +76,9 @@ class Frame:
     access_mask: Value | None = None
     # Scalars that a half of a wave64 has written; the other half must still read the old ones.
     deferred: list[tuple[int, Value]] | None = None
-    # MODE.FP_DENORM of single precision: bit 0 keeps denormal sources, bit 1 denormal results.
-    single_denormals: int = KEEP_DENORMALS
+    mode: Mode = USUAL_MODE
+    keeps_denormals: bool = True
+    modes: Modes = USUAL_MODES
     instruments: tuple[Instrument, ...] = ()
 
     def accessed(
@@ -131,6 +127,11 @@ class Frame:
             return self.lane_conditions(operand)
         if code.startswith("v2"):
             return self._raw(instruction, operand, index, code)
+        return self.flushed_source(self.unflushed_source(instruction, index, code))
+
+    def unflushed_source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` with its modifiers, denormals as they are."""
+        operand = instruction.operands[index]
         element = ELEMENTS[code]
         value = self._raw(instruction, operand, index, code)
         number = source_number(instruction, index)
@@ -138,19 +139,7 @@ class Frame:
             modifiers = instruction.modifiers
             negate, absolute = bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1)
             value = modify_input(self.builder, value, negate, absolute)
-        return self.flushed_source(self.builder.bitcast(value, element))
-
-    def flushed_source(self, value: Value) -> Value:
-        """Return an operand as the denormal mode lets the instruction see it."""
-        if self.single_denormals & 1 or element_of(value.type) != "float":
-            return value
-        return flush_denormals(self.builder, value)
-
-    def flushed_result(self, value: Value) -> Value:
-        """Return a result as the denormal mode lets the instruction write it."""
-        if self.single_denormals & 2 or element_of(value.type) != "float":
-            return value
-        return flush_denormals(self.builder, value)
+        return self.builder.bitcast(value, element)
 
     def _raw(self, instruction: Instruction, operand: Operand | None, index: int, code: str) -> Value:
         if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
@@ -267,13 +256,8 @@ class Frame:
         assert isinstance(register, Register)
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
-            value = modify_float_result(self.builder, value, modifiers.clamp, self.output_factor(value, modifiers.omod))
+            value = self.modified_result(value, modifiers)
         self.write_register(register, self.flushed_result(value))
-
-    def output_factor(self, value: Value, omod: int) -> int:
-        """Return `omod` where it counts: where the mode flushes denormal results (RDNA ISA, "Output Modifiers")."""
-        flushes = element_of(value.type) == "float" and not self.single_denormals & 2
-        return omod if flushes else 0
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's lanes."""

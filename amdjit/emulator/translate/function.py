@@ -19,6 +19,7 @@ from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,
     HALF_VGPRS,
+    MODE_SLOT,
     SCC_SLOT,
     VCC_LO,
     WAVE_ENDED,
@@ -43,7 +44,6 @@ from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import (
     CONTEXT,
-    KEEP_DENORMALS,
     STAGING_VECTORS,
     UPPER_CONTEXT,
     Frame,
@@ -51,7 +51,9 @@ from amdjit.emulator.translate.frame import (
 )
 from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
 from amdjit.emulator.translate.instrument import Instruments
+from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.translate.registers import V32, Registers
+from amdjit.emulator.translate.rounding import RoundingBuilder, rounding_shift
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import emit_dual
 from amdjit.emulator.translate.wave_function import WaveFunction
@@ -87,31 +89,31 @@ def translate_wave(
     graph: Graph,
     full_waves: bool,
     attributes: str,
-    single_denormals: int = KEEP_DENORMALS,
+    mode: Mode = USUAL_MODE,
     wave_size: int = HALF_LANES,
     instruments: Instruments = (),
 ) -> WaveFunction:
     """Translate; `full_waves` promises that all lanes of every wave start active.
 
-    single_denormals: the descriptor's mode, bit 0 keeps denormal sources, bit 1 results. wave_size: 32 or 64.
-    instruments: the checks to build in. Untranslatable if an instruction, operand or modifier has no translation.
+    mode: how the kernel starts, by its descriptor. wave_size: 32 or 64. instruments: the checks to build in.
+    Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Translation(graph, full_waves, single_denormals, wave_size, instruments).run(attributes)
+    return _Translation(graph, full_waves, mode, wave_size, instruments).run(attributes)
 
 
 class _Translation:
-    def __init__(
-        self, graph: Graph, full_waves: bool, single_denormals: int, wave_size: int, instruments: Instruments
-    ) -> None:
+    def __init__(self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int, instruments: Instruments) -> None:
         self._graph = graph
-        self._single_denormals = single_denormals
+        self._mode = mode
         self._wave_size = wave_size
         self._ones = ones_at_entries(graph, full_waves, wave_size)
         self._liveness: Liveness = vector_liveness(graph, self._ones, wave_size)
-        self._builder = Builder()
+        self._modes = modes_at_entries(graph, mode)
+        natives: set[str] = set()
+        self._builder = Builder() if self._modes.rounds_to_nearest else RoundingBuilder(natives)
         self._in_memory = registers_in_memory(graph, wave_size)
         registers = Registers(self._builder, self._in_memory, wave_size)
-        self._frame = Frame(self._builder, registers, Sites([graph.entry]))
+        self._frame = Frame(self._builder, registers, Sites([graph.entry]), natives, modes=self._modes)
         self._frame.instruments = tuple(kind() for kind in instruments)
         self._pauses: list[_Pause] = []
         self._polls = 0
@@ -143,7 +145,7 @@ class _Translation:
         ones = self._ones[block.pc]
         self._builder.label(_label(block.pc))
         self._frame.registers.begin_block(ones)
-        self._frame.single_denormals = self._single_denormals
+        self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
         for instruction in block.instructions:
             self._frame.before(instruction)
@@ -153,8 +155,6 @@ class _Translation:
             ones = ones_after(instruction, ones)
             self._frame.registers.know_ones(ones)
             self._frame.after(instruction)
-        if self._frame.single_denormals != self._single_denormals:
-            raise Untranslatable(block.instructions[-1], "the denormal mode must be set back before a branch")
         self._terminate(block)
 
     def _emit(self, instruction: Instruction) -> None:
@@ -178,6 +178,8 @@ class _Translation:
         emitter = EMITTERS.get(instruction.mnemonic)
         if emitter is None:
             raise Untranslatable(instruction)
+        if not self._modes.rounds_to_nearest:
+            self._frame.round_as(rounding_shift(instruction.mnemonic))
         if instruction.modifiers.dpp is None:
             emitter(self._frame, instruction)
             return
@@ -346,6 +348,8 @@ class _Translation:
         b.label("start")
         used = sorted(self._frame.registers.used)
         restore(b, [r for r in used if r[0] == "s" or (r[1] % HALF_VGPRS == 0 and r[1] not in self._in_memory)])
+        if ("s", MODE_SLOT) in used:
+            b.store(constant("i32", self._mode.value), self._frame.registers.slot("s", MODE_SLOT), 4)
         self._clear_undefined()
         b.branch(_label(self._graph.entry))
 

@@ -89,11 +89,15 @@ def modify_input(builder: Builder, value: Value, negate: bool, absolute: bool) -
     return builder.bitcast(bits, element)
 
 
+_EXPONENTS = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
+
+
 def flush_denormals(builder: Builder, value: Value) -> Value:
-    """Replace denormals of single precision by zeros of their sign."""
-    bits = builder.bitcast(value, "i32")
-    exponent = builder.and_(bits, builder.const(bits, 0x7F800000))
-    zero = builder.and_(bits, builder.const(bits, 0x80000000))
+    """Replace denormals by zeros of their sign."""
+    width = bits_of(value.type)
+    bits = builder.bitcast(value, f"i{width}")
+    exponent = builder.and_(bits, builder.const(bits, _EXPONENTS[width]))
+    zero = builder.and_(bits, builder.const(bits, 1 << (width - 1)))
     flushed = builder.select(builder.compare("eq", exponent, builder.const(bits, 0)), zero, bits)
     return builder.bitcast(flushed, element_of(value.type))
 
@@ -109,11 +113,9 @@ def clamp_unit(builder: Builder, value: Value) -> Value:
     return builder.select(builder.compare("olt", low, one), low, one)
 
 
-def modify_float_result(builder: Builder, value: Value, clamp: bool, omod: int) -> Value:
-    """Apply `omod` (x2, x4, /2), then `clamp`."""
-    if omod:
-        value = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
-        # Denormal results and -0 become +0.
-        flushed = flush_denormals(builder, value)
-        value = builder.binary("fadd", flushed, builder.const(value, 0.0))
-    return clamp_unit(builder, value) if clamp else value
+def scale_result(builder: Builder, value: Value, omod: int) -> Value:
+    """Apply `omod` (x2, x4, /2), which makes +0 of both zeros and of denormals."""
+    scaled = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
+    flushed = flush_denormals(builder, scaled)
+    zero = builder.const(value, 0.0)
+    return builder.select(builder.compare("oeq", flushed, zero), zero, flushed)

@@ -16,6 +16,7 @@ from amdjit.emulator.layout import (
     HALF_LANES,
     HALF_VGPRS,
     M0,
+    MODE_SLOT,
     SCALAR_BYTES,
     SCC_SLOT,
     TTMP_FIRST,
@@ -211,6 +212,14 @@ class Registers:
     def exec_mask(self) -> Value:
         """Read the half's EXEC as 32 conditions."""
         return self.mask(EXEC_LO + self.wave_half)
+
+    def mode_bits(self) -> Value:
+        """Read the MODE register as i32; for kernels that keep it at run time."""
+        return self._read("s", MODE_SLOT, "i32")
+
+    def write_mode_bits(self, value: Value) -> None:
+        """Write the MODE register."""
+        self._write("s", MODE_SLOT, value)
 
     @property
     def condition_code(self) -> Value:

@@ -153,10 +153,6 @@ def _signal(frame: Frame, instruction: Instruction) -> None:
         raise Untranslatable(instruction, "only the workgroup's barrier (-1) is emulated")
 
 
-def _set_register(frame: Frame, instruction: Instruction) -> None:
-    raise Untranslatable(instruction, "hardware registers cannot be written in the emulator")
-
-
 _NO_EFFECT = [
     "s_nop",
     "s_clause",
@@ -212,7 +208,6 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_addk_co_i32": _add_immediate,
     "s_mulk_i32": _multiply_immediate,
     "s_getpc_b64": _program_counter,
-    "s_setreg_b32": _set_register,
     "s_barrier_signal": _signal,
     "s_sendmsg": _message,
     **dict.fromkeys(_NO_EFFECT, _nothing),

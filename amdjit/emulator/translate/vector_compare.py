@@ -57,7 +57,8 @@ class Classification:
 
     def conditions(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the outcome in each lane."""
-        value = frame.source(instruction, 1, self.code)
+        # A test of bits: denormals are denormals in every mode.
+        value = frame.unflushed_source(instruction, 1, self.code)
         wanted = frame.source(instruction, 2, "b16" if self.code == "f16" else "b32")
         return classify(frame.builder, value, frame.builder.resize(wanted, 32))
 

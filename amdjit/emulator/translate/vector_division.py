@@ -10,6 +10,7 @@ from amdjit.emulator.ir import Builder, Value, bits_of, like
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter, vector_op
+from amdjit.emulator.translate.rounding import NEAREST, RoundingBuilder, rounding_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,34 @@ def _quiet_nan(b: Builder, shape: Value) -> Value:
     return b.bitcast(b.const(integer, bits), {16: "half", 32: "float", 64: "double"}[width])
 
 
+def _directed(b: Builder, form: Format, operands: tuple[Value, Value, Value], scaled: Value) -> Value | None:
+    """The same in another rounding mode: there two roundings in a row are one. None if the mode is the nearest."""
+    rounding = rounding_of(b)
+    if rounding is None:
+        return None
+    x, y, z = operands
+    plain = fx.fma(b, x, y, z)
+    factors = (b.binary("fmul", plain, b.const(z, 2.0**power)) for power in (form.scale, -form.scale))
+    large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
+    directed = b.select(scaled, b.select(large, *factors), plain)
+    if not rounding.text.startswith("%"):
+        return directed
+    assert isinstance(b, RoundingBuilder)
+    b.rounding = None
+    nearest = _multiply_add_nearest(b, form, operands, scaled)
+    b.rounding = rounding
+    return b.select(b.compare("eq", rounding, NEAREST), nearest, directed)
+
+
+def _multiply_add_nearest(b: Builder, form: Format, operands: tuple[Value, Value, Value], scaled: Value) -> Value:
+    x, y, z = operands
+    plain = fx.fma(b, x, y, z)
+    large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
+    up = b.binary("fmul", plain, b.const(z, 2.0**form.scale))
+    down = _scaled_down_once(b, operands, plain, form)
+    return b.select(scaled, b.select(large, up, down), plain)
+
+
 def _multiply_add(form: Format) -> Emitter:
     """fma, times 2**scale or 2**-scale in lanes that VCC names: away from the addend's side of 1.
 
@@ -87,11 +116,10 @@ def _multiply_add(form: Format) -> Emitter:
     """
 
     def expression(b: Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value:
-        plain = fx.fma(b, x, y, z)
-        large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
-        up = b.binary("fmul", plain, b.const(z, 2.0**form.scale))
-        down = _scaled_down_once(b, (x, y, z), plain, form)
-        return b.select(scaled, b.select(large, up, down), plain)
+        directed = _directed(b, form, (x, y, z), scaled)
+        if directed is not None:
+            return directed
+        return _multiply_add_nearest(b, form, (x, y, z), scaled)
 
     return vector_op(expression, f"{form.code} {form.code} {form.code} mask")
 

@@ -10,6 +10,7 @@ from amdjit.emulator.layout import VCC_LO
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import VectorOp
+from amdjit.emulator.translate.rounding import rounding_shift
 from amdjit.emulator.translate.vector_float import VECTOR_FLOAT
 from amdjit.emulator.translate.vector_integer import VECTOR_INTEGER
 from amdjit.emulator.translate.vector_packed import float_dot
@@ -31,6 +32,7 @@ def _half(frame: Frame, half: Instruction) -> Value:
     operation = _OPERATIONS.get(name)
     if operation is None:
         raise Untranslatable(half)
+    frame.round_as(rounding_shift(name))
     return operation.compute(frame, half)
 
 

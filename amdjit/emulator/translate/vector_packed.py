@@ -47,14 +47,14 @@ class PackedOp:
         for number in range(self.sources):
             whole = frame.source(instruction, number + 1, f"v2{self.code}")
             half = b.bitcast(_half(b, whole, selects >> number & 1), self._element)
-            operands.append(modify_input(b, half, bool(negates >> number & 1), False))
+            operands.append(frame.flushed_source(modify_input(b, half, bool(negates >> number & 1), False)))
         if self.accumulates:
             old = frame.registers.vector(vector_register(instruction, "vdst").index)
-            operands.append(b.bitcast(_half(b, old, upper), self._element))
+            operands.append(frame.flushed_source(b.bitcast(_half(b, old, upper), self._element)))
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
         result = expression(b, *operands)
-        return clamp_unit(b, result) if clamp and self.code == "f16" else result
+        return frame.flushed_result(clamp_unit(b, result) if clamp and self.code == "f16" else result)
 
     @property
     def _element(self) -> str:
@@ -108,7 +108,7 @@ def _mixed_source(frame: Frame, instruction: Instruction, number: int) -> Value:
         whole = frame.source(instruction, number + 1, code)
         if is_half:
             half = b.bitcast(_half(b, whole, modifiers.op_sel >> number & 1), "half")
-            value = b.convert("fpext", half, "float")
+            value = b.convert("fpext", frame.flushed_source(half), "float")
         else:
             value = b.bitcast(whole, "float")
     value = modify_input(b, value, bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1))
@@ -124,9 +124,11 @@ def _mixed(half: int | None) -> Emitter:
         if half is None:
             frame.write(instruction, 0, result)
             return
+        frame.round_as(2)
         narrow = b.convert("fptrunc", result, "half")
         if instruction.modifiers.clamp:
             narrow = clamp_unit(b, narrow)
+        narrow = frame.flushed_result(narrow)
         target = vector_register(instruction, "vdst")
         frame.registers.write_half(target.index, half, narrow, frame.mask())
 

@@ -11,7 +11,7 @@ from amdjit.emulator.native.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.eighth_floats import single_to_eighth
 from amdjit.emulator.translate.frame import STATE, Frame
-from amdjit.emulator.translate.operands import modify_float_result, modify_input
+from amdjit.emulator.translate.operands import modify_input
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
 
@@ -46,8 +46,9 @@ def _scalar(name: str, code: str) -> Emitter:
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
-        result = modify_float_result(b, result, modifiers.clamp, frame.output_factor(result, modifiers.omod))
-        frame.write_scalar(instruction.operands[0], b.convert("fptrunc", result, "half") if code == "f16" else result)
+        result = b.convert("fptrunc", result, "half") if code == "f16" else result
+        result = frame.flushed_result(frame.modified_result(result, modifiers))
+        frame.write_scalar(instruction.operands[0], result)
 
     return emit
 
