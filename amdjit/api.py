@@ -15,8 +15,8 @@ from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.compiler import compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
-from amdjit.diagnostics import LaunchError
-from amdjit.frontend import CompileTime, Limits, kernel_annotations
+from amdjit.diagnostics import LaunchError, TypeCheckError
+from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.launching import Loaded, PreparedLaunch, choose_block, written_arguments
 from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
@@ -159,7 +159,10 @@ class Kernel:
                 f"{self.__name__}.compile takes a type for each parameter, such as amdjit.f32[:]; "
                 f"for {name} it was given {argument!r}"
             )
-        check_type(self.__name__, self.parameter_names[position], annotation, argument)
+        try:
+            check_type(self.__name__, self.parameter_names[position], annotation, argument)
+        except TypeCheckError as failure:
+            raise at_annotation(failure, self.function) from None
         return argument.resolved() if isinstance(argument, Array) else argument
 
     def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
@@ -217,10 +220,13 @@ class Kernel:
         self._check_count(len(arguments))
         device = stream.device if isinstance(stream, Stream) else current_device()
         annotations = self._annotations(self._compile_options(device.target))
-        leaves = leaves_of(self.__name__, self.parameter_names, annotations, arguments)
-        by_value = {i for i, a in enumerate(leaves.annotations) if is_const(a) or isinstance(a, Vector)}
-        staging = Staging(device, leaves.names, leaves.values, by_value)
-        kinds = argument_types(self.__name__, leaves, staging.arguments)
+        try:
+            leaves = leaves_of(self.__name__, self.parameter_names, annotations, arguments)
+            by_value = {i for i, a in enumerate(leaves.annotations) if is_const(a) or isinstance(a, Vector)}
+            staging = Staging(device, leaves.names, leaves.values, by_value)
+            kinds = argument_types(self.__name__, leaves, staging.arguments)
+        except TypeCheckError as failure:
+            raise at_annotation(failure, self.function) from None
         loaded = self._load(device, assembled(leaves.shapes, kinds))
         if staging.has_host_arrays and self._warns(loaded.compiled.options):
             self._host_copies.note(staging.host_places, callers=3)

@@ -16,7 +16,7 @@ from amdjit.backend import emit_object, find_linker, link, optimise
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.disk_cache import DiskCache, source_version
-from amdjit.frontend import Limits, type_kernel
+from amdjit.frontend import Limits, definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.lowering import lower
@@ -43,7 +43,7 @@ def compile_kernel(
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
-        raise codes.error(codes.TOO_DEEP, None, function=function.__qualname__) from None
+        raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
     optimized, code_object = _build(llvm, options, environment)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads

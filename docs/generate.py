@@ -85,6 +85,7 @@ def errors() -> str:
         parts.append(f"## {title}")
         parts += [_error(kind) for kind in codes.ALL if kind.code.startswith(prefix)]
     parts += ["## Launches", *(example.markdown() for example in examples("errors", "launch_"))]
+    parts += ["## Warnings", *(example.markdown() for example in examples("warnings"))]
     parts += ["## Faults of a running kernel", *(example.markdown() for example in examples("errors", "fault_"))]
     return page("Errors", "amdjit/diagnostics/codes.py and tests/golden", introduction, parts)
 

@@ -72,6 +72,11 @@ def read_source(function: types.FunctionType) -> FunctionSource:
     return FunctionSource(function, node, text)
 
 
+def definition_span(function: types.FunctionType) -> Span:
+    """Return the place of a function's `def`."""
+    return read_source(function).name_span
+
+
 def _missing(function: types.FunctionType) -> Exception:
     return codes.error(codes.NO_SOURCE, None, function=function.__qualname__, file=function.__code__.co_filename)
 
