@@ -32,6 +32,8 @@ SANITIZER_CHECKS = ("memory", "race", "init", "sync")
 
 _MOST_UNROLLED = 1024
 _MOST_PRINTED = 2**30
+# KiB, MiB, GiB, TiB as powers of two.
+_BINARY = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 class OptionError(AmdjitError, ValueError):
@@ -119,6 +121,7 @@ class Environment:
     cache_dir: AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set; empty: none.
     emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
+    emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
     sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all launches, such as `memory,race`.
@@ -139,6 +142,7 @@ class Environment:
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
+    emulator_memory: int | None = None
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -153,6 +157,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         cache_dir=_cache_dir(variables),
         emulator_threads=_threads(variables),
         emulator_time_limit=_time_limit(variables),
+        emulator_memory=_memory(variables),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
@@ -273,6 +278,16 @@ def _time_limit(variables: Mapping[str, str]) -> float | None:
     if not 0 < seconds < math.inf:
         raise OptionError(f"AMDJIT_EMULATOR_TIME_LIMIT={text!r}: give seconds, more than 0")
     return seconds
+
+
+def _memory(variables: Mapping[str, str]) -> int | None:
+    text = variables.get("AMDJIT_EMULATOR_MEMORY")
+    if not text:
+        return None
+    digits = text[:-1] if text[-1] in _BINARY else text
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18 or int(digits) == 0:
+        raise OptionError(f"AMDJIT_EMULATOR_MEMORY={text!r}: give bytes, more than 0, such as 512M or 8G")
+    return int(digits) << _BINARY.get(text[-1], 0)
 
 
 def _cache_dir(variables: Mapping[str, str]) -> Path | None:

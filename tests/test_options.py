@@ -91,6 +91,7 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_CACHE_DIR": "/somewhere",
         "AMDJIT_EMULATOR_THREADS": "3",
         "AMDJIT_EMULATOR_TIME_LIMIT": "2.5",
+        "AMDJIT_EMULATOR_MEMORY": "3G",
         "ROCM_PATH": "/rocm",
         "PATH": "/bin",
         "AMDJIT_DEBUG": "1",
@@ -98,7 +99,17 @@ def test_every_variable_is_read() -> None:
     }
     target = named_target("gfx1200")
     assert read_environment(variables) == Environment(
-        "emulator:gfx1200", target, "zig", Path("/somewhere"), 3, 2.5, Path("/rocm"), "/bin", True, False
+        "emulator:gfx1200",
+        target,
+        "zig",
+        Path("/somewhere"),
+        3,
+        2.5,
+        Path("/rocm"),
+        "/bin",
+        True,
+        False,
+        emulator_memory=3 << 30,
     )
     assert default_target(read_environment(variables)) == target
 
@@ -125,6 +136,9 @@ def test_the_cache_is_where_the_environment_says(variables: dict[str, str], plac
         ("AMDJIT_EMULATOR_TIME_LIMIT", "-1", "more than 0"),
         ("AMDJIT_EMULATOR_TIME_LIMIT", "nan", "more than 0"),
         ("AMDJIT_EMULATOR_TIME_LIMIT", "soon", "more than 0"),
+        ("AMDJIT_EMULATOR_MEMORY", "0", "more than 0"),
+        ("AMDJIT_EMULATOR_MEMORY", "8GB", "such as 512M"),
+        ("AMDJIT_EMULATOR_MEMORY", "G", "such as 512M"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(name: str, value: str, words: str) -> None:

@@ -57,9 +57,10 @@ class _Lazy:
 class EmulatorDevice:
     """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has ended.
 
-    threads: host threads a launch may use. time_limit: seconds a launch may take, None for no limit. Both default
-    to AMDJIT_EMULATOR_THREADS and AMDJIT_EMULATOR_TIME_LIMIT, then to all processors and no limit. compiler: makes
-    the host code, for this CPU unless given.
+    threads: host threads a launch may use. time_limit: seconds a launch may take, None for no limit. memory: bytes
+    that allocations may take. They default to AMDJIT_EMULATOR_THREADS, AMDJIT_EMULATOR_TIME_LIMIT and
+    AMDJIT_EMULATOR_MEMORY, then to all processors, no limit and the host's memory. compiler: makes the host code, for
+    this CPU unless given.
     """
 
     def __init__(
@@ -69,13 +70,14 @@ class EmulatorDevice:
         time_limit: float | None = None,
         environment: Environment | None = None,
         compiler: HostCompiler | None = None,
+        memory: int | None = None,
     ) -> None:
         settings = environment or read_environment(os.environ)
         self._target = target
         self._threads = threads or settings.emulator_threads or os.cpu_count() or 1
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
-        self._memory = DeviceMemory()
+        self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
         self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
         self._compiler = compiler
@@ -93,7 +95,19 @@ class EmulatorDevice:
     @property
     def description(self) -> str:
         """One line for people."""
-        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s)"
+        limit = self._memory.limit
+        room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
+        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s){room}"
+
+    @property
+    def memory_used(self) -> int:
+        """Bytes of all allocations: arrays, code objects, arguments of kernels."""
+        return self._memory.used
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes that allocations may take, None for as many as the host gives."""
+        return self._memory.limit
 
     @property
     def dlpack_device(self) -> tuple[int, int]:
@@ -200,3 +214,11 @@ class EmulatorDevice:
         if start.seconds is None or end.seconds is None:
             raise ValueError("an event has not been recorded")
         return (end.seconds - start.seconds) * 1e3
+
+
+def _physical_memory() -> int | None:
+    """Return the host's bytes of memory, None where Python does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None

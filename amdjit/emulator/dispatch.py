@@ -13,7 +13,7 @@ from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.faults import fault_from_record
 from amdjit.emulator.interrupts import DeferredInterrupt
-from amdjit.emulator.kernarg import Geometry
+from amdjit.emulator.kernarg import Geometry, segment_size
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
@@ -21,11 +21,13 @@ from amdjit.emulator.native.driver import driver_symbol
 from amdjit.emulator.native.library import NativeLibrary
 from amdjit.emulator.translate.instrument import Instruments
 from amdjit.emulator.workers import Batch, Workers
-from amdjit.emulator.workspace import Plan, Workspace, make_plan
+from amdjit.emulator.workspace import Plan, Workspace, make_plan, private_bytes
 from amdjit.target import Target
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _POLL_SECONDS = 0.05
+# Bytes of a kernarg segment; compilers stay below 4 KiB.
+_MOST_ARGUMENTS = 1 << 20
 # So many geometries of a kernel are kept ready.
 _PLANS = 4
 
@@ -91,7 +93,7 @@ class Dispatcher:
         self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None, checks: Checks
     ) -> None:
         """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it cannot start."""
-        check_launch(function.kernel, geometry, self._target)
+        check_launch(function.kernel, geometry, self._target, self._memory.room)
         wave_size = function.kernel.descriptor.wavefront_size
         compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0, checks.instruments)
         threads = min(self._threads, checks.most_threads)
@@ -115,7 +117,7 @@ class Dispatcher:
         plan = None if plans is None else plans.get(geometry)
         if plan is not None:
             return plan
-        check_launch(function.kernel, geometry, self._target)
+        check_launch(function.kernel, geometry, self._target, self._memory.room)
         wave_size = function.kernel.descriptor.wavefront_size
         self._drive(wave_size)
         compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0)
@@ -158,8 +160,8 @@ def _pause(deadline: float | None) -> float:
     return min(_POLL_SECONDS, max(deadline - time.monotonic(), 0.001))
 
 
-def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
-    """LaunchError if the device could not run such a launch."""
+def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int | None) -> None:
+    """LaunchError if the device could not run such a launch. room: bytes of memory that are left."""
     name = kernel.name
     descriptor = kernel.descriptor
     if descriptor.fp16_overflow:
@@ -177,3 +179,8 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target) -> None:
     lds = kernel.descriptor.group_segment_bytes + geometry.dynamic_lds
     if geometry.dynamic_lds < 0 or lds > target.lds_per_workgroup:
         raise LaunchError(f"{name}: {lds} bytes of LDS are over the limit of {target.lds_per_workgroup}")
+    scratch = private_bytes(kernel) * geometry.items
+    if room is not None and scratch > room:
+        raise LaunchError(f"{name}: a workgroup needs {scratch} bytes of scratch memory, of which {room} are left")
+    if segment_size(kernel) > _MOST_ARGUMENTS:
+        raise LaunchError(f"{name}: {segment_size(kernel)} bytes of arguments are over the limit of {_MOST_ARGUMENTS}")

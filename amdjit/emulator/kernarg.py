@@ -13,6 +13,8 @@ Extent = tuple[int, int, int]
 
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
+# RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
+_SGPRS = 106
 _AXES = "xyz"
 
 
@@ -128,5 +130,8 @@ def user_sgprs(kernel: Kernel, segment: bytes | memoryview, address: int, dispat
 def _preloaded(kernel: Kernel, segment: bytes | memoryview, first: int) -> list[tuple[int, int]]:
     descriptor = kernel.descriptor
     start = 4 * descriptor.kernarg_preload_offset
-    dwords = struct.unpack_from(f"<{descriptor.kernarg_preload_dwords}I", segment, start)
+    count = descriptor.kernarg_preload_dwords
+    if start + 4 * count > _padded(kernel) or first + count > _SGPRS:
+        raise LaunchError(f"{kernel.name}: {count} dwords of arguments from byte {start} on cannot be put in registers")
+    dwords = struct.unpack_from(f"<{count}I", segment, start)
     return [(first + index, value) for index, value in enumerate(dwords)]

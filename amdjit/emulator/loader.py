@@ -206,11 +206,11 @@ def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
     """Copy the segments to one allocation, of which writable segments may be written; returns address and bias."""
     low = min(segment.address for segment in code_object.segments) & ~0xFFF
     high = max(segment.end for segment in code_object.segments)
-    image = np.zeros(high - low, np.uint8)
+    pieces = tuple((s.address - low, s.end - low, s.writable) for s in code_object.segments if s.memory_size)
+    base = memory.allocate(high - low, "code object", pieces)
+    image = np.frombuffer(memory.view(base, high - low), np.uint8)
+    image[:] = 0
     for segment in code_object.segments:
         start = segment.address - low
         image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
-    pieces = tuple((s.address - low, s.end - low, s.writable) for s in code_object.segments if s.memory_size)
-    base = memory.allocate(high - low, "code object", pieces)
-    memory.write(base, image.data)
     return base, base - low

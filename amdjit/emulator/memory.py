@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import gc
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,10 @@ class DeviceMemory:
     that no other thread and no collection can divide (docs.python.org/3/faq/library.html, thread-safe operations).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
+        """Allow so many bytes in all, None for as many as the host gives."""
+        self.limit = limit
+        self._sizes: dict[int, int] = {}
         self._ranges: dict[int, Range] = {}
         self._change = object()  # another one after each change of `_ranges`
         self.quarantine = Quarantine()
@@ -74,6 +78,8 @@ class DeviceMemory:
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
         size = max(nbytes, 1)
+        if self.limit is not None and size > self.limit - self.used:
+            self._make_room(size)
         gap = TRACKED_GAP if tracked else GAP
         try:
             storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + gap, np.uint8)
@@ -81,6 +87,7 @@ class DeviceMemory:
             raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
         start = -(-storage.ctypes.data // ALIGNMENT) * ALIGNMENT
         made = call_place() if tracked else None
+        self._sizes[start] = size
         self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage, made)
         self._change = object()
         return start
@@ -88,11 +95,31 @@ class DeviceMemory:
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at `address`."""
         freed = self._ranges.pop(address, None)
+        self._sizes.pop(address, None)
         if freed is None:
             raise BackendError(f"free: no allocation starts at {address:#x}{self._freed_before(address)}")
         if freed.made is not None:
             self.quarantine.add(Freed(freed.start, freed.end, freed.made, call_place(), freed.storage))
         self._change = object()
+
+    @property
+    def used(self) -> int:
+        """Bytes of all allocations."""
+        return sum(list(self._sizes.values()))
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that may still be allocated, None for as many as the host gives."""
+        return None if self.limit is None else max(self.limit - self.used, 0)
+
+    def _make_room(self, size: int) -> None:
+        gc.collect()  # arrays in reference cycles are freed only so
+        assert self.limit is not None
+        if size > self.limit - self.used:
+            raise BackendError(
+                f"out of memory: {size} bytes asked for, {self.used} of the emulator's {self.limit} are in use "
+                "(AMDJIT_EMULATOR_MEMORY sets how many it has)"
+            )
 
     def _freed_before(self, address: int) -> str:
         before = self.quarantine.find(address)

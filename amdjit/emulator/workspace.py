@@ -193,7 +193,7 @@ class Workspace:
         compiled, waves = plan.compiled, plan.waves
         lds = plan.kernel.descriptor.group_segment_bytes + plan.geometry.dynamic_lds
         lds_stride = -(-lds // 64) * 64
-        lane_bytes = _private_bytes(plan.kernel)
+        lane_bytes = private_bytes(plan.kernel)
         group_bytes = waves * (plan.state_bytes + lane_bytes * plan.wave_size) + lds_stride
         residents = _residents(plan, group_bytes)
         sites = self._buffer(len(compiled.site_pcs) * SITE_ROW * 8)
@@ -216,7 +216,8 @@ class Workspace:
             context[place] = value
 
 
-def _private_bytes(kernel: Kernel) -> int:
+def private_bytes(kernel: Kernel) -> int:
+    """Return how many bytes of scratch memory a work-item has."""
     private = kernel.descriptor.private_segment_bytes
     if kernel.metadata.uses_dynamic_stack:
         private = max(private, _DYNAMIC_STACK)
