@@ -1,7 +1,7 @@
 """Functions of real numbers, each for the types that LLVM selects on amdgcn; no f64 exponentials (LLVM has none).
 
-`sin`, `cos`, `tan` and powers are missing: LLVM has only forms without range reduction. The instructions themselves
-are `amdgcn.sinf` and `amdgcn.cosf` (the argument counts full turns).
+`sin`, `cos` and `tan` are missing: LLVM has only forms without range reduction. Powers: power.py. The instructions
+themselves are `amdgcn.sinf` and `amdgcn.cosf` (the argument counts full turns).
 
 Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Floating-Point Test Intrinsics"; RDNA4 ISA,
 `v_exp`, `v_log`, `v_rcp`, `v_rsq`, `v_sqrt`.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.intrinsics import arithmetic, complex_functions
+from amdjit.intrinsics import arithmetic, complex_functions, power
 from amdjit.intrinsics import math as real
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
@@ -28,6 +28,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "floor": real.floor_to_int,
     "ceil": real.ceil_to_int,
     "trunc": real.trunc_to_int,
+    "pow": power.power,
     "radians": real.radians,
     "degrees": real.degrees,
     "fma": arithmetic.fma,

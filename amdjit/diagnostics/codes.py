@@ -197,7 +197,8 @@ JOIN_TYPES = ErrorKind(
     TypeCheckError,
     "{name} would be {left} on one way here and {right} on another",
     "{left} meets {right}",
-    "give it one type on both ways, for example by a conversion such as `f32(...)`",
+    "give it one type on both ways, for example by a conversion such as `f32(...)`; "
+    "in place of None or a string use a number",
 )
 CONDITION_TYPE = ErrorKind(
     "AJ0216",
@@ -289,7 +290,7 @@ UNDEFINED_NAME = ErrorKind(
     CompileError,
     "`{name}` {reason}",
     "no single value here",
-    "assign it before the branch or loop",
+    "assign it before the branch or loop; in place of None or a string, which have no run-time form, use a number",
 )
 UNSUPPORTED_GLOBAL = ErrorKind(
     "AJ0303",

@@ -23,7 +23,7 @@ from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, 
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
-from amdjit.frontend.operators import fold
+from amdjit.frontend.operators import binary, fold
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
@@ -318,6 +318,11 @@ def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.C
     raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
 
 
+def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    base, exponent = arguments.exactly(builder, node, "pow", ("base", "exp"))
+    return binary(builder, ast.Pow, base, exponent, node)
+
+
 _BUILTINS: Mapping[Any, _Handler] = {
     abs: _absolute,
     dataclasses.replace: replaced,
@@ -328,6 +333,7 @@ _BUILTINS: Mapping[Any, _Handler] = {
     len: _length,
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
+    pow: _pow,
     range: _range_elsewhere,
     **OPERATOR_FUNCTIONS,
     **TUPLE_FUNCTIONS,

@@ -204,7 +204,8 @@ def _carry(
             continue
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
-            builder.names[name] = Undefined("has no single value in the loop that assigns it")
+            before = describe(binding) if isinstance(binding, CompileTime) else "no number"
+            builder.names[name] = Undefined(f"has no single value in the loop that assigns it: it is {before} before")
             continue
         type = wider.get(name)
         if isinstance(binding, tree.Variable) and type in (None, binding.type):

@@ -11,7 +11,8 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import complex_type, convert, is_complex, materialise, pair, scalar_of_complex, truth
+from amdjit.frontend.conversion import convert, is_complex, materialise, pair, truth
+from amdjit.frontend.powers import power
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.special_methods import (
@@ -81,7 +82,7 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
         result = fold(builder, node, compute, known[0].value, known[1].value)
         return outside_value(builder, result.value, "the result", node)
     if symbol is BinaryOperator.POWER:
-        return _power(builder, left, right, node)
+        return power(builder, left, right, node, lambda x, y: binary(builder, ast.Mult, x, y, node))
     if is_complex(left) or is_complex(right):
         return complexes.binary(builder, symbol, left, right, node)
     if symbol is BinaryOperator.ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
@@ -148,41 +149,6 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
     target = f64 if scalar.bits == 64 else f32
     vector = value.type
     return convert(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
-
-
-_LARGEST_POWER = 64
-
-
-def _power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST) -> Value:
-    """`x ** n` for a small constant n is multiplications, in the order of binary powering."""
-    value = exponent.value if isinstance(exponent, CompileTime) else None
-    is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
-    if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
-        raise builder.error(
-            codes.OPERAND_TYPES,
-            node,
-            operator="**",
-            left=describe(base),
-            right=describe(exponent),
-            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or `exp2(y * log2(x))` on floats",
-        )
-    assert isinstance(value, int)
-    held = builder.hold(base, "base", node)
-    one = _one(builder, base, node)
-    result: Value = one
-    while value:
-        if value & 1:
-            result = held if result is one else binary(builder, ast.Mult, result, held, node)
-        value >>= 1
-        if value:
-            held = builder.hold(binary(builder, ast.Mult, held, held, node), "base", node)
-    return result
-
-
-def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:
-    if isinstance(base, tree.Expression):
-        return convert(builder, CompileTime(1), base.type, node)
-    return builder.unpack(convert(builder, CompileTime(1), complex_type(scalar_of_complex(base)), node))
 
 
 def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:

@@ -231,3 +231,58 @@ def test_a_type_among_the_arguments_is_an_annotation() -> None:
         assert out.tolist() == [300, 303, 306, 309]
         in_a_type[1, 4](np.arange(100, 104, dtype=np.uint8), out, amdjit.u8)
         assert out.tolist() == [44, 47, 50, 53]
+
+
+@dataclasses.dataclass(frozen=True)
+class Moded:
+    value: Any
+    mode: Any = None
+
+
+def mode_changes_in_a_loop(out):
+    record = Moded(out[0], "first")
+    for k in range(4):
+        record = Moded(record.value + k, "later")
+    out[0] = record.value
+
+
+def none_becomes_a_number(out):
+    record = Moded(out[0])
+    for k in range(4):
+        record = Moded(record.value + k, out[k])
+    out[0] = record.value
+
+
+def none_at_first(out):
+    best = None
+    for k in range(4):
+        if best is None or out[k] > best:
+            best = out[k]
+    out[0] = best
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (mode_changes_in_a_loop, "mode: 'first'\\) on one way here and Moded\\(value: i32, mode: 'later'"),
+        (none_becomes_a_number, "mode: None\\) on one way here and Moded\\(value: i32, mode: i32"),
+        (none_at_first, "`best` has no single value in the loop that assigns it: it is None before"),
+    ],
+)
+def test_what_is_known_when_compiling_cannot_change_in_a_loop(function: Any, text: str) -> None:
+    with pytest.raises(CompileError, match=text) as caught:
+        amdjit.kernel(function).compile(i32[:])
+    assert "use a number" in str(caught.value)
+
+
+def none_goes_round(i, a, b):
+    record = Moded(a[i])
+    for k in range(3):
+        record = Moded(record.value * 2 + k)
+        if record.mode is not None:
+            record = Moded(record.mode.nowhere)
+    b[i] = record.value
+
+
+def test_a_none_that_stays_none_goes_round_a_loop() -> None:
+    same_as_python(none_goes_round, np.arange(8, dtype=np.int32), np.zeros(8, np.int32), lanes=8)

@@ -1,11 +1,11 @@
 """What is refused: power."""
 
 import amdjit
-from amdjit import f32
+from amdjit import f64
 
 
 @amdjit.kernel
-def power(a: f32[:], y: f32):
+def power(a: f64[:], y: f64):
     a[0] = a[0] ** y
 
 

@@ -1,0 +1,74 @@
+"""Powers: `x ** n`."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.conversion import complex_type, convert, is_complex, scalar_of_complex
+from amdjit.frontend.promotion import common_scalar, literal_type
+from amdjit.frontend.values import CompileTime, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, f32
+
+_LARGEST_POWER = 64
+
+
+def power(
+    builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST, multiply: Callable[[Value, Value], Value]
+) -> Value:
+    """Type `base ** exponent`: for a small constant exponent multiplications, in the order of binary powering."""
+    value = exponent.value if isinstance(exponent, CompileTime) else None
+    is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
+    if not is_exponent and (common := _small_float(base, exponent)) is not None:
+        return _float_power(builder, base, exponent, common, node)
+    if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
+        raise builder.error(
+            codes.OPERAND_TYPES,
+            node,
+            operator="**",
+            left=describe(base),
+            right=describe(exponent),
+            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or an f32 operand and none of f64",
+        )
+    assert isinstance(value, int)
+    held = builder.hold(base, "base", node)
+    one = _one(builder, base, node)
+    result: Value = one
+    while value:
+        if value & 1:
+            result = held if result is one else multiply(result, held)
+        value >>= 1
+        if value:
+            held = builder.hold(multiply(held, held), "base", node)
+    return result
+
+
+def _small_float(base: Value, exponent: Value) -> Scalar | None:
+    """Return the common type of two numbers if that is a float of at most 32 bits."""
+    known = [value.type for value in (base, exponent) if isinstance(value, tree.Expression)]
+    types = [type for type in known if isinstance(type, Scalar)]
+    weak = [value.value for value in (base, exponent) if isinstance(value, CompileTime)]
+    if len(known) != len(types) or len(types) + len(weak) != 2 or not all(isinstance(w, (int, float)) for w in weak):
+        return None
+    common = common_scalar(types[0], types[-1])
+    if weak and common is not None:
+        common = literal_type(weak[0], common)  # type: ignore[arg-type]
+    return common if common is not None and common.is_float and common.bits <= 32 and not common.storage_only else None
+
+
+def _float_power(builder: FunctionBuilder, base: Value, exponent: Value, common: Scalar, node: ast.AST) -> Value:
+    """`x ** y` of floats up to f32, computed as f32."""
+    function = builder.session.builtins[math.pow]
+    operands = tuple(convert(builder, convert(builder, value, common, node), f32, node) for value in (base, exponent))
+    result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
+    return convert(builder, result, common, node)
+
+
+def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:
+    if isinstance(base, tree.Expression):
+        return convert(builder, CompileTime(1), base.type, node)
+    return builder.unpack(convert(builder, CompileTime(1), complex_type(scalar_of_complex(base)), node))
