@@ -261,16 +261,22 @@ def kernel_annotations(
     parameter_names(builder)
     result: list[Type | CompileTime | None] = []
     for argument in arguments_of(source.node):
-        if argument.annotation is None:
-            result.append(None)
-            continue
-        value = annotation_value(builder, argument.annotation)
-        if is_const(value) or record_class(value) is not None:
-            assert isinstance(value, CompileTime)
-            result.append(value)
-        else:
-            result.append(annotated_type(builder, value, argument.arg, argument.annotation))
+        try:
+            result.append(_annotation(builder, argument))
+        except CompileError as failure:
+            builder.refuse(failure)
+    raise_all(in_source_order(builder.failures))
     return tuple(result)
+
+
+def _annotation(builder: FunctionBuilder, argument: ast.arg) -> Type | CompileTime | None:
+    if argument.annotation is None:
+        return None
+    value = annotation_value(builder, argument.annotation)
+    if is_const(value) or record_class(value) is not None:
+        assert isinstance(value, CompileTime)
+        return value
+    return annotated_type(builder, value, argument.arg, argument.annotation)
 
 
 def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> FunctionBuilder:

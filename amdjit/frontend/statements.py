@@ -24,7 +24,13 @@ from amdjit.types import Array, Tuple, Type, Vector
 
 def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
     """`a = b = value`, also with tuples of targets."""
-    value = builder.evaluate(node.value)
+    try:
+        value = builder.evaluate(node.value)
+    except CompileError:
+        # The indices of the targets may be wrong as well.
+        subscripts = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        builder.evaluate_all([node.value, *(part for target in subscripts for part in (target.value, target.slice))])
+        raise
     if len(node.targets) > 1 or isinstance(node.targets[0], (ast.Tuple, ast.List)):
         value = builder.hold(value, "value", node.value)
     for target in node.targets:
