@@ -127,6 +127,10 @@ class EmulatorDevice:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
         return self._memory.allocate(nbytes, tracked=self._tracks_memory or is_on("memory"))
 
+    def share(self, address: int) -> None:
+        """Count all of the allocation that holds `address` as written: others may write it unseen from now on."""
+        self._memory.written.forget(self._memory.check(address, 0))
+
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at that address."""
         self._memory.free(address)

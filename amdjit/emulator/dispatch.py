@@ -45,7 +45,9 @@ class Checks(Protocol):
         """How many host threads may run the launch."""
         ...
 
-    def prepare(self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry) -> int:
+    def prepare(
+        self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int, residents: int
+    ) -> int:
         """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
         ...
 
@@ -72,6 +74,7 @@ class Dispatcher:
         plan = self._plan(function, geometry)
         drive = self._drives[plan.wave_size]
         workspace = plan.take(self._memory)
+        self._memory.written.launched()
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
         if plan.short:
             # It ends before anybody could want to interrupt it.
@@ -99,7 +102,7 @@ class Dispatcher:
         threads = min(self._threads, checks.most_threads)
         plan = make_plan(function, compiled, geometry, threads)
         workspace = plan.take(self._memory)
-        address = checks.prepare(function, compiled, geometry)
+        address = checks.prepare(function, compiled, geometry, threads, workspace.residents)
         workspace.begin(kernarg, next(self._dispatches), checks.table(self._memory.table()), address)
         self._run(workspace, self._drive(wave_size), time_limit)
         workspace.end()

@@ -57,7 +57,9 @@ class Context(IntEnum):
     LDS_ALL = 22
     LDS_STRIDE = 23
     EPOCHS = 24
-    FIELDS = 25
+    # Which of the launch's host threads it is, from 0 on.
+    THREAD = 25
+    FIELDS = 26
 
 
 class SlotField(IntEnum):

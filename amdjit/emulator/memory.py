@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.checks.quarantine import CallPlace, Freed, Quarantine, call_place
+from amdjit.emulator.checks.written_memory import WrittenMemory
 from amdjit.emulator.layout import TABLE_ROW
 
 ALIGNMENT = 256
@@ -66,6 +67,7 @@ class DeviceMemory:
         self._ranges: dict[int, Range] = {}
         self._change = object()  # another one after each change of `_ranges`
         self.quarantine = Quarantine()
+        self.written = WrittenMemory()
         self._table: tuple[object, Table] | None = None  # and the change that it is of
 
     def allocate(
@@ -89,6 +91,8 @@ class DeviceMemory:
         made = call_place() if tracked else None
         self._sizes[start] = size
         self._ranges[start] = Range(start, start + size, label, pieces or ((0, size, True),), storage, made)
+        if not label:
+            self.written.allocated(start, size)
         self._change = object()
         return start
 
@@ -100,6 +104,7 @@ class DeviceMemory:
             raise BackendError(f"free: no allocation starts at {address:#x}{self._freed_before(address)}")
         if freed.made is not None:
             self.quarantine.add(Freed(freed.start, freed.end, freed.made, call_place(), freed.storage))
+        self.written.forget(address)
         self._change = object()
 
     @property
@@ -142,13 +147,18 @@ class DeviceMemory:
         self._table = (change, table)
         return table
 
-    def check(self, address: int, nbytes: int) -> None:
-        """BackendError unless one allocation holds all of [address, address + nbytes)."""
+    def bounds(self) -> list[tuple[int, int]]:
+        """Return the first byte and the one past the last of all allocations."""
+        return [(allocation.start, allocation.end) for allocation in self._ranges.copy().values()]
+
+    def check(self, address: int, nbytes: int) -> int:
+        """Return the start of the allocation that holds all of [address, address + nbytes); BackendError without."""
         ranges = self._ranges.copy()
         starts = sorted(ranges)
         index = bisect.bisect_right(starts, address) - 1
         if index < 0 or address + nbytes > ranges[starts[index]].end:
             raise BackendError(f"{nbytes} bytes at {address:#x} are in no allocation of this device")
+        return starts[index]
 
     def view(self, address: int, nbytes: int) -> memoryview:
         """Return the first bytes of the allocation that starts at `address`; the view keeps them alive."""
@@ -158,9 +168,10 @@ class DeviceMemory:
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy host bytes in."""
-        self.check(address, data.nbytes)
+        start = self.check(address, data.nbytes)
         if data.nbytes:
             _view(address, data.nbytes)[:] = np.frombuffer(data, np.uint8)
+            self.written.wrote(start, address - start, data.nbytes)
 
     def read(self, destination: memoryview, address: int) -> None:
         """Copy bytes out to writable host memory."""
@@ -170,10 +181,11 @@ class DeviceMemory:
 
     def copy(self, destination: int, source: int, nbytes: int) -> None:
         """Copy between two places, which may overlap."""
-        self.check(destination, nbytes)
+        start = self.check(destination, nbytes)
         self.check(source, nbytes)
         if nbytes:
             ctypes.memmove(destination, source, nbytes)
+            self.written.wrote(start, destination - start, nbytes)
 
     def holding(self, address: int) -> Range | None:
         """Return the allocation that an address lies in."""

@@ -97,7 +97,8 @@ def make_plan(function: EmulatedFunction, compiled: CompiledKernel, geometry: Ge
 class Workspace:
     """The memory that native code works with in one launch at a time; it must outlive the native calls.
 
-    contexts: the address of each host thread's context. nbytes: about what it takes.
+    contexts: the address of each host thread's context. nbytes: about what it takes. residents: how many workgroups a
+    host thread may have under way.
     """
 
     def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
@@ -105,6 +106,7 @@ class Workspace:
         self._kernel, self._geometry = plan.kernel, plan.geometry
         self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
         self.nbytes = 0
+        self.residents = 1
         size = segment_size(plan.kernel)
         self._address = memory.allocate(size, "kernel arguments", ((0, size, False),))
         weakref.finalize(self, memory.free, self._address).atexit = False
@@ -121,7 +123,8 @@ class Workspace:
         self._table: Table | None = None
         self._rows: NDArray[np.uint64] | None = None
         self._contexts: NDArray[np.uint64] = np.zeros((plan.threads, Context.FIELDS), np.uint64)
-        for context in self._contexts:
+        for thread, context in enumerate(self._contexts):
+            context[Context.THREAD] = thread
             self._fill(context, plan)
         self.contexts = [row.ctypes.data for row in self._contexts]
 
@@ -195,7 +198,7 @@ class Workspace:
         lds_stride = -(-lds // 64) * 64
         lane_bytes = private_bytes(plan.kernel)
         group_bytes = waves * (plan.state_bytes + lane_bytes * plan.wave_size) + lds_stride
-        residents = _residents(plan, group_bytes)
+        residents = self.residents = _residents(plan, group_bytes)
         sites = self._buffer(len(compiled.site_pcs) * SITE_ROW * 8)
         self._sites.append(sites)
         values = {

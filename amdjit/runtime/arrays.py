@@ -191,6 +191,7 @@ class DeviceArray:
         if dl_device is not None and tuple(dl_device) != self.device.dlpack_device:
             raise BufferError(f"the memory is on DLPack device {self.device.dlpack_device}, not on {dl_device}")
         self.device.synchronize()
+        self.device.share(self.address)
         return dlpack.export(
             dlpack.Tensor(self.address, self.device.dlpack_device, self.dtype, self.shape, self.strides, self._owner)
         )

@@ -64,6 +64,10 @@ class Device(Protocol):
         """Allocate device memory, at least 256-byte aligned; never address 0. BackendError when out of memory."""
         ...
 
+    def share(self, address: int) -> None:
+        """Called before others get an allocation's address and may write to it by themselves."""
+        ...
+
     def free(self, address: int) -> None:
         """Give an allocation back. Waits for work that may use it."""
         ...

@@ -175,6 +175,9 @@ class HipDevice:
                 raise error.with_detail(self._free_memory()) from None
             raise
 
+    def share(self, address: int) -> None:
+        """Nothing to do: nobody here asks who writes to memory."""
+
     def free(self, address: int) -> None:
         """Give an allocation back. HIP waits for the work of the device first."""
         _call("free memory", self._hip.hipFree, address)

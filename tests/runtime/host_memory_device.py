@@ -87,6 +87,9 @@ class HostMemoryDevice:
         self._streams += 1
         return f"stream {self._streams}"
 
+    def share(self, address: int) -> None:
+        pass
+
     def synchronize_stream(self, stream: Any) -> None:
         self.synchronizations += 1
 

@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.check_settings import Request
-from amdjit.diagnostics.errors import KernelFault
+from amdjit.code_object import Kernel
+from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.definedness import UndefinedValues
 from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.init_reports import InitReports
+from amdjit.emulator.checks.launch_shadows import LaunchShadows, launch_shadows
 from amdjit.emulator.checks.memory import memory_report
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.kernarg import Geometry
@@ -20,13 +24,15 @@ from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.translate.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
-INSTRUMENTS: Mapping[str, type[Instrument]] = {}
+INSTRUMENTS: Mapping[str, type[Instrument]] = {"init": UndefinedValues}
 # What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are the memory check's.
-DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport]] = {
+DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]] = {
     0: memory_report,
     MEMORY_KINDS: memory_report,
 }
 _KINDS_OF_A_CHECK = 32
+_MOST_THREADS = 64
+_WAVE_LANES = 32
 assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
 
 
@@ -41,6 +47,7 @@ class Session:
         self._fields[Sanitizer.ROWS] = self._rows.ctypes.data
         self._fields[Sanitizer.ROW_MASK] = REPORT_ROWS - 1
         self._facts: LaunchFacts | None = None
+        self._shadows: LaunchShadows | None = None
 
     @property
     def instruments(self) -> Instruments:
@@ -50,12 +57,22 @@ class Session:
     @property
     def most_threads(self) -> int:
         """How many host threads may run the launch."""
-        return 1 if "race" in self._request.checks else 1 << 16
+        return 1 if "race" in self._request.checks else _MOST_THREADS
 
-    def prepare(self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry) -> int:
-        """Make the memory that the checks work with; return its address."""
+    def prepare(
+        self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int, residents: int
+    ) -> int:
+        """Make the memory that the checks work with; return its address.
+
+        threads, residents: host threads, and the workgroups that each may have under way.
+        """
         arguments, memory = self._request.arguments, self._memory
         self._facts = LaunchFacts(function, compiled, geometry, arguments, memory, memory.quarantine)
+        if "init" in self._request.checks:
+            self._shadows = launch_shadows(memory, function, compiled, geometry, threads, residents)
+            self._fields[Sanitizer.INIT] = self._shadows.fields.ctypes.data
+        else:
+            memory.written.launched()
         return self._fields.ctypes.data
 
     def table(self, table: Table) -> Table:
@@ -74,9 +91,12 @@ class Session:
         found = [Row(row) for row in self._rows if row[Report.KEY]]
         found.sort(key=lambda row: row[Report.SEQUENCE])
         reports = []
+        descriptions = {**DESCRIPTIONS, INIT_KINDS: InitReports(found).report}
         for row in found:
-            describe = DESCRIPTIONS[row[Report.KIND] // _KINDS_OF_A_CHECK * _KINDS_OF_A_CHECK]
-            reports.append(describe(row, self._facts))
+            describe = descriptions[row[Report.KIND] // _KINDS_OF_A_CHECK * _KINDS_OF_A_CHECK]
+            report = describe(row, self._facts)
+            if report is not None:
+                reports.append(report)
         return _one_a_line(reports)[: self._request.limit]
 
 
@@ -89,12 +109,20 @@ def run_checked(
     request: Request,
 ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
     """Launch with checks. Returns the reports, and what stopped the launch if something did."""
+    if "init" in request.checks:
+        _check_wave_size(function.kernel)
     session = Session(dispatcher.memory, request)
     try:
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
         return session.reports(), fault
     return session.reports(), None
+
+
+def _check_wave_size(kernel: Kernel) -> None:
+    """LaunchError for a kernel that the check for undefined values does not know."""
+    if kernel.descriptor.wavefront_size != _WAVE_LANES:
+        raise LaunchError(f'{kernel.name}: sanitize("init") checks wave32 code only; leave out wave_size=64')
 
 
 def _is_input(request: Request, start: int, end: int) -> bool:

@@ -207,7 +207,8 @@ def _issue(instruction: Instruction, state: _State) -> None:
             state[place, counter] = _Flight(0, instruction.pc)
 
 
-def _places(register: Register) -> Iterable[Place]:
+def places_of(register: Register) -> Iterable[Place]:
+    """Return the registers that an operand covers."""
     if register.file is RegisterFile.SCC:
         return [("s", SCC_SLOT)]
     if register.file is RegisterFile.VGPR:
@@ -216,7 +217,7 @@ def _places(register: Register) -> Iterable[Place]:
     return [] if slot is None else [("s", number) for number in range(slot, slot + register.dwords)]
 
 
-def _operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
+def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
     """Yield (written, read, register) of both halves of an instruction."""
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
         for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
@@ -225,9 +226,9 @@ def _operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]
 
 
 def _results(instruction: Instruction) -> Iterator[Place]:
-    for written, _, register in _operands(instruction):
+    for written, _, register in register_operands(instruction):
         if written:
-            yield from _places(register)
+            yield from places_of(register)
 
 
 def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
@@ -237,9 +238,9 @@ def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
     """
     filled = effect_of(instruction).fills
     written_later = []
-    for written, read, register in _operands(instruction):
+    for written, read, register in register_operands(instruction):
         merges = filled and written and register.dwords == 1
-        for place in _places(register):
+        for place in places_of(register):
             if read and not merges:
                 yield place, False
             elif written:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from amdjit.disk_cache import DiskCache
+from amdjit.emulator.checks.native_shadow import shadow_sources
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.driver import driver_symbol, driver_text
@@ -58,6 +59,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_sin": sine_text,
         "aj_cos": cosine_text,
         **_access_sources(),
+        **shadow_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
         **_matrix_sources(matrix_rows),
         **rounded_sources(),

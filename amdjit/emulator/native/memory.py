@@ -21,14 +21,14 @@ from amdjit.emulator.native.blocks import ROW_TYPE, load_block, rows_to_dwords, 
 from amdjit.emulator.native.function import V32, V64, NativeFunction, i32, i64
 
 SIZES = (1, 2, 4, 8, 12, 16)
-_ADDRESS = {
+ADDRESS_PARAMETERS = {
     "s": (("i64", "base"), (V32, "offset")),
     "v": ((V32, "low"), (V32, "high"), ("i64", "base")),
     "l": ((V32, "offset"), ("i32", "base")),
     "p": ((V32, "offset"), ("i32", "base")),
     "f": ((V32, "low"), (V32, "high"), ("i64", "base")),
 }
-SPACES = tuple(_ADDRESS)
+SPACES = tuple(ADDRESS_PARAMETERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def access_text(access: Access, attributes: str) -> str:
     Parameters: context, site, the address as its space has it, exec, then the data: a vector to store for up to
     4 bytes, else a pointer to vectors (also for loads; loads up to 4 bytes return the vector).
     """
-    parameters = [("ptr", "context"), ("i32", "site"), *_ADDRESS[access.space], ("i32", "exec")]
+    parameters = [("ptr", "context"), ("i32", "site"), *ADDRESS_PARAMETERS[access.space], ("i32", "exec")]
     if access.by_pointer:
         parameters.append(("ptr", "data"))
     elif access.store:

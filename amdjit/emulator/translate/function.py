@@ -50,7 +50,7 @@ from amdjit.emulator.translate.frame import (
     Sites,
 )
 from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
-from amdjit.emulator.translate.instrument import Instruments
+from amdjit.emulator.translate.instrument import Instruments, begin_function
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.rounding import RoundingBuilder, rounding_shift
@@ -114,7 +114,7 @@ class _Translation:
         self._in_memory = registers_in_memory(graph, wave_size)
         registers = Registers(self._builder, self._in_memory, wave_size)
         self._frame = Frame(self._builder, registers, Sites([graph.entry]), natives, modes=self._modes)
-        self._frame.instruments = tuple(kind() for kind in instruments)
+        self._frame.instruments = begin_function(instruments, graph, full_waves)
         self._pauses: list[_Pause] = []
         self._polls = 0
         self._exits: list[_Poll] = []

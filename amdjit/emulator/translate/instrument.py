@@ -10,7 +10,7 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Value
 
 if TYPE_CHECKING:
-    from amdjit.emulator.translate.control_flow import Block
+    from amdjit.emulator.translate.control_flow import Block, Graph
     from amdjit.emulator.translate.frame import Frame
 
 
@@ -46,6 +46,9 @@ class Instrument:
 
     name: ClassVar[str]
 
+    def begin_function(self, graph: Graph, full_waves: bool) -> None:
+        """Called first. full_waves: all lanes of every wave start active."""
+
     def begin_block(self, frame: Frame, block: Block) -> None:
         """Called at the start of each machine block."""
 
@@ -64,3 +67,11 @@ class Instrument:
 
 
 Instruments = tuple[type[Instrument], ...]
+
+
+def begin_function(kinds: Instruments, graph: Graph, full_waves: bool) -> tuple[Instrument, ...]:
+    """Make the instruments for one kernel."""
+    made = tuple(kind() for kind in kinds)
+    for instrument in made:
+        instrument.begin_function(graph, full_waves)
+    return made

@@ -9,6 +9,9 @@ take their addresses; all others are stack slots that LLVM turns into SSA values
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.emulator.ir import Builder, Value, constant, element_of, vector
 from amdjit.emulator.layout import (
@@ -126,6 +129,15 @@ class Registers:
     def in_memory(self, index: int) -> bool:
         """Tell whether a vector register lives in the state memory."""
         return index + self._first in self._in_memory
+
+    @contextmanager
+    def stand_in(self, values: Mapping[int, Value]) -> Iterator[None]:
+        """Let vector registers hold other values for a while, which leave no trace."""
+        views, dirty = {key: dict(known) for key, known in self._views.items()}, set(self._dirty)
+        for index, value in values.items():
+            self._write("v", index + self._first, value)
+        yield
+        self._views, self._dirty = views, dirty
 
     # Raw registers
 

@@ -1,0 +1,64 @@
+"""The shadows of one launch: device memory's, and each host thread's LDS, private memory and registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.emulator.checks.shadow_layout import PADDING, RANGE_ROW, WAVE_BYTES, Shadows
+from amdjit.emulator.checks.written_memory import table_rows
+from amdjit.emulator.kernarg import Geometry
+from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.workspace import private_bytes
+
+_WAVE_LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShadows:
+    """What native code works with; it must outlive the launch. fields: a row of `Shadows` for each host thread."""
+
+    fields: NDArray[np.uint64]
+    kept: tuple[Any, ...]
+
+
+def launch_shadows(
+    memory: DeviceMemory,
+    function: EmulatedFunction,
+    compiled: CompiledKernel,
+    geometry: Geometry,
+    threads: int,
+    residents: int,
+) -> LaunchShadows:
+    """Make the shadows of a launch on so many host threads, each with so many workgroups under way at most."""
+    rows, kept = table_rows(memory.bounds(), memory.written)
+    descriptor = function.kernel.descriptor
+    waves = -(-geometry.items // _WAVE_LANES)
+    # LDS and private memory have a byte of shadow for each dword, at the same distances as the memory itself.
+    lds = -(-(descriptor.group_segment_bytes + geometry.dynamic_lds) // 64) * 16
+    scratch = private_bytes(function.kernel) * _WAVE_LANES // 4
+    sizes = (lds * residents, scratch * waves * residents, WAVE_BYTES * waves * residents)
+    fields: NDArray[np.uint64] = np.zeros((threads, Shadows.FIELDS), np.uint64)
+    buffers: list[NDArray[Any]] = [rows, *kept]
+    for row in fields:
+        ranges: NDArray[np.uint64] = np.zeros(len(compiled.site_pcs) * RANGE_ROW, np.uint64)
+        shadows = [np.zeros(size + PADDING, np.uint8) for size in sizes]
+        buffers += [ranges, *shadows]
+        values = {
+            Shadows.RANGES: ranges.ctypes.data,
+            Shadows.TABLE: rows.ctypes.data,
+            Shadows.TABLE_COUNT: len(rows),
+            Shadows.LDS: shadows[0].ctypes.data,
+            Shadows.LDS_BYTES: lds,
+            Shadows.SCRATCH: shadows[1].ctypes.data,
+            Shadows.SCRATCH_BYTES: scratch,
+            Shadows.REGISTERS: shadows[2].ctypes.data,
+            Shadows.WAVES: waves,
+        }
+        for place, value in values.items():
+            row[place] = value
+    return LaunchShadows(fields, tuple(buffers))
