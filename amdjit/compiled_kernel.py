@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,6 @@ from typing import Any
 from amdjit.backend import annotate_assembly, emit_assembly
 from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.diagnostics.performance import Finding
-from amdjit.emulator.decoder import decode_all
 from amdjit.frontend import CompileTime, OutsideRead
 from amdjit.options import CompileOptions
 from amdjit.performance import slow_parts
@@ -95,7 +95,9 @@ class CompiledKernel:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
         kernel = self.linked.kernels[self.name]
         code = self.linked.code(kernel)
-        instructions = sum(1 for _ in decode_all(code, kernel.entry_address))
+        # Not loaded with amdjit: most kernels are compiled and launched without a look at their instructions.
+        decoder = importlib.import_module("amdjit.emulator.decoder")
+        instructions = sum(1 for _ in decoder.decode_all(code, kernel.entry_address))
         return read_resources(self.linked, self.name, self.target, instructions)
 
 

@@ -125,3 +125,10 @@ def test_coverage_measures_every_package() -> None:
     project = __import__("tomllib").loads((ROOT / "pyproject.toml").read_text())
     linked = set(project["tool"]["setuptools"]["package-dir"]) - {"amdjit.examples"}
     assert set(project["tool"]["coverage"]["run"]["source_pkgs"]) == linked
+
+
+def test_importing_amdjit_loads_no_instruction_tables() -> None:
+    late = ("amdjit.emulator.decoder", "amdjit.emulator.translate", "hip")
+    program = f"import sys, amdjit; print([name for name in sys.modules if name.startswith({late})])"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
