@@ -63,7 +63,7 @@ LOOP_OVER = ErrorKind(
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
     "cannot be gone over",
-    "loop over an array, `range(...)`, `static_range(...)`, or a tuple; `zip`, `enumerate` and `reversed` take several",
+    "{remedy}",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",

@@ -27,6 +27,13 @@ from amdjit.types import Array, Scalar
 
 Iterable = tuple[Value, ...] | Bounds | Sequence
 
+_REMEDY = (
+    "loop over an array, `range(...)`, `static_range(...)`, or a tuple; `zip`, `enumerate` and `reversed` take several"
+)
+_BESIDE_A_TUPLE = (
+    "loop over the tuple and index the array, `for k, item in enumerate(items): a[k]`, or pass the tuple as an array"
+)
+
 
 def iterable_of(builder: FunctionBuilder, node: ast.For) -> tuple[Iterable, int]:
     """Return the range, the items or the sequence that a loop goes over, and how many rounds of it to unroll."""
@@ -56,7 +63,7 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
         return value.items
     if isinstance(value, tree.Expression) and isinstance(value.type, Array):
         return array_sequence(builder, value, node)
-    raise builder.error(codes.LOOP_OVER, node, what=describe(value))
+    raise builder.error(codes.LOOP_OVER, node, what=describe(value), remedy=_REMEDY)
 
 
 def static_items(builder: FunctionBuilder, items: Iterable) -> tuple[Value, ...] | None:
@@ -78,7 +85,7 @@ def _sequence(builder: FunctionBuilder, items: Iterable, node: ast.expr) -> Sequ
         return range_sequence(builder, items, node)
     if isinstance(items, tuple):
         what = "a tuple beside something whose length is known at run time only"
-        raise builder.error(codes.LOOP_OVER, node, what=what)
+        raise builder.error(codes.LOOP_OVER, node, what=what, remedy=_BESIDE_A_TUPLE)
     return items
 
 
@@ -156,7 +163,9 @@ def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
     inner = call.args[0] if call.args else call
     is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
     if not is_range or len(call.args) > 2:
-        raise builder.error(codes.LOOP_OVER, call, what="`unroll(...)` of something other than `range(...)`")
+        raise builder.error(
+            codes.LOOP_OVER, call, what="`unroll(...)` of something other than `range(...)`", remedy=_REMEDY
+        )
     factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
     if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
         raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled rounds")
