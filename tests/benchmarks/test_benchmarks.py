@@ -79,7 +79,7 @@ def test_compile_scaling_measures_every_stage_of_every_length(results: Path, mon
 def test_emulator_speed_measures_every_kernel(results: Path) -> None:
     emulator_speed.main(rounds=1)
     saved = json.loads((results / "emulator_speed.json").read_text())
-    assert len(saved["seconds"]["1"]) == 4
+    assert len(saved["seconds"]["1"]) == 8
     assert saved["numpy"] > 0
     assert all(row["new"] > row["from the cache"] for row in saved["translations"].values())
 

@@ -17,8 +17,10 @@ from amdjit.emulator.layout import (
     Context,
     FaultKind,
 )
-from amdjit.emulator.native.blocks import ROW_TYPE, load_block, rows_to_dwords, store_block
+from amdjit.emulator.native.blocks import load_block, rows_to_dwords, store_block
 from amdjit.emulator.native.function import V32, V64, NativeFunction, i32, i64
+from amdjit.emulator.native.half_waves import are_stepped, are_uniform, load_stepped, load_uniform, store_stepped
+from amdjit.emulator.native.lane_rows import GATHER_ROWS, lane_pointer
 
 SIZES = (1, 2, 4, 8, 12, 16)
 ADDRESS_PARAMETERS = {
@@ -84,15 +86,37 @@ def _fast_or_slow(function: NativeFunction, access: Access) -> None:
         function.branch("slow")
     else:
         pointer, good = _fast_address(function, access)
-        function.branch_if(good, "fast", "slow")
+        halved = access.space == "l" and (access.size == 4 or (access.size > 4 and not access.store))
+        function.branch_if(good, "fast", "halves" if halved else "slow")
         function.label("fast")
         _finish(function, access, _transfer_block(function, access, pointer))
+        if halved:
+            _half_waves(function, access)
     function.label("slow")
     valid = _checked_addresses(function, access, addresses)
     if access.store:
         _scatter(function, access, addresses, staging, valid)
     else:
         _gather(function, access, addresses, staging, valid)
+
+
+def _half_waves(function: NativeFunction, access: Access) -> None:
+    """Try what is quick with the two halves of a wave; the next block is `slow`."""
+    function.label("halves")
+    offsets = function.add(function.parameter("offset"), function.splat(function.parameter("base")))
+    if access.size == 4:
+        function.branch_if(are_stepped(function, offsets, 4), "stepped", "slow" if access.store else "others")
+        function.label("stepped")
+        if access.store:
+            store_stepped(function, offsets, function.parameter("data"))
+            function.give()
+        else:
+            _finish(function, access, [load_stepped(function, offsets)])
+            function.label("others")
+    if not access.store:
+        function.branch_if(are_uniform(function, offsets, access.size), "uniform", "slow")
+        function.label("uniform")
+        _finish(function, access, load_uniform(function, offsets, access.size // 4))
 
 
 def _finish(function: NativeFunction, access: Access, values: list[Value]) -> None:
@@ -251,11 +275,6 @@ def _checked_local(function: NativeFunction, access: Access, addresses: Value, e
     return function.phi("i32", (execution, "slow"), (allowed, "refuse"))
 
 
-def _lane_pointer(function: NativeFunction, addresses: Value, lane: Value | int) -> Value:
-    scaled = lane * 8 if isinstance(lane, int) else function.shift("shl", lane, 3)
-    return function.load("ptr", function.offset(addresses, scaled), 8)
-
-
 def _chunk(size: int) -> str:
     return f"i{size * 8}" if size <= 8 else f"<{size // 4} x i32>"
 
@@ -264,7 +283,7 @@ def _gather(function: NativeFunction, access: Access, addresses: Value, staging:
     if access.size in (4, 8, 16):
         function.branch_if(function.compare("eq", valid, i32(-1)), "whole", "partial")
         function.label("whole")
-        rows = _GATHER_ROWS[access.size](function, addresses)
+        rows = GATHER_ROWS[access.size](function, addresses)
         _finish(function, access, rows_to_dwords(function, rows, access.size // 4))
         function.label("partial")
         before = "partial"
@@ -272,7 +291,7 @@ def _gather(function: NativeFunction, access: Access, addresses: Value, staging:
         before = "checked"
     _clear(function, access, staging)
     loop = function.each_lane(valid, before)
-    chunk = function.load(_chunk(access.size), _lane_pointer(function, addresses, loop.lane))
+    chunk = function.load(_chunk(access.size), lane_pointer(function, addresses, loop.lane))
     slot = function.offset(staging, function.mul(loop.lane, i64(access.size)))
     function.store(chunk, slot)
     loop.close()
@@ -284,47 +303,12 @@ def _clear(function: NativeFunction, access: Access, staging: Value) -> None:
         function.store(Value("<8 x i32>", "zeroinitializer"), function.offset(staging, start), 32)
 
 
-def _gather_rows_1(function: NativeFunction, addresses: Value) -> list[Value]:
-    rows = []
-    for first in (0, 16):
-        row = Value(ROW_TYPE, "poison")
-        for slot in range(16):
-            item = function.load("i32", _lane_pointer(function, addresses, first + slot))
-            row = function.insert(row, item, slot)
-        rows.append(row)
-    return rows
-
-
-def _gather_rows_2(function: NativeFunction, addresses: Value) -> list[Value]:
-    rows = []
-    for first in range(0, 32, 8):
-        row = Value("<8 x i64>", "poison")
-        for slot in range(8):
-            item = function.load("i64", _lane_pointer(function, addresses, first + slot))
-            row = function.insert(row, item, slot)
-        rows.append(function.cast("bitcast", row, ROW_TYPE))
-    return rows
-
-
-def _gather_rows_4(function: NativeFunction, addresses: Value) -> list[Value]:
-    rows = []
-    for first in range(0, 32, 4):
-        items = [function.load("<4 x i32>", _lane_pointer(function, addresses, first + slot)) for slot in range(4)]
-        left = function.shuffle(items[0], items[1], range(8))
-        right = function.shuffle(items[2], items[3], range(8))
-        rows.append(function.shuffle(left, right, range(16)))
-    return rows
-
-
-_GATHER_ROWS = {4: _gather_rows_1, 8: _gather_rows_2, 16: _gather_rows_4}
-
-
 def _scatter(function: NativeFunction, access: Access, addresses: Value, staging: Value, valid: Value) -> None:
     store_block(function, staging, access.size, _data(function, access))
     loop = function.each_lane(valid, "checked")
     slot = function.offset(staging, function.mul(loop.lane, i64(access.size)))
     chunk = function.load(_chunk(access.size), slot)
-    function.store(chunk, _lane_pointer(function, addresses, loop.lane))
+    function.store(chunk, lane_pointer(function, addresses, loop.lane))
     loop.close()
     function.give()
 
