@@ -10,7 +10,7 @@ from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.forms import constant_integer
-from amdjit.frontend.scope import MOST_ITEMS
+from amdjit.frontend.scope import MOST_ITEMS, check_rounds
 from amdjit.frontend.sequences import (
     Bounds,
     Sequence,
@@ -70,7 +70,7 @@ def static_items(builder: FunctionBuilder, items: Iterable) -> tuple[Value, ...]
     """Return the items where their number is known when compiling and not too large to unroll."""
     if isinstance(items, Bounds):
         rounds = _rounds(items)
-        return tuple(CompileTime(i) for i in rounds) if rounds is not None and len(rounds) <= MOST_ITEMS else None
+        return tuple(CompileTime(i) for i in rounds) if rounds is not None and not rounds[MOST_ITEMS:] else None
     return items if isinstance(items, tuple) else None
 
 
@@ -177,12 +177,11 @@ def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]
     if rounds is None:
         place = call.args[0] if len(call.args) == 1 else call
         raise builder.error(codes.NOT_CONSTANT, place, what="a bound of `static_range`")
-    if len(rounds) > MOST_ITEMS:
-        raise builder.error(codes.STATIC_LOOP_LENGTH, call, rounds=len(rounds), limit=MOST_ITEMS)
+    check_rounds(builder, rounds, call)
     return tuple(CompileTime(i) for i in rounds)
 
 
 def has_rounds(bounds: list[Value]) -> bool:
     """Whether constant bounds say that the loop has a round."""
     known = [bound.value for bound in bounds if isinstance(bound, CompileTime) and isinstance(bound.value, int)]
-    return len(known) == len(bounds) and len(range(*known)) > 0
+    return len(known) == len(bounds) and bool(range(*known))

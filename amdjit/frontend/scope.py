@@ -85,8 +85,8 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
     """Turn a Python object from outside the kernel into a value of it."""
     if isinstance(value, np.generic):
         return _numpy_scalar(builder, value, name, node)
-    if isinstance(value, range) and len(value) > MOST_ITEMS:
-        raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=len(value), limit=MOST_ITEMS)
+    if isinstance(value, range):
+        check_rounds(builder, value, node)
     if isinstance(value, (tuple, range)):
         items = (outside_value(builder, item, name, node) for item in value)
         return TupleValue(tuple(items), structure_of(type(value)))
@@ -98,6 +98,13 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
         items = (outside_value(builder, getattr(value, part), f"{name}.{part}", node) for part in structure.fields)
         return TupleValue(tuple(items), structure)
     return CompileTime(value)
+
+
+def check_rounds(builder: FunctionBuilder, rounds: range, node: ast.AST) -> None:
+    """Refuse to go over more items when compiling than that can take. (`len` ends at sys.maxsize.)"""
+    if rounds[MOST_ITEMS:]:
+        count = -(-(rounds.stop - rounds.start) // rounds.step)
+        raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=count, limit=MOST_ITEMS)
 
 
 def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:

@@ -212,7 +212,7 @@ def bounds_of(builder: FunctionBuilder, call: ast.Call) -> Bounds:
         is_integer = isinstance(type, Scalar) and type.is_integer
         if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
             raise builder.error(codes.INDEX_TYPE, argument, type=describe(value), remedy="convert it: `i32(...)`")
-    if values[2:] == [CompileTime(0)]:
+    if any(step == CompileTime(zero) for step in values[2:] for zero in (0, False)):
         raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")
     start, stop = (CompileTime(0), values[0]) if len(values) == 1 else (values[0], values[1])
     return Bounds(start, stop, values[2] if len(values) == 3 else CompileTime(1))

@@ -9,7 +9,7 @@ import pytest
 from lanes import DEVICE, same_as_python
 
 import amdjit
-from amdjit import Const, static_range
+from amdjit import CompileError, Const, static_range
 
 LANES = 40
 RANDOM = np.random.default_rng(3)
@@ -259,3 +259,36 @@ def test_names_of_comprehensions_are_their_own() -> None:
     with amdjit.use(DEVICE):
         names_of_comprehensions[1, 1](out)
     assert list(out) == [7, 77]
+
+
+_ENDLESS = range(2**70)
+
+
+def test_ranges_of_more_items_than_python_can_count_are_refused() -> None:
+    @amdjit.kernel
+    def endless(a: amdjit.f32[:]):
+        for i in amdjit.static_range(0, -(2**70), -3):
+            a[i] = 0
+        for i in _ENDLESS:
+            a[i] = 0
+        for i in range(2**70):
+            a[i] = 0
+
+    with pytest.raises(CompileError) as caught:
+        endless.compile()
+    titles = [diagnostic.title for diagnostic in caught.value.diagnostics]
+    assert titles[0] == f"{-(-(2**70) // 3)} rounds are too many to unroll when compiling"
+    assert titles[1] == f"{2**70} rounds are too many to unroll when compiling"
+
+
+def test_a_step_of_false_is_zero() -> None:
+    @amdjit.kernel
+    def stays(a: amdjit.f32[:]):
+        for i in range(1, 9, False):
+            a[i] = 0
+        for i in static_range(1, 9, False):
+            a[i] = 0
+
+    with pytest.raises(CompileError) as caught:
+        stays.compile()
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["AJ0305", "AJ0305"]
