@@ -97,7 +97,7 @@ class CompiledKernel:
         code = self.linked.code(kernel)
         # Not loaded with amdjit: most kernels are compiled and launched without a look at their instructions.
         decoder = importlib.import_module("amdjit.emulator.decoder")
-        instructions = sum(1 for _ in decoder.decode_all(code, kernel.entry_address))
+        instructions = sum(1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size))
         return read_resources(self.linked, self.name, self.target, instructions)
 
 

@@ -53,6 +53,11 @@ def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
     assert find_missing_waits(compile_kernel(name, level)) == ()
 
 
+def test_what_clang_makes_for_wave64_lacks_no_wait() -> None:
+    for name in ("branches", "double_math", "reduction"):
+        assert find_missing_waits(compile_kernel(name, "-O2", "-mwavefrontsize64")) == ()
+
+
 def check_mutants(name: str, level: str, every: int) -> tuple[int, int]:
     """Take waits away one by one; returns how many, and how many of them were needed by a register or a barrier."""
     code = compile_kernel(name, level)

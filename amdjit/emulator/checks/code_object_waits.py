@@ -49,5 +49,5 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
     for segment in whole.segments:
         if segment.address <= kernel.entry_address < segment.end:
             inside = [s.address for s in whole.symbols if s.is_function and segment.address <= s.address < segment.end]
-            return Text(segment.data, segment.address, tuple(inside))
+            return Text(segment.data, segment.address, tuple(inside), kernel.descriptor.wavefront_size)
     return Text(b"", kernel.entry_address)

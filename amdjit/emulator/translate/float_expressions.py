@@ -98,17 +98,6 @@ def fraction(limit: str) -> Expression:
     return expression
 
 
-def median(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """The middle one of three floats; with a NaN the smallest number (V_MED3_NUM)."""
-    low, high = "minimumnum", "maximumnum"
-    top = b.intrinsic(high, b.intrinsic(high, x, y), z)
-    # The largest one is left out by a comparison to which zeros of both signs are equal (RDNA 4 ISA, V_MED3_NUM).
-    others = b.select(b.compare("oeq", top, y), b.intrinsic(high, x, z), b.intrinsic(high, x, y))
-    middle = b.select(b.compare("oeq", top, x), b.intrinsic(high, y, z), others)
-    unordered = b.or_(b.compare("uno", x, y), b.compare("uno", z, z))
-    return b.select(unordered, b.intrinsic(low, b.intrinsic(low, x, y), z), middle)
-
-
 def _integer_view(b: Builder, x: Value) -> Value:
     return b.bitcast(x, f"i{bits_of(x.type)}")
 

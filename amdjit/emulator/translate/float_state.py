@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Modifiers
+from amdjit.emulator.decoder.instruction import Instruction, Modifiers
 from amdjit.emulator.ir import Builder, Value, constant, element_of, is_float
+from amdjit.emulator.translate.float_extremes import is_selection
 from amdjit.emulator.translate.mode import Mode
 from amdjit.emulator.translate.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.translate.registers import Registers
@@ -49,9 +50,11 @@ class ModeState:
         """Return an operand as the denormal mode lets the instruction see it."""
         return value if self.keeps_denormals else self._flushed(value, 0)
 
-    def flushed_result(self, value: Value) -> Value:
+    def flushed_result(self, value: Value, instruction: Instruction) -> Value:
         """Return a result as the denormal mode lets the instruction write it."""
-        return value if self.keeps_denormals else self._flushed(value, 1)
+        if self.keeps_denormals or is_selection(instruction.mnemonic):
+            return value
+        return self._flushed(value, 1)
 
     def _flushed(self, value: Value, which: int) -> Value:
         if not is_float(value.type):

@@ -257,7 +257,7 @@ class Frame(ModeState):
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
             value = self.modified_result(value, modifiers)
-        self.write_register(register, self.flushed_result(value))
+        self.write_register(register, self.flushed_result(value, instruction))
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's lanes."""

@@ -74,7 +74,7 @@ class ScalarOp:
         operands = [frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.scalar_source(instruction, 0, self.accumulates))
-        result = frame.flushed_result(self.expression(frame.builder, *operands))
+        result = frame.flushed_result(self.expression(frame.builder, *operands), instruction)
         frame.write_scalar(instruction.operands[0], result)
         if self.nonzero:
             zero = frame.builder.const(result, 0)

@@ -8,6 +8,7 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Builder, Value, bits_of, constant
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
+from amdjit.emulator.translate.float_extremes import EXTREMES
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter, ScalarOp, scalar_op
 
@@ -270,9 +271,8 @@ def _floats(code: str) -> dict[str, Emitter]:
         f"s_fmaak_{code}": scalar_op(fused, f"{two} {code}"),
         f"s_fmamk_{code}": scalar_op(fused, f"{two} {code}"),
     }
-    names = {"min_num": "minimumnum", "max_num": "maximumnum", "minimum": "minimum", "maximum": "maximum"}
-    for name, llvm_name in names.items():
-        table[f"s_{name}_{code}"] = scalar_op(form(ix.intrinsic(llvm_name)), two)
+    for name, expression in EXTREMES.items():
+        table[f"s_{name}_{code}"] = scalar_op(expression, two)
     rounding = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rndne": "roundeven"}
     for name, llvm_name in rounding.items():
         table[f"s_{name}_{code}"] = scalar_op(form(ix.intrinsic(llvm_name)), code)

@@ -8,10 +8,11 @@ from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Reg
 from amdjit.emulator.ir import constant
 from amdjit.emulator.layout import Context
 from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.float_extremes import compare
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.scalar_alu import LOGIC
-from amdjit.emulator.translate.vector_compare import FLOAT_PREDICATES, compare, integer_predicate
+from amdjit.emulator.translate.vector_compare import FLOAT_PREDICATES, integer_predicate
 
 
 def _compare(predicate: str, code: str) -> Emitter:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Builder, Value, bits_of, constant
+from amdjit.emulator.translate.float_extremes import compare
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operation import Emitter
 
@@ -61,13 +62,6 @@ class Classification:
         value = frame.unflushed_source(instruction, 1, self.code)
         wanted = frame.source(instruction, 2, "b16" if self.code == "f16" else "b32")
         return classify(frame.builder, value, frame.builder.resize(wanted, 32))
-
-
-def compare(b: Builder, predicate: str, left: Value, right: Value) -> Value:
-    """Compare; half precision through single."""
-    if "half" in left.type:
-        left, right = (b.convert("fpext", v, "float") for v in (left, right))
-    return b.compare(predicate, left, right)
 
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}

@@ -7,16 +7,11 @@ from collections.abc import Mapping
 from amdjit.emulator.ir import Builder, Value, element_of
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
+from amdjit.emulator.translate.float_extremes import EXTREMES, median
 from amdjit.emulator.translate.operation import VectorOp, vector_op
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
 _ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rndne": "roundeven"}
-_MINMAX = {
-    "min_num": ix.intrinsic("minimumnum"),
-    "max_num": ix.intrinsic("maximumnum"),
-    "minimum": ix.intrinsic("minimum"),
-    "maximum": ix.intrinsic("maximum"),
-}
 
 
 def _basic(code: str) -> dict[str, VectorOp]:
@@ -43,28 +38,25 @@ def _basic(code: str) -> dict[str, VectorOp]:
     }
     for name, llvm_name in _ROUNDING.items():
         table[f"v_{name}_{code}"] = vector_op(form(ix.intrinsic(llvm_name)), one)
-    for name, expression in _MINMAX.items():
-        table[f"v_{name}_{code}"] = vector_op(form(expression), two)
+    for name, expression in EXTREMES.items():
+        table[f"v_{name}_{code}"] = vector_op(expression, two)
     return table
 
 
 def _three_way(code: str) -> dict[str, VectorOp]:
-    def form(expression: ix.Expression) -> ix.Expression:
-        return fx.through_float(expression) if code == "f16" else expression
-
     three = f"{code} {code} {code}"
-    low, high = _MINMAX["min_num"], _MINMAX["max_num"]
-    least, greatest = _MINMAX["minimum"], _MINMAX["maximum"]
+    low, high = EXTREMES["min_num"], EXTREMES["max_num"]
+    least, greatest = EXTREMES["minimum"], EXTREMES["maximum"]
     return {
-        f"v_min3_num_{code}": vector_op(form(ix.chain(low, low)), three),
-        f"v_max3_num_{code}": vector_op(form(ix.chain(high, high)), three),
-        f"v_minimum3_{code}": vector_op(form(ix.chain(least, least)), three),
-        f"v_maximum3_{code}": vector_op(form(ix.chain(greatest, greatest)), three),
-        f"v_med3_num_{code}": vector_op(form(fx.median), three),
-        f"v_minmax_num_{code}": vector_op(form(ix.chain(low, high)), three),
-        f"v_maxmin_num_{code}": vector_op(form(ix.chain(high, low)), three),
-        f"v_minimummaximum_{code}": vector_op(form(ix.chain(least, greatest)), three),
-        f"v_maximumminimum_{code}": vector_op(form(ix.chain(greatest, least)), three),
+        f"v_min3_num_{code}": vector_op(ix.chain(low, low), three),
+        f"v_max3_num_{code}": vector_op(ix.chain(high, high), three),
+        f"v_minimum3_{code}": vector_op(ix.chain(least, least), three),
+        f"v_maximum3_{code}": vector_op(ix.chain(greatest, greatest), three),
+        f"v_med3_num_{code}": vector_op(median, three),
+        f"v_minmax_num_{code}": vector_op(ix.chain(low, high), three),
+        f"v_maxmin_num_{code}": vector_op(ix.chain(high, low), three),
+        f"v_minimummaximum_{code}": vector_op(ix.chain(least, greatest), three),
+        f"v_maximumminimum_{code}": vector_op(ix.chain(greatest, least), three),
     }
 
 

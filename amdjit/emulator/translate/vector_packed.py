@@ -11,6 +11,7 @@ from amdjit.emulator.native.elements import ELEMENTS as MATRIX_ELEMENTS
 from amdjit.emulator.native.elements import single_to_brain
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
+from amdjit.emulator.translate.float_extremes import EXTREMES
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operands import clamp_unit, constant_bits, modify_input
 from amdjit.emulator.translate.operation import Emitter, vector_register
@@ -54,7 +55,8 @@ class PackedOp:
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
         result = expression(b, *operands)
-        return frame.flushed_result(clamp_unit(b, result) if clamp and self.code == "f16" else result)
+        result = clamp_unit(b, result) if clamp and self.code == "f16" else result
+        return frame.flushed_result(result, instruction)
 
     @property
     def _element(self) -> str:
@@ -88,10 +90,7 @@ _FLOATS: dict[str, Emitter] = {
     "v_pk_fmac_f16": PackedOp(fx.fma_half, "f16", 2, accumulates=True),
     "v_pk_add_f16": PackedOp(fx.through_float(ix.binary("fadd")), "f16", 2),
     "v_pk_mul_f16": PackedOp(fx.through_float(ix.binary("fmul")), "f16", 2),
-    "v_pk_min_num_f16": PackedOp(fx.through_float(ix.intrinsic("minimumnum")), "f16", 2),
-    "v_pk_max_num_f16": PackedOp(fx.through_float(ix.intrinsic("maximumnum")), "f16", 2),
-    "v_pk_minimum_f16": PackedOp(fx.through_float(ix.intrinsic("minimum")), "f16", 2),
-    "v_pk_maximum_f16": PackedOp(fx.through_float(ix.intrinsic("maximum")), "f16", 2),
+    **{f"v_pk_{name}_f16": PackedOp(expression, "f16", 2) for name, expression in EXTREMES.items()},
 }
 
 
@@ -128,7 +127,7 @@ def _mixed(half: int | None) -> Emitter:
         narrow = b.convert("fptrunc", result, "half")
         if instruction.modifiers.clamp:
             narrow = clamp_unit(b, narrow)
-        narrow = frame.flushed_result(narrow)
+        narrow = frame.flushed_result(narrow, instruction)
         target = vector_register(instruction, "vdst")
         frame.registers.write_half(target.index, half, narrow, frame.mask())
 

@@ -47,7 +47,7 @@ def _scalar(name: str, code: str) -> Emitter:
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
         result = b.convert("fptrunc", result, "half") if code == "f16" else result
-        result = frame.flushed_result(frame.modified_result(result, modifiers))
+        result = frame.flushed_result(frame.modified_result(result, modifiers), instruction)
         frame.write_scalar(instruction.operands[0], result)
 
     return emit
