@@ -8,6 +8,13 @@ from program_types import COMPLEX, NUMBERS, SIMPLE, VECTORS, ComplexType, Kind, 
 from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
 
 
+def _call_text(name: str, receiver: str, argument: str) -> str:
+    """Write a call of a method: by its name, by an operator, or by `*` with the record on the right."""
+    if name == "r*":
+        return f"({argument} * {receiver})"
+    return f"({receiver} {name} {argument})" if name in "+-@" else f"{receiver}.{name}({argument})"
+
+
 class Composites(Expressions):
     """Writes expressions of every type."""
 
@@ -91,9 +98,9 @@ class Composites(Expressions):
         """Call a method of any record that returns one of this type."""
         for record in self.records:
             for name, parameter, result in record.methods:
-                if result == type:
+                if result == type and not self.chance(40):
                     receiver, argument = self.expression(record, depth), self.expression(parameter, depth)
-                    return f"({receiver} {name} {argument})" if name in "+-*@<" else f"{receiver}.{name}({argument})"
+                    return _call_text(name, receiver, argument)
         return self.made(type, depth)
 
     def replaced(self, type: RecordType, depth: int) -> str:
@@ -123,9 +130,13 @@ class Composites(Expressions):
             self.lines.append(f"    {name}: {item if typed else 'object'}")
         parameter = self.pick(type, self.any_type(0))
         outer, self.names, self.arrays = self.names, {"self": type, "y": parameter}, False
-        self.lines += ["", "    def method(self, y):", f"        return {self.made(type, 2)}"]
+        symbol, name = self.pick(("method", "method"), ("+", "__add__"), ("@", "__matmul__"), ("-", "__sub__"))
+        self.lines += ["", f"    def {name}(self, y):", f"        return {self.made(type, 2)}"]
+        self.lines += ["", "    def __rmul__(self, y):", f"        return {self.made(type, 1)}"]
         self.names, self.arrays = outer, True
-        self.records.append(RecordType(type.name, fields, (("method", parameter, type),)))
+        # Python asks the right operand only where its class is another one.
+        reflected = () if parameter == type else (("r*", parameter, type),)
+        self.records.append(RecordType(type.name, fields, (*reflected, (symbol, parameter, type))))
 
 
 __all__ = ["SIMPLE", "Composites"]

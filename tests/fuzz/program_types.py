@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
@@ -51,7 +51,7 @@ class RecordType:
 
     name: str
     fields: tuple[tuple[str, Kind], ...]
-    methods: tuple[tuple[str, Kind, Kind], ...] = ()
+    methods: tuple[tuple[str, Kind, Kind], ...] = field(default=(), compare=False)
 
 
 Kind = Scalar | Vector | ComplexType | TupleType | RecordType

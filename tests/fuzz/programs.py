@@ -26,6 +26,7 @@ class Writer(Composites):
 
     def statement(self, indent: int, depth: int) -> None:
         makers = [self.assign_new, self.assign_old, self.update]
+        makers += [self.assign_record] * 3 if self.records else []
         makers += [self.store, self.store, self.update_element, self.set_item, self.memory] if self.arrays else []
         if depth > 0:
             makers += [self.branch, self.for_loop, self.while_loop, self.static_loop, self.swap]
@@ -37,6 +38,14 @@ class Writer(Composites):
     def assign_new(self, indent: int, depth: int) -> None:
         type = self.any_type()
         value = self.expression(type)
+        name = self.fresh("x")
+        self.line(indent, f"{name} = {value}")
+        self.names[name] = type
+
+    def assign_record(self, indent: int, depth: int) -> None:
+        """Assign what a method or an operator of a record gives."""
+        type = self.pick(*self.records)
+        value = self.method(type, 2)
         name = self.fresh("x")
         self.line(indent, f"{name} = {value}")
         self.names[name] = type
@@ -210,6 +219,8 @@ def program(data: bytes) -> str:
     arrays = [f"{kind}_{type}" for kind in "ao" for type in PARAMETERS]
     writer.line(0, f"def program(i, {', '.join(arrays)}):")
     writer.names["i"] = i32
+    if writer.records:
+        writer.assign_record(1, 2)
     for _ in range(6):
         if not writer.choices.is_used_up:
             writer.statement(1, 2)
