@@ -32,6 +32,9 @@ _MOST_ARGUMENTS = 1 << 20
 _PLANS = 4
 
 
+_PlanKey = tuple[Geometry, Instruments]
+
+
 class Checks(Protocol):
     """What a checked launch needs besides. most_threads: how many host threads the checks can live with."""
 
@@ -67,7 +70,7 @@ class Dispatcher:
         self._drives: dict[int, Callable[[int], None]] = {}
         self._workers = Workers(threads)
         self._dispatches = itertools.count(1)
-        self._plans: weakref.WeakKeyDictionary[EmulatedFunction, dict[Geometry, Plan]] = weakref.WeakKeyDictionary()
+        self._plans: weakref.WeakKeyDictionary[EmulatedFunction, dict[_PlanKey, Plan]] = weakref.WeakKeyDictionary()
 
     def launch(self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None) -> None:
         """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot start."""
@@ -96,38 +99,36 @@ class Dispatcher:
         self, function: EmulatedFunction, geometry: Geometry, kernarg: bytes, time_limit: float | None, checks: Checks
     ) -> None:
         """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it cannot start."""
-        check_launch(function.kernel, geometry, self._target, self._memory.room)
-        wave_size = function.kernel.descriptor.wavefront_size
-        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0, checks.instruments)
-        threads = min(self._threads, checks.most_threads)
-        plan = make_plan(function, compiled, geometry, threads)
+        plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
         workspace = plan.take(self._memory)
-        address = checks.prepare(function, compiled, geometry, threads, workspace.residents)
+        address = checks.prepare(function, plan.compiled, geometry, plan.threads, workspace.residents)
         workspace.begin(kernarg, next(self._dispatches), checks.table(self._memory.table()), address)
-        self._run(workspace, self._drive(wave_size), time_limit)
+        if plan.short:
+            self._drives[plan.wave_size](workspace.contexts[0])
+        else:
+            self._run(workspace, self._drives[plan.wave_size], time_limit)
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
-            raise fault_from_record(record, function, compiled, geometry, self._memory)
+            raise fault_from_record(record, function, plan.compiled, geometry, self._memory)
+        plan.give_back(workspace)
 
-    def _drive(self, wave_size: int) -> Callable[[int], None]:
-        if wave_size not in self._drives:
-            self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
-        return self._drives[wave_size]
-
-    def _plan(self, function: EmulatedFunction, geometry: Geometry) -> Plan:
+    def _plan(
+        self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments = (), most_threads: int = 1 << 16
+    ) -> Plan:
         plans = self._plans.get(function)
-        plan = None if plans is None else plans.get(geometry)
+        plan = None if plans is None else plans.get((geometry, instruments))
         if plan is not None:
             return plan
         check_launch(function.kernel, geometry, self._target, self._memory.room)
         wave_size = function.kernel.descriptor.wavefront_size
-        self._drive(wave_size)
-        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0)
-        plan = make_plan(function, compiled, geometry, self._threads)
+        if wave_size not in self._drives:
+            self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
+        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0, instruments)
+        plan = make_plan(function, compiled, geometry, min(self._threads, most_threads))
         # A new dictionary each time: other threads may be reading the old one.
         newest = list((plans or {}).items())[1 - _PLANS :]
-        self._plans[function] = dict([*newest, (geometry, plan)])
+        self._plans[function] = dict([*newest, ((geometry, instruments), plan)])
         return plan
 
     def _run(self, workspace: Workspace, drive: Callable[[int], None], time_limit: float | None) -> None:

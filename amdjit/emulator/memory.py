@@ -9,7 +9,9 @@ from __future__ import annotations
 import bisect
 import ctypes
 import gc
+import importlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.checks.quarantine import CallPlace, Freed, Quarantine, call_place
 from amdjit.emulator.checks.written_memory import WrittenMemory
 from amdjit.emulator.layout import TABLE_ROW
+
+if TYPE_CHECKING:
+    from amdjit.emulator.checks.race_memory import RaceMemory
 
 ALIGNMENT = 256
 GAP = 4096
@@ -68,7 +73,15 @@ class DeviceMemory:
         self._change = object()  # another one after each change of `_ranges`
         self.quarantine = Quarantine()
         self.written = WrittenMemory()
+        self._race: RaceMemory | None = None
         self._table: tuple[object, Table] | None = None  # and the change that it is of
+
+    @property
+    def race(self) -> RaceMemory:
+        """What the race check keeps of this memory; made at the first use."""
+        if self._race is None:
+            self._race = importlib.import_module("amdjit.emulator.checks.race_memory").RaceMemory()
+        return self._race
 
     def allocate(
         self, nbytes: int, label: str = "", pieces: tuple[Piece, ...] | None = None, tracked: bool = False

@@ -16,6 +16,9 @@ from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.init_reports import InitReports
 from amdjit.emulator.checks.launch_shadows import LaunchShadows, launch_shadows
 from amdjit.emulator.checks.memory import memory_report
+from amdjit.emulator.checks.race import RaceInstrument
+from amdjit.emulator.checks.race_memory import RaceLaunch, begin_race_launch
+from amdjit.emulator.checks.race_reports import race_report
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import INIT_KINDS, MEMORY_KINDS, RACE_KINDS, REPORT_ROWS, SYNC_KINDS, Report, Sanitizer
@@ -24,10 +27,11 @@ from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.translate.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
-INSTRUMENTS: Mapping[str, type[Instrument]] = {"init": UndefinedValues}
+INSTRUMENTS: Mapping[str, type[Instrument]] = {"race": RaceInstrument, "init": UndefinedValues}
 # What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are the memory check's.
 DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]] = {
     0: memory_report,
+    RACE_KINDS: race_report,
     MEMORY_KINDS: memory_report,
 }
 _KINDS_OF_A_CHECK = 32
@@ -48,6 +52,7 @@ class Session:
         self._fields[Sanitizer.ROW_MASK] = REPORT_ROWS - 1
         self._facts: LaunchFacts | None = None
         self._shadows: LaunchShadows | None = None
+        self._race: RaceLaunch | None = None
 
     @property
     def instruments(self) -> Instruments:
@@ -73,7 +78,15 @@ class Session:
             self._fields[Sanitizer.INIT] = self._shadows.fields.ctypes.data
         else:
             memory.written.launched()
-        return self._fields.ctypes.data
+        if "race" in self._request.checks:
+            self._race = begin_race_launch(memory, function, compiled, geometry, residents)
+            self._fields[Sanitizer.RACE] = self._race.address
+        return int(self._fields.ctypes.data)
+
+    def end(self) -> None:
+        """The launch is over, however it went."""
+        if self._race is not None:
+            self._race.end()
 
     def table(self, table: Table) -> Table:
         """Return the allocations, of which those that the kernel only reads cannot be written."""
@@ -116,6 +129,8 @@ def run_checked(
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
         return session.reports(), fault
+    finally:
+        session.end()
     return session.reports(), None
 
 

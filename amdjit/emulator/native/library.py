@@ -17,10 +17,23 @@ from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
+from amdjit.emulator.native.race_access import process_symbol, process_text
+from amdjit.emulator.native.race_report import (
+    conflicts_text,
+    dword_text,
+    find_text,
+    global_symbol,
+    global_text,
+    lds_symbol,
+    lds_text,
+)
+from amdjit.emulator.native.race_scalar import scalar_text
+from amdjit.emulator.native.race_time import epoch_text, fence_text, ordered_text, sync_text, wave_text
 from amdjit.emulator.native.reports import report_text
 from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
+from amdjit.emulator.translate.instrument import AccessKind
 
 _DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
 _REFERENCE = re.compile(r"@(aj_\w+)\(")
@@ -34,6 +47,25 @@ def _access_sources() -> dict[str, Source]:
             for store in (False, True):
                 access = Access(space, size, store)
                 sources[access.symbol] = partial(access_text, access)
+    return sources
+
+
+def _race_sources() -> dict[str, Source]:
+    sources: dict[str, Source] = {
+        "aj_race_wave": wave_text,
+        "aj_race_epoch": epoch_text,
+        "aj_race_fence": fence_text,
+        "aj_race_ordered": ordered_text,
+        "aj_race_sync": sync_text,
+        "aj_race_dword": dword_text,
+        "aj_race_find": find_text,
+        "aj_race_scalar": scalar_text,
+        "aj_lane_conflicts": conflicts_text,
+    }
+    for kind in AccessKind:
+        sources[process_symbol(kind)] = partial(process_text, kind)
+        sources[global_symbol(kind)] = partial(global_text, kind)
+        sources[lds_symbol(kind)] = partial(lds_text, kind)
     return sources
 
 
@@ -60,6 +92,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_cos": cosine_text,
         **_access_sources(),
         **shadow_sources(),
+        **_race_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
         **_matrix_sources(matrix_rows),
         **rounded_sources(),

@@ -90,7 +90,7 @@ class Frame(ModeState):
         values: Sequence[Value] = (),
         element: int = 0,
     ) -> None:
-        """Tell the checks of an access that was made: its space and address, the bytes of a lane."""
+        """Tell the checks of an access: its space and address, the bytes of a lane."""
         if not self.instruments:
             return
         lanes = constant("i32", 1) if address[0] == "k" else self.access_bits()

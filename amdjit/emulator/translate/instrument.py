@@ -24,7 +24,7 @@ class AccessKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access of a wave, after it was made.
+    """One access of a wave: a load or an atomic that was made, a store that comes.
 
     space, address: as the native functions of `native/memory.py` take them (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar
     load, whose address is one i64. size: bytes a lane. lanes: the mask of lanes that access, i32. values: the dwords
@@ -59,7 +59,7 @@ class Instrument:
         """Called behind each instruction that does not end a block."""
 
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
-        """Called behind each access to memory."""
+        """Called behind each load and atomic, and in front of each store: what it overwrites is still there."""
 
     def entry(self, frame: Frame) -> list[str]:
         """Return lines for the function's entry block, where a wave starts or resumes; `%launch` is known there."""

@@ -102,8 +102,8 @@ def store_vectors(
     frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value], element: int = 0
 ) -> None:
     """Store `size` bytes a lane from a vector for each dword."""
-    _store_vectors(frame, instruction, address, size, values)
     frame.accessed(instruction, AccessKind.STORE, address, size, values, element)
+    _store_vectors(frame, instruction, address, size, values)
 
 
 def _store_vectors(frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]) -> None:

@@ -1,0 +1,109 @@
+"""The race check's part of the translated code: tell native code of each access, fence and acquire."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Value, constant, vector
+from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+from amdjit.emulator.native.race_layout import DEVICE_SCOPE, READS_ONLY
+from amdjit.emulator.native.race_report import global_symbol, lds_symbol
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.translate.registers import V32
+
+_V64 = vector("i64")
+_ADDRESSES = Value("ptr", "%race.addresses")
+_VALUES = Value("ptr", "%race.values")
+# What may stand between a store and what releases it: `s_wait_storecnt 0`, alone or with another counter.
+_STORE_WAITS = ("s_wait_storecnt", "s_wait_storecnt_dscnt")
+
+
+class RaceInstrument(Instrument):
+    """Each access gets a call behind it."""
+
+    name: ClassVar[str] = "race"
+
+    def entry(self, frame: Frame) -> list[str]:
+        """Reserve memory for the addresses and values of an access."""
+        return [
+            f"{_ADDRESSES.text} = alloca {_V64}, align 64",
+            f"{_VALUES.text} = alloca [4 x {V32}], align 64",
+        ]
+
+    def after(self, frame: Frame, instruction: Instruction) -> None:
+        """Note what releases and what acquires."""
+        if instruction.mnemonic in _STORE_WAITS and _waits_for_all_stores(instruction):
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
+        elif instruction.mnemonic == "global_inv" and instruction.immediates.get("scope", 0) >= DEVICE_SCOPE:
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Check and note an access; private memory is a lane's own."""
+        if access.space == "p":
+            return
+        values = _keep_values(frame, access)
+        if access.space == "f":
+            _flat(frame, instruction, access, values)
+            return
+        frame.builder.store(_addresses(frame, access), _ADDRESSES, 64)
+        _call(frame, instruction, access, access.space == "l", access.lanes, values)
+
+
+def _waits_for_all_stores(instruction: Instruction) -> bool:
+    count = instruction.immediates["simm16"] & 0xFFFF
+    return (count >> 8 if instruction.mnemonic.endswith("_dscnt") else count) == 0
+
+
+def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
+    if access.kind is not AccessKind.STORE:
+        return Value("ptr", "null")
+    for index, value in enumerate(access.values):
+        frame.builder.store(value, frame.builder.offset(_VALUES, 128 * index), 64)
+    return _VALUES
+
+
+def _addresses(frame: Frame, access: MemoryAccess) -> Value:
+    """Return all lanes' addresses: of LDS from its start."""
+    b, parts = frame.builder, access.address
+    if access.space == "k":
+        return b.splat(parts[0])
+    if access.space == "l":
+        return b.resize(b.add(parts[0], b.splat(parts[1])), 64)
+    if access.space == "s":
+        return b.add(b.splat(parts[0]), b.resize(parts[1], 64))
+    return b.add(b.splat(parts[2]), b.concat_bits(parts[0], parts[1]))
+
+
+def _flat(frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value) -> None:
+    b = frame.builder
+    wide = _addresses(frame, access)
+    low, high = b.split_bits(wide)
+    masks = [
+        b.mask_bits(b.compare("eq", high, b.splat(constant("i32", aperture))))
+        for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH)
+    ]
+    rest = b.and_(access.lanes, b.not_(b.or_(masks[0], masks[1])))
+    b.store(wide, _ADDRESSES, 64)
+    _call(frame, instruction, access, False, rest, values)
+    b.store(b.resize(low, 64), _ADDRESSES, 64)
+    _call(frame, instruction, access, True, b.and_(access.lanes, masks[0]), values)
+
+
+def _call(frame: Frame, instruction: Instruction, access: MemoryAccess, lds: bool, lanes: Value, values: Value) -> None:
+    kind, flags = _kind_of(instruction, access, lds)
+    symbol = "aj_race_scalar" if access.space == "k" else (lds_symbol if lds else global_symbol)(kind)
+    site = frame.sites.add(instruction.pc)
+    numbers = [constant("i32", access.size), constant("i32", flags)]
+    frame.native_void(symbol, [frame.lane_context, site, _ADDRESSES, lanes, *numbers, values])
+
+
+def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
+    """Loads and stores of global memory with a scope are how LLVM writes atomic ones (AMDGPU guide, "gfx12")."""
+    if lds:
+        return access.kind, DEVICE_SCOPE
+    scope = instruction.immediates.get("scope", 0)
+    if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
+        return access.kind, scope
+    return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)

@@ -1,0 +1,117 @@
+"""What each check costs: launches on the emulator with and without it: `python benchmarks/sanitizer_cost.py [rounds]`.
+
+Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in seconds of the
+processor. Checks that do not change the translated code differ from 1 by noise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from measurement import run_fresh, save, table
+
+import amdjit
+from amdjit import f32, shared, syncthreads
+from amdjit.examples import reduction, saxpy, vector_add, wmma_gemm
+from amdjit.options import SANITIZER_CHECKS
+
+TILE = 16
+
+
+@amdjit.kernel(block=(TILE, TILE))
+def tiled_product(a, b, c):
+    """Multiply with a tile of each matrix in LDS."""
+    left = shared.array((TILE, TILE), f32)
+    right = shared.array((TILE, TILE), f32)
+    x, y = amdjit.threadIdx.x, amdjit.threadIdx.y
+    column, row = amdjit.grid(2)
+    total = f32(0)
+    for start in range(0, a.shape[1], TILE):
+        left[y, x] = a[row, start + x]
+        right[y, x] = b[start + y, column]
+        syncthreads()
+        for k in range(TILE):
+            total += left[y, k] * right[k, x]
+        syncthreads()
+    c[row, column] = total
+
+
+@amdjit.kernel
+def iterate(x, out, rounds):
+    """Compute, and touch memory once."""
+    i = amdjit.grid(1)
+    value = x[i]
+    for _ in range(rounds):
+        value = value * value - f32(0.5)
+    out[i] = value
+
+
+def launches() -> dict[str, Callable[[], None]]:
+    """Return the launches to time; their arrays are made here, on the device."""
+    random = np.random.default_rng(0)
+    n, size = 1_000_000, 256
+    x, y, out = (amdjit.to_device(random.random(n, np.float32)) for _ in range(3))
+    sums = amdjit.zeros(reduction.BLOCKS, np.float32)
+    a, b, c = (amdjit.to_device(random.random((size, size), np.float32)) for _ in range(3))
+    p, q = (amdjit.to_device(random.random((512, 512), np.float32).astype(np.float16)) for _ in range(2))
+    r = amdjit.zeros((512, 512), np.float32)
+    groups = (n + 255) // 256
+    tiles = (size // TILE, size // TILE)
+    return {
+        "vector add, 1M f32": lambda: vector_add.vector_add[groups, 256](x, y, out),
+        "saxpy, 1M f32": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
+        "LDS reduction, 1M f32": lambda: reduction.sum_per_block[reduction.BLOCKS, reduction.THREADS](x, sums),
+        "LDS product, 256^3 f32": lambda: tiled_product[tiles, (TILE, TILE)](a, b, c),
+        "WMMA product, 512^3 f16": lambda: wmma_gemm.gemm(p, q, r),
+        "arithmetic loop, 64K x 200": lambda: iterate[256, 256](x, out, 200),
+    }
+
+
+def best(launch: Callable[[], None], rounds: int) -> float:
+    """Return the least processor seconds of some launches."""
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        launch()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def seconds(check: str, rounds: int) -> dict[str, float]:
+    """Return the seconds of each launch under a check, or under none, translated before."""
+    warnings.simplefilter("ignore", amdjit.PerformanceWarning)
+    times = {}
+    for name, launch in launches().items():
+        with amdjit.sanitize(check) if check != "none" else contextlib.nullcontext():
+            launch()
+            times[name] = best(launch, rounds)
+    return times
+
+
+def main(rounds: int = 10) -> None:
+    """Measure, print and save."""
+    script = Path(__file__)
+    environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_DEVICE": "emulator:gfx1201"}
+    checks = ("none", *SANITIZER_CHECKS)
+    measured = {check: run_fresh(script, "--child", check, str(rounds), **environment) for check in checks}
+    plain = measured["none"]
+    rows = [
+        (name, round(plain[name] * 1e3, 2), *(round(measured[check][name] / plain[name], 2) for check in checks[1:]))
+        for name in plain
+    ]
+    print(table(("kernel", "ms without", *checks[1:]), rows))
+    save("sanitizer_cost", {"rounds": rounds, "seconds": measured})
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        print(json.dumps(seconds(sys.argv[2], int(sys.argv[3]))))
+    else:
+        main(*map(int, sys.argv[1:]))
