@@ -54,6 +54,8 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = _message(kind, record, function, place, nearest)
+    if kind is FaultKind.BARRIER:
+        message += _other_barrier(function, pcs[record[Fault.ADDRESS]] - 4)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
@@ -111,6 +113,11 @@ _OTHER = {
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
 }
+
+
+def _other_barrier(function: EmulatedFunction, pc: int) -> str:
+    line = function.module.code_object.line_of(pc)
+    return f"\n  other waves wait at {line[0]}:{line[1]}" if line else f"\n  other waves wait at pc {pc:#x}"
 
 
 def _describe(nearest: Allocation | None) -> str:

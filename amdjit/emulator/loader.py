@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.diagnostics.errors import BackendError, KernelFault
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
+from amdjit.emulator.kernel_code import kernel_text, segment_of
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native.library import NativeLibrary
-from amdjit.emulator.translate.control_flow import Text, WildBranch, build_graph
+from amdjit.emulator.translate.control_flow import WildBranch, build_graph
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.function import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.translate.instrument import Instruments
@@ -128,7 +129,7 @@ class EmulatedModule:
 
     def _translate(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> WaveFunction:
         try:
-            graph = build_graph(self._text(kernel), kernel.entry_address)
+            graph = build_graph(kernel_text(self.code_object, kernel), kernel.entry_address)
             descriptor = kernel.descriptor
             attributes = self._host.compiler.function_attributes
             mode = default_mode(
@@ -144,21 +145,6 @@ class EmulatedModule:
             raise self._refusal(kernel, error.instruction.pc, error.instruction, str(error), "wild-branch") from error
         except UndecodableInstruction as error:
             raise self._refusal(kernel, error.pc, None, str(error)) from error
-
-    def _text(self, kernel: Kernel) -> Text:
-        segment = self._segment(kernel.entry_address)
-        functions = tuple(
-            symbol.address
-            for symbol in self.code_object.symbols
-            if symbol.is_function and segment.address <= symbol.address < segment.end
-        )
-        return Text(segment.data, segment.address, functions, kernel.descriptor.wavefront_size)
-
-    def _segment(self, address: int) -> Segment:
-        for segment in self.code_object.segments:
-            if segment.address <= address < segment.end:
-                return segment
-        raise BackendError(f"no segment of the code object holds {address:#x}")
 
     def _refusal(
         self,
@@ -177,7 +163,7 @@ class EmulatedModule:
 
     def decoded(self, pc: int, wave_size: int) -> Instruction:
         """Return the instruction at `pc`."""
-        segment = self._segment(pc)
+        segment = segment_of(self.code_object, pc)
         return decode(segment.data, pc - segment.address, pc, wave_size)
 
     def instruction_at(self, pc: int, wave_size: int) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator.checks.waits import MissingWait, missing_waits
-from amdjit.emulator.translate.control_flow import Text, build_graph
+from amdjit.emulator.kernel_code import kernel_text
+from amdjit.emulator.translate.control_flow import build_graph
 
 Line = tuple[str, int]
 
@@ -39,15 +40,5 @@ def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
 def kernel_waits(whole: CodeObject, kernel: Kernel) -> tuple[LocatedWait, ...]:
     """Return the missing waits of one kernel."""
     graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
-    entries = frozenset(other.entry_address for other in whole.kernels.values())
-    waits = missing_waits(graph, entries)
+    waits = missing_waits(graph)
     return tuple(LocatedWait(kernel.name, wait, whole.line_of(wait.pc), whole.line_of(wait.load_pc)) for wait in waits)
-
-
-def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
-    """Return the segment that holds a kernel's code."""
-    for segment in whole.segments:
-        if segment.address <= kernel.entry_address < segment.end:
-            inside = [s.address for s in whole.symbols if s.is_function and segment.address <= s.address < segment.end]
-            return Text(segment.data, segment.address, tuple(inside), kernel.descriptor.wavefront_size)
-    return Text(b"", kernel.entry_address)

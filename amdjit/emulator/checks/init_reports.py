@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from amdjit.array_places import Place
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.checks.code_object_waits import kernel_text
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.init_kinds import InitKind
 from amdjit.emulator.checks.value_origins import loads_behind, places_read
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.kernel_code import kernel_text
 from amdjit.emulator.layout import INIT_KINDS, Report
 from amdjit.emulator.translate.control_flow import Graph, build_graph
 

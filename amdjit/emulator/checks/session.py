@@ -19,6 +19,8 @@ from amdjit.emulator.checks.memory import memory_report
 from amdjit.emulator.checks.race import RaceInstrument
 from amdjit.emulator.checks.race_memory import RaceLaunch, begin_race_launch
 from amdjit.emulator.checks.race_reports import race_report
+from amdjit.emulator.checks.sync_reports import sync_report
+from amdjit.emulator.checks.synchronisation import Synchronisation
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import INIT_KINDS, MEMORY_KINDS, RACE_KINDS, REPORT_ROWS, SYNC_KINDS, Report, Sanitizer
@@ -27,12 +29,17 @@ from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.translate.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
-INSTRUMENTS: Mapping[str, type[Instrument]] = {"race": RaceInstrument, "init": UndefinedValues}
+INSTRUMENTS: Mapping[str, type[Instrument]] = {
+    "race": RaceInstrument,
+    "init": UndefinedValues,
+    "sync": Synchronisation,
+}
 # What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are the memory check's.
 DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]] = {
     0: memory_report,
     RACE_KINDS: race_report,
     MEMORY_KINDS: memory_report,
+    SYNC_KINDS: sync_report,
 }
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
@@ -73,6 +80,7 @@ class Session:
         """
         arguments, memory = self._request.arguments, self._memory
         self._facts = LaunchFacts(function, compiled, geometry, arguments, memory, memory.quarantine)
+        self._fields[Sanitizer.SYNC] = "sync" in self._request.checks
         if "init" in self._request.checks:
             self._shadows = launch_shadows(memory, function, compiled, geometry, threads, residents)
             self._fields[Sanitizer.INIT] = self._shadows.fields.ctypes.data
@@ -128,7 +136,10 @@ def run_checked(
     try:
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
-        return session.reports(), fault
+        reports = session.reports()
+        # The synchronisation check tells more about waves at different barriers than the fault.
+        told = fault.kind == "barrier" and any(report.check == "sync" for report in reports)
+        return reports, None if told else fault
     finally:
         session.end()
     return session.reports(), None

@@ -68,12 +68,9 @@ class MissingWait:
         return f"{self.register} is {verb} while {self.load_text} may still be loading it: {self.wait} is missing"
 
 
-def missing_waits(graph: Graph, kernel_entries: frozenset[int] = frozenset()) -> tuple[MissingWait, ...]:
-    """Return the uses that need a wait and have none, one for each instruction and load, by address.
-
-    kernel_entries: where the code object's kernels start; no call goes there.
-    """
-    analysis = _Analysis(graph, kernel_entries)
+def missing_waits(graph: Graph) -> tuple[MissingWait, ...]:
+    """Return the uses that need a wait and have none, one for each instruction and load, by address."""
+    analysis = _Analysis(graph)
     found: dict[tuple[int, int], MissingWait] = {}
     for pc, state in sorted(analysis.solve().items()):
         for finding in analysis.findings(graph.blocks[pc], dict(state)):
@@ -82,13 +79,13 @@ def missing_waits(graph: Graph, kernel_entries: frozenset[int] = frozenset()) ->
 
 
 class _Analysis:
-    def __init__(self, graph: Graph, kernel_entries: frozenset[int]) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
         blocks = graph.blocks.values()
         self._by_pc = {item.pc: item for block in blocks for item in block.instructions}
         calls = [item for item in self._by_pc.values() if item.mnemonic in ("s_swappc_b64", "s_call_b64")]
         returns = frozenset(item.pc + item.size for item in calls)
-        self._never_called = returns | kernel_entries | {graph.entry}
+        self._never_called = returns | {graph.entry}
 
     def solve(self) -> dict[int, _State]:
         """Return the state at each reachable block's start."""

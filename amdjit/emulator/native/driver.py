@@ -65,6 +65,7 @@ def driver_text(wave_size: int, attributes: str) -> str:
     return f"""
 {FAULT_DECLARATION}
 declare void @aj_stopped(ptr, i32)
+declare void @aj_sync_report(ptr, i32, i32, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {_take_text(attributes)}
 {begin_text(wave_size // HALF_LANES, attributes)}

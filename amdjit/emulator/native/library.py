@@ -29,7 +29,7 @@ from amdjit.emulator.native.race_report import (
 )
 from amdjit.emulator.native.race_scalar import scalar_text
 from amdjit.emulator.native.race_time import epoch_text, fence_text, ordered_text, sync_text, wave_text
-from amdjit.emulator.native.reports import report_text
+from amdjit.emulator.native.reports import report_text, sync_report_text
 from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
@@ -78,6 +78,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
     return {
         "aj_fault": fault_text,
         "aj_report": report_text,
+        "aj_sync_report": sync_report_text,
         "aj_stopped": stopped_text,
         "aj_resolve": resolve_text,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},

@@ -112,3 +112,28 @@ count:
   ret void
 }}
 """
+
+
+def sync_report_text(attributes: str) -> str:
+    """Return `aj_sync_report(context, kind, resume id, value)`: a report if the launch's barriers are checked."""
+    return f"""
+{REPORT_DECLARATION}
+define void @aj_sync_report(ptr %context, i32 %kind, i32 %site, i64 %value) noinline cold {attributes} {{
+entry:
+  %launch = load ptr, ptr %context
+{_at("launch", "sanitizerfield", Launch.SANITIZER)}
+  %sanitizer = load ptr, ptr %sanitizerfield
+  %unchecked = icmp eq ptr %sanitizer, null
+  br i1 %unchecked, label %done, label %ask
+ask:
+{_at("sanitizer", "syncfield", Sanitizer.SYNC)}
+  %wanted = load i64, ptr %syncfield
+  %off = icmp eq i64 %wanted, 0
+  br i1 %off, label %done, label %report
+report:
+  call void @aj_report(ptr %context, i32 %kind, i32 %site, i64 -1, i64 %value, i32 0, ptr null)
+  br label %done
+done:
+  ret void
+}}
+"""

@@ -8,6 +8,8 @@ from amdjit.emulator.layout import (
     HALF_VGPRS,
     SCALAR_BYTES,
     SLOT_ROW,
+    SYNC_DIFFERENT,
+    SYNC_UNREACHED,
     TTMP7,
     TTMP8,
     TTMP9,
@@ -239,6 +241,7 @@ giveway:
 barrier:
   %b = phi i64 [ 0, %rounddone ], [ %bnext, %barriernext ]
   %id = phi i32 [ -1, %rounddone ], [ %idnext, %barriernext ]
+  %gone = phi i64 [ -1, %rounddone ], [ %gonenext, %barriernext ]
   %bat = getelementptr i32, ptr %resumes, i64 %b
   %bresume = load i32, ptr %bat
   %bended = icmp slt i32 %bresume, 0
@@ -252,6 +255,7 @@ wake:
   br label %barriernext
 barriernext:
   %idnext = phi i32 [ %id, %barrier ], [ %bresume, %wake ]
+  %gonenext = phi i64 [ %b, %barrier ], [ %gone, %wake ]
   %bnext = add i64 %b, 1
   %moreb = icmp ult i64 %bnext, %waves
   br i1 %moreb, label %barrier, label %release
@@ -260,9 +264,16 @@ release:
   br i1 %none, label %groupdone, label %wakeup
 wakeup:
 {_new_epoch()}
+  %anygone = icmp sge i64 %gonenext, 0
+  br i1 %anygone, label %unreached, label %wakefirst
+unreached:
+  %reached = and i32 %idnext, {_WAITING - 1}
+  call void @aj_sync_report(ptr %context, i32 {SYNC_UNREACHED}, i32 %reached, i64 %gonenext)
+  br label %wakefirst
+wakefirst:
   br label %wakeall
 wakeall:
-  %u = phi i64 [ 0, %wakeup ], [ %unext, %wakenext ]
+  %u = phi i64 [ 0, %wakefirst ], [ %unext, %wakenext ]
   %uat = getelementptr i32, ptr %resumes, i64 %u
   %uresume = load i32, ptr %uat
   %uended = icmp slt i32 %uresume, 0
@@ -276,8 +287,11 @@ wakenext:
   br i1 %moreu, label %wakeall, label %round
 differ:
   %bsite = and i32 %bresume, {_WAITING - 1}
+  %osite = and i32 %id, {_WAITING - 1}
+  %osite64 = zext i32 %osite to i64
   store i64 %b, ptr %wave.at
-  call void @aj_fault(ptr %context, i32 {FaultKind.BARRIER:d}, i32 %bsite, i64 -1, i64 0, i32 0)
+  call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)
+  call void @aj_fault(ptr %context, i32 {FaultKind.BARRIER:d}, i32 %bsite, i64 -1, i64 %osite64, i32 0)
   br label %finish
 groupdone:
   ret i32 1

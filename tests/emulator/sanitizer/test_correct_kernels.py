@@ -1,18 +1,18 @@
-"""The check for undefined values is silent about correct kernels: all examples, and C kernels."""
+"""The checks of undefined values and of synchronisation are silent about correct kernels: examples and C kernels."""
 
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
 from building import compile_kernel, device, missing_tools
+from checked_device import CheckedDevice
 from seeded import reports_of, text_of
 from test_emulator_kernels import CASES, GRID, Case
 
-from amdjit.check_settings import Request
-from amdjit.diagnostics.sanitizer import SanitizerReport
-from amdjit.emulator import EmulatorDevice, run
+from amdjit.emulator import run
 
 EXAMPLES = (
     "mlp",
@@ -32,26 +32,8 @@ EXAMPLES = (
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
-    reports = reports_of(example.main, "init")
+    reports = reports_of(example.main, "init", "sync")
     assert not reports, text_of(reports)
-
-
-class Checked:
-    """An emulator whose launches are checked."""
-
-    def __init__(self, inner: EmulatorDevice) -> None:
-        self._inner = inner
-        self.reports: list[SanitizerReport] = []
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def launch(self, *arguments: object) -> None:
-        function, grid, block, lds, kernarg = arguments[:5]
-        request = Request(frozenset({"init"}), 20, ())
-        reports, fault = self._inner.launch_sanitized(function, grid, block, lds, kernarg, request)  # type: ignore[arg-type]
-        self.reports += reports
-        assert fault is None
 
 
 @pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
@@ -60,9 +42,9 @@ class Checked:
 def test_c_kernels_and_their_results_stay(case: Case, level: str) -> None:
     code = compile_kernel(case.file, level, "-ffp-contract=off")
     expected, given = (case.arguments(np.random.default_rng(7)) for _ in range(2))
-    checked = Checked(device())
+    checked: Any = CheckedDevice(device(), "init", "sync")
     run(code, case.kernel, GRID, case.block, expected, device=device())
-    run(code, case.kernel, GRID, case.block, given, device=checked)  # type: ignore[arg-type]
+    run(code, case.kernel, GRID, case.block, given, device=checked)
     assert not checked.reports, text_of(checked.reports)
     for mine, right in zip(given, expected, strict=True):
         np.testing.assert_array_equal(mine, right)

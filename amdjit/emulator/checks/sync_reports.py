@@ -1,0 +1,118 @@
+"""From the rows of the synchronisation check to reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
+from amdjit.emulator.checks.code_object_waits import LocatedWait, kernel_waits
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.sync_kinds import SyncKind
+from amdjit.emulator.layout import Report
+
+_BARRIER_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    kind: str
+    message: str
+    help: str
+    other: Origin | None = None
+
+
+_LANES = {
+    SyncKind.DIVERGENT: _Finding(
+        "divergent-barrier",
+        "a barrier is reached by some lanes of a wave only: this work-item is not among them",
+        "move the barrier out of the branch or loop that not all work-items take, and let none return before it",
+    ),
+    SyncKind.MATRIX: _Finding(
+        "matrix-partial-exec",
+        "a matrix instruction runs while some lanes of the wave are inactive, among them this one; their parts count",
+        "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of whole waves",
+    ),
+    SyncKind.TRANSPOSE: _Finding(
+        "transpose-partial-exec",
+        "a transposing load runs while some lanes of the wave are inactive, among them this one; others need its part",
+        "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of whole waves",
+    ),
+}
+
+
+def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """Return the report of a row."""
+    kind = SyncKind(row[Report.KIND])
+    if kind is SyncKind.UNREACHED:
+        return _unreached(row, facts)
+    if kind is SyncKind.DIFFERENT:
+        return _different(row, facts)
+    if kind is SyncKind.WAIT:
+        return _missing_wait(row, facts)
+    return _report(row, facts, _LANES[kind], facts.compiled.site_pcs[row[Report.SITE]])
+
+
+def _report(row: Row, facts: LaunchFacts, finding: _Finding, pc: int) -> SanitizerReport:
+    module = facts.function.module
+    place = module.code_object.line_of(pc)
+    lane = row.lane()
+    return SanitizerReport(
+        check="sync",
+        kind=finding.kind,
+        severity="error",
+        kernel=facts.kernel,
+        message=finding.message,
+        file=place[0] if place else None,
+        line=place[1] if place else None,
+        block=row.block(),
+        thread=facts.thread(row[Report.WAVE], -1 if lane is None else lane),
+        lane=lane,
+        other=finding.other,
+        count=row[Report.COUNT],
+        instruction=module.instruction_at(pc, facts.wave_size),
+        help=finding.help,
+    )
+
+
+def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """Waves went on from a barrier that another one, whose number stands for an address, had ended without."""
+    pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
+    ended = row.address
+    other = Origin(f"wave {ended} ended before", block=row.block(), thread=facts.thread(ended, 0))
+    finding = _Finding(
+        "unreached-barrier",
+        f"a barrier is not reached by all waves of the workgroup: wave {ended} has ended",
+        "let all work-items reach each barrier: skip the work behind an early return's condition instead of returning",
+        other,
+    )
+    return _report(row, facts, finding, pc)
+
+
+def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """Waves wait at two barriers, the second one's resume id in place of an address. The launch was stopped."""
+    pcs = facts.compiled.resume_pcs
+    file, line = facts.function.module.code_object.line_of(pcs[row.address] - _BARRIER_BYTES) or (None, None)
+    finding = _Finding(
+        "different-barriers",
+        f"waves of a workgroup wait at different barriers: wave {row[Report.WAVE]} waits here; the launch was stopped",
+        "let all waves reach the same barriers: none in a branch that only some waves take",
+        Origin("the waves before it wait here", file, line, row.block()),
+    )
+    return _report(row, facts, finding, pcs[row[Report.SITE]] - _BARRIER_BYTES)
+
+
+def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    pc = facts.compiled.site_pcs[row[Report.SITE]]
+    found = next(wait for wait in _waits(facts) if wait.wait.pc == pc)
+    file, line = found.load_line or (None, None)
+    finding = _Finding(
+        "missing-wait",
+        found.wait.message,
+        f"put {found.wait.wait} in front of this instruction; the emulator's result is right, a GPU's need not be",
+        Origin(found.wait.load_text, file, line),
+    )
+    return _report(row, facts, finding, pc)
+
+
+def _waits(facts: LaunchFacts) -> tuple[LocatedWait, ...]:
+    return kernel_waits(facts.function.module.code_object, facts.function.kernel)

@@ -1,0 +1,27 @@
+"""An emulator whose launches are checked: for code objects that come without a kernel of amdjit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amdjit.check_settings import Request
+from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator import EmulatorDevice
+
+
+class CheckedDevice:
+    """What `amdjit.emulator.run` takes as its device; `reports` holds what the checks found."""
+
+    def __init__(self, inner: EmulatorDevice, *checks: str) -> None:
+        self._inner = inner
+        self._checks = frozenset(checks)
+        self.reports: list[SanitizerReport] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def launch(self, function: Any, grid: Any, block: Any, dynamic_lds: int, kernarg: bytearray) -> None:
+        request = Request(self._checks, 20, ())
+        reports, fault = self._inner.launch_sanitized(function, grid, block, dynamic_lds, kernarg, request)
+        self.reports += reports
+        assert fault is None
