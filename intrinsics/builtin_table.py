@@ -102,23 +102,29 @@ class Row:
 
 
 @cache
+def _lines() -> Mapping[str, str]:
+    lines = Path(__file__).with_name("amdgcn_builtins.tsv").read_text(encoding="utf-8").splitlines()
+    return {line[: line.index("\t")]: line for line in lines[2:]}
+
+
+def row_of(name: str) -> Row:
+    """Return one builtin's row; KeyError if clang has no such builtin."""
+    cells = _lines()[name].split("\t")
+    name, group, targets, sizes, signature, llvm, operands, isa = (*cells, *[""] * (8 - len(cells)))
+    return Row(name, group, tuple(targets.split()), tuple(map(int, sizes.split())), signature, llvm, operands, isa)
+
+
+@cache
 def rows() -> Mapping[str, Row]:
     """Return the table by the builtins' names."""
-    lines = Path(__file__).with_name("amdgcn_builtins.tsv").read_text(encoding="utf-8").splitlines()
-    found = {}
-    for line in lines[2:]:
-        cells = line.split("\t")
-        name, group, targets, sizes, signature, llvm, operands, isa = (*cells, *[""] * (8 - len(cells)))
-        waves = tuple(map(int, sizes.split()))
-        found[name] = Row(name, group, tuple(targets.split()), waves, signature, llvm, operands, isa)
-    return MappingProxyType(found)
+    return MappingProxyType({name: row_of(name) for name in _lines()})
 
 
 def builtin(lowering: Lowering) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare a builtin by a function of its name: types and reference model are the function's, the rest its row's."""
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
-        row = rows()[function.__name__]
+        row = row_of(function.__name__)
         own = row.mnemonics(row.targets[-1] if "gfx1201" not in row.targets else "gfx1201")
         declaration = intrinsic(
             lowering,
@@ -140,7 +146,7 @@ def python_name(name: str) -> str:
 @cache
 def from_table(name: str) -> Intrinsic:
     """Return the intrinsic that a row declares in full; KeyError if there is none."""
-    row = rows()[name]
+    row = row_of(name)
     if not row.signature:
         raise KeyError(name)
     *words, result = row.signature.replace("->", "").split()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.intrinsics.builtin_table import rows
+from amdjit.intrinsics.builtin_table import row_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
 from amdjit.types import Immediate, Scalar, Vector, boolean, i16, i32, u8, u32, u64
@@ -41,7 +41,7 @@ __all__ = [
 
 _ROW_XMASK = 0x160
 # Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
-_RDNA = rows()["permlanex16"].targets
+_RDNA = row_of("permlanex16").targets
 _NARROW_INTEGERS: dict[int, Scalar] = {1: boolean, 8: u8, 16: i16}
 
 
