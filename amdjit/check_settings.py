@@ -1,12 +1,14 @@
-"""What one launch is to be checked for. Loaded where checks are made."""
+"""What one launch is to be checked for, and where its reports go. Loaded where checks are made."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from amdjit.array_places import ArrayArgument
+from amdjit.diagnostics.sanitizer import SanitizerReport, SanitizerWarning
 from amdjit.options import Environment
 from amdjit.sanitizing import ACTIVE, sanitize
 
@@ -45,3 +47,17 @@ def settings_for(option: Sequence[str], environment: Environment) -> Settings:
         files[-1] if files else environment.sanitize_json,
         blocks,
     )
+
+
+def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
+    """Hand reports to the enclosing `sanitize` blocks and to the file for them; warn of those that are warnings."""
+    for block in settings.blocks:
+        block.reports.extend(reports)
+    if settings.json is not None and reports:
+        with settings.json.open("a", encoding="utf-8") as file:
+            file.writelines(report.as_json() + "\n" for report in reports)
+    if settings.raises:
+        for report in reports:
+            if not report.is_error:
+                place = (report.file or "<kernel>", report.line or 1)
+                warnings.warn_explicit(report.render(), SanitizerWarning, *place)

@@ -5,6 +5,7 @@ The emulator makes the checks. What they found is collected by all enclosing `sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +24,8 @@ class sanitize:  # noqa: N801 - a context manager that reads like a function
 
     limit: the most reports of one launch (20). raises: raise `amdjit.SanitizerError` at the end of a launch that has
     errors (warnings are given as `amdjit.SanitizerWarning`); False only collects. json: a file that each report is
-    appended to, one object a line. `reports` holds what was found so far. Blocks nest: their checks add up, the
+    appended to, one object a line. `reports` holds what was found so far, at the end of the block also what
+    memory of devices it leaves behind. Blocks nest: their checks add up, the
     innermost that says something of the rest counts. OptionError for a name that is no check. On devices other than the
     emulator a launch inside is refused with LaunchError.
     """
@@ -39,6 +41,7 @@ class sanitize:  # noqa: N801 - a context manager that reads like a function
         self.raises = raises
         self.json = None if json is None else Path(json)
         self.reports: list[SanitizerReport] = []
+        self.at_exit: list[Callable[[], None]] = []
         self._tokens: list[Token[tuple[sanitize, ...]]] = []
 
     def __enter__(self) -> sanitize:
@@ -49,6 +52,8 @@ class sanitize:  # noqa: N801 - a context manager that reads like a function
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         ACTIVE.reset(self._tokens.pop())
+        while self.at_exit and not self._tokens:
+            self.at_exit.pop(0)()
 
     def __repr__(self) -> str:
         return f"<amdjit.sanitize({', '.join(sorted(self.own_checks))}), {len(self.reports)} reports>"

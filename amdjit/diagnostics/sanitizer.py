@@ -36,10 +36,11 @@ class SanitizerReport:
     """One thing that a check found, at one line (and one other line, where there is a second place).
 
     check: memory, race, init or sync. kind: what of it, such as "use-after-free". severity: "error" or "warning".
-    message: one line. file, line: of the Python source. block, thread: x, y, z indices; lane: 0..31. address: in bytes,
-    of LDS from its start; nbytes: of the access. array, index, shape: the element, where it is one of a known array.
-    other: the other access of a race, where memory was freed, where a value came from. count: how often it was seen.
-    instruction: the machine instruction, with its pc. notes: more lines; help: what to do about it.
+    message: one line. kernel: its name, empty for memory that leaks. file, line: of the Python source. block, thread:
+    x, y, z indices; lane: 0..31. address: in bytes, of LDS from its start; nbytes: of the access. array, index, shape:
+    the element, where it is one of a known array. other: the other access of a race, where memory was freed, where a
+    value came from. count: how often it was seen. instruction: the machine instruction, with its pc. notes: more
+    lines; help: what to do about it.
     """
 
     check: str
@@ -74,11 +75,13 @@ class SanitizerReport:
 
     def render(self) -> str:
         """Return the text that people read."""
-        lines = [f"{self.severity}[{self.check}/{self.kind}]: {self.kernel}: {self.message}"]
+        subject = f"{self.kernel}: " if self.kernel else ""
+        lines = [f"{self.severity}[{self.check}/{self.kind}]: {subject}{self.message}"]
         lines += _excerpt(self.file, self.line, "")
         who = ", ".join(_who(self.block, self.thread)) + (f" (lane {self.lane})" if self.lane is not None else "")
         times = f"; {self.count} times" if self.count > 1 else ""
-        lines.append(f"  = {who or 'the whole launch'}{times}")
+        if self.kernel:
+            lines.append(f"  = {who or 'the whole launch'}{times}")
         if self.other is not None:
             lines.append(f"  = {self.other.text}:")
             lines += _excerpt(self.other.file, self.other.line, "")

@@ -78,6 +78,7 @@ class EmulatorDevice:
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
+        self._environment = settings
         self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
         self._compiler = compiler
@@ -125,7 +126,11 @@ class EmulatorDevice:
 
     def allocate(self, nbytes: int) -> int:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
-        return self._memory.allocate(nbytes, tracked=self._tracks_memory or is_on("memory"))
+        if not (self._tracks_memory or is_on("memory")):
+            return self._memory.allocate(nbytes)
+        address = self._memory.allocate(nbytes, tracked=True)
+        importlib.import_module("amdjit.emulator.checks.leaks").watch(self._memory, address, self._environment)
+        return address
 
     def share(self, address: int) -> None:
         """Count all of the allocation that holds `address` as written: others may write it unseen from now on."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from amdjit.array_places import ArrayArgument, place_of
-from amdjit.check_settings import Request, Settings, settings_for
+from amdjit.check_settings import Request, publish, settings_for
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+from amdjit.diagnostics.sanitizer import SanitizerError
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device, Extent, Function
@@ -35,20 +34,6 @@ def launch(
         raise SanitizerError(reports) from fault
     if fault is not None:
         raise fault
-
-
-def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
-    """Hand reports to the enclosing `sanitize` blocks and to the file for them; warn of those that are warnings."""
-    for block in settings.blocks:
-        block.reports.extend(reports)
-    if settings.json is not None and reports:
-        with settings.json.open("a", encoding="utf-8") as file:
-            file.writelines(report.as_json() + "\n" for report in reports)
-    if settings.raises:
-        for report in reports:
-            if not report.is_error:
-                place = (report.file or "<kernel>", report.line or 1)
-                warnings.warn_explicit(report.render(), SanitizerWarning, *place)
 
 
 def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequence[bool]) -> list[ArrayArgument]:

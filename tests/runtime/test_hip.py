@@ -87,7 +87,7 @@ def test_an_error_without_words_or_remedy_is_still_a_sentence() -> None:
 
 @needs_standin
 def test_kernels_and_examples_run_on_hip_as_on_the_emulator() -> None:
-    run_checks("emulated_checks.py", 19)
+    run_checks("emulated_checks.py", 20)
 
 
 @needs_standin

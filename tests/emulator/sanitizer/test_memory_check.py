@@ -32,3 +32,28 @@ def test_freed_memory_is_out_of_bounds_where_nothing_checks() -> None:
         after_free[1, 64](freed())
     assert caught.value.kind == "out-of-bounds"
     assert not isinstance(caught.value, amdjit.SanitizerError)
+
+
+def test_memory_that_is_not_freed_is_told_at_the_end_of_the_block() -> None:
+    with amdjit.use(DEVICE) as device:
+        with amdjit.sanitize("memory", raises=False) as found:
+            kept = device.allocate(400)
+            given_back = device.allocate(500)
+            array = amdjit.zeros(10)
+            device.free(given_back)
+            made_at = inspect.currentframe().f_lineno - 4  # type: ignore[union-attr]
+            assert not found.reports
+        device.free(kept)
+        del array
+    (report,) = found.reports
+    assert (report.check, report.kind, report.severity, report.nbytes) == ("memory", "leak", "warning", 400)
+    assert (report.file, report.line) == (__file__, made_at)
+    assert "400 bytes of device memory are not freed" in report.render()
+
+
+def test_a_second_free_says_where_the_first_was() -> None:
+    with amdjit.use(DEVICE) as device, amdjit.sanitize("memory"):
+        address = device.allocate(100)
+        device.free(address)
+        with pytest.raises(amdjit.BackendError, match=r"it was freed before, at .*test_memory_check.py:\d+"):
+            device.free(address)

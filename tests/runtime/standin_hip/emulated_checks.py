@@ -66,6 +66,19 @@ def test_kernels_run_with_numpy_and_device_arrays(name: str) -> None:
         assert standin.library().standin_launches() - before == (name == "hip:0")
 
 
+def test_checks_are_refused_before_anything_runs(gpu: Device) -> None:
+    out = np.zeros((4, 20), np.float32)
+    before = standin.library().standin_launches()
+    with amdjit.sanitize("race", "memory"), pytest.raises(amdjit.LaunchError) as caught:
+        scale_rows[4, 32](np.float32(3), np.ones((4, 10), np.float32), out, np.float32(-1))
+    assert str(caught.value) == (
+        "scale_rows: hip:0 cannot check launches (memory, race); the emulator can: launch inside "
+        '`with amdjit.use("emulator:gfx1201"):`, or without `sanitize` and AMDJIT_SANITIZE'
+    )
+    assert standin.library().standin_launches() == before
+    assert not out.any()
+
+
 @amdjit.kernel
 def write_far_away(out, n):
     out[amdjit.threadIdx.x + n] = 1.0
