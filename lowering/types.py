@@ -21,7 +21,6 @@ __all__ = [
     "CONSTANT_SPACE",
     "DOUBLE",
     "FLOAT",
-    "GENERIC",
     "HALF",
     "I1",
     "I8",
@@ -86,7 +85,6 @@ _POINTERS: Mapping[AddressSpace, Any] = MappingProxyType(
 )
 PRIVATE_SPACE = _POINTERS[AddressSpace.PRIVATE]
 CONSTANT_SPACE = _POINTERS[AddressSpace.CONSTANT]
-GENERIC = _POINTERS[AddressSpace.GENERIC]
 
 # fp8 and bf8 have no LLVM type: they are held as their bytes.
 _FLOATS: Mapping[str, Any] = MappingProxyType(

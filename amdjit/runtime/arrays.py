@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 import weakref
@@ -84,12 +83,7 @@ class DeviceArray:
         """Bytes of all elements, without gaps between them."""
         return self.size * self.dtype.itemsize
 
-    @functools.cached_property
-    def byte_span(self) -> tuple[int, int]:
-        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) for no elements."""
-        return byte_span(self.shape, self.strides, self.dtype.itemsize)
-
-    @functools.cached_property
+    @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
         return is_c_contiguous(self.shape, self.strides, self.dtype.itemsize)
@@ -221,7 +215,7 @@ class DeviceArray:
             raise ValueError(f"{what} has shape {array.shape}, the DeviceArray {self.shape}")
 
     def _download_span(self, handle: Any) -> tuple[int, NDArray[np.uint8]]:
-        low, high = self.byte_span
+        low, high = byte_span(self.shape, self.strides, self.dtype.itemsize)
         host = np.empty(high - low, np.uint8)
         self.device.copy_to_host(bytes_of(host), self.address + low, handle)
         return low, host

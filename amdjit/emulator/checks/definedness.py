@@ -14,10 +14,17 @@ from typing import ClassVar
 from amdjit.emulator.checks.init_kinds import InitKind
 from amdjit.emulator.checks.lane_rules import MOVES, move_between_lanes, read_lane, swap, write_lane
 from amdjit.emulator.checks.matrix_rules import apply_matrix
-from amdjit.emulator.checks.may_be_undefined import Facts, facts_after, facts_at_entries, reads_arguments
+from amdjit.emulator.checks.may_be_undefined import (
+    Facts,
+    facts_after,
+    facts_at_entries,
+    keeping_scalars,
+    reads_arguments,
+)
 from amdjit.emulator.checks.native_shadow import symbol_of
 from amdjit.emulator.checks.scalar_rules import apply_scalar, branch_condition
-from amdjit.emulator.checks.shadow_layout import VECTOR_BYTES, WAVE_BYTES, Shadows
+from amdjit.emulator.checks.shadow_entry import entry_lines
+from amdjit.emulator.checks.shadow_layout import Shadows
 from amdjit.emulator.checks.shadow_operands import Shadow, results
 from amdjit.emulator.checks.shadow_registers import ONES, ZERO, Halves, MaskBuilder, ShadowRegisters
 from amdjit.emulator.checks.vector_rules import vector_results, write_half_results, write_wide_results
@@ -29,9 +36,6 @@ from amdjit.emulator.layout import (
     HALF_LANES,
     PRIVATE_APERTURE_HIGH,
     SHARED_APERTURE_HIGH,
-    Context,
-    Launch,
-    Sanitizer,
 )
 from amdjit.emulator.translate.control_flow import Block, Graph
 from amdjit.emulator.translate.dataflow import Ones, ones_after, ones_at_entries, vector_liveness
@@ -74,46 +78,14 @@ class UndefinedValues(Instrument):
         self._graph = graph
         self._ones = ones_at_entries(graph, full_waves, HALF_LANES)
         live = vector_liveness(graph, self._ones, HALF_LANES).at_start.get(graph.entry, frozenset())
-        self._at_start = live - {0}
+        self._at_start = live - {0} - keeping_scalars(graph)
         self._facts = facts_at_entries(graph, self._ones, self._at_start, _SET_AT_START)
 
     def entry(self, frame: Frame) -> list[str]:
         """Find this thread's shadows; a wave that starts has none."""
         frame.natives.add("aj_begin_shadows")
         frame.builder.declarations["aj_begin_shadows"] = "declare void @aj_begin_shadows(ptr, i64, i64)"
-        lines = [
-            f"%undefined.sanitizer.at = getelementptr i8, ptr %launch, i64 {Launch.SANITIZER * FIELD_BYTES}",
-            "%undefined.sanitizer = load ptr, ptr %undefined.sanitizer.at, align 8",
-            f"%undefined.all.at = getelementptr i8, ptr %undefined.sanitizer, i64 {Sanitizer.INIT * FIELD_BYTES}",
-            "%undefined.all = load ptr, ptr %undefined.all.at, align 8",
-            f"%undefined.thread.at = getelementptr i8, ptr %context, i64 {Context.THREAD * FIELD_BYTES}",
-            "%undefined.thread = load i64, ptr %undefined.thread.at, align 8",
-            f"%undefined.before = mul i64 %undefined.thread, {Shadows.FIELDS * FIELD_BYTES}",
-            "%undefined.shadows = getelementptr i8, ptr %undefined.all, i64 %undefined.before",
-            f"%undefined.first.at = getelementptr i8, ptr %undefined.shadows, i64 {Shadows.REGISTERS * FIELD_BYTES}",
-            "%undefined.first = load ptr, ptr %undefined.first.at, align 8",
-            f"%undefined.wave.at = getelementptr i8, ptr %context, i64 {Context.WAVE * FIELD_BYTES}",
-            "%undefined.wave = load i64, ptr %undefined.wave.at, align 8",
-            f"%undefined.slot.at = getelementptr i8, ptr %context, i64 {Context.SLOT * FIELD_BYTES}",
-            "%undefined.slot = load i64, ptr %undefined.slot.at, align 8",
-            f"%undefined.waves.at = getelementptr i8, ptr %undefined.shadows, i64 {Shadows.WAVES * FIELD_BYTES}",
-            "%undefined.waves = load i64, ptr %undefined.waves.at, align 8",
-            "%undefined.others = mul i64 %undefined.slot, %undefined.waves",
-            "%undefined.number = add i64 %undefined.others, %undefined.wave",
-            f"%undefined.distance = mul i64 %undefined.number, {WAVE_BYTES}",
-            "%undefined.registers = getelementptr i8, ptr %undefined.first, i64 %undefined.distance",
-            "%undefined.masks = alloca [16 x i32], align 64",
-            "%undefined.fresh = icmp eq i32 %resume, 0",
-            "br i1 %undefined.fresh, label %undefined.begin, label %undefined.go",
-            "undefined.begin:",
-            "call void @aj_begin_shadows(ptr %undefined.shadows, i64 %undefined.wave, i64 %undefined.slot)",
-        ]
-        for index in sorted(self._at_start):
-            lines.append(
-                f"%undefined.v{index} = getelementptr i8, ptr %undefined.registers, i64 {index * VECTOR_BYTES}"
-            )
-            lines.append(f"store i64 -1, ptr %undefined.v{index}, align 4")
-        return [*lines, "br label %undefined.go", "undefined.go:"]
+        return entry_lines(self._at_start)
 
     def begin_block(self, frame: Frame, block: Block) -> None:
         """Start a block with what is known there."""
@@ -165,9 +137,17 @@ class UndefinedValues(Instrument):
         elif name in _SPECIAL:
             _SPECIAL[name](shadow, instruction)
         elif name.startswith(("v_wmma", "v_swmmac")):
-            apply_matrix(shadow, instruction)
+            apply_matrix(shadow, instruction, self._seen(shadow))
         elif not (write_half_results(shadow, instruction) or write_wide_results(shadow, instruction)):
             self._vector(shadow, instruction)
+
+    def _seen(self, shadow: Shadow) -> Value | None:
+        """Return whether anything undefined was met, as an i1; None if registers are undefined from the start."""
+        if self._at_start:
+            return None
+        b = shadow.frame.builder
+        seen = b.load("i64", b.offset(_SHADOWS, Shadows.SEEN * FIELD_BYTES), 8)
+        return b.compare("ne", seen, constant("i64", 0))
 
     def _scalar(self, shadow: Shadow, instruction: Instruction) -> None:
         if instruction.mnemonic in ("s_setpc_b64", "s_swappc_b64"):
@@ -230,11 +210,35 @@ class UndefinedValues(Instrument):
             bit = ZERO if found == ZERO else b.sub(ZERO, b.mask(b.shift("lshr", found, part), 1))
             shadow.registers.write_scalar(slot + part, bit)
 
-    def _call(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess, store: bool) -> None:
-        name = symbol_of(access.space, access.size, store)
+    def _call(
+        self, shadow: Shadow, instruction: Instruction, access: MemoryAccess, stored: list[Value] | None = None
+    ) -> None:
+        """Ask memory's shadow, or change it; not where all of that memory is known to be defined."""
+        b = shadow.frame.builder
+        needed = self._needed(shadow, access, stored)
+        label = f"undefined.{b.name()[1:]}"
+        if needed is not None:
+            b.branch_if(needed, label, f"{label}.done")
+            b.label(label)
+        name = symbol_of(access.space, access.size, stored is not None)
         site = shadow.frame.sites.add(instruction.pc)
         arguments = [CONTEXT, _SHADOWS, site, *access.address, access.lanes, _MASKS]
         shadow.frame.native_void(name, arguments)
+        if needed is not None:
+            b.branch(f"{label}.done")
+            b.label(f"{label}.done")
+
+    def _needed(self, shadow: Shadow, access: MemoryAccess, stored: list[Value] | None) -> Value | None:
+        b = shadow.frame.builder
+        if access.space in ("s", "v"):
+            some = b.load("i64", b.offset(_SHADOWS, Shadows.ANY * FIELD_BYTES), 8)
+            return b.compare("ne", some, constant("i64", 0))
+        if access.space != "l":
+            return None
+        clean = b.load("i64", Value("ptr", "%undefined.clean"), 8)
+        dirty = b.compare("eq", clean, constant("i64", 0))
+        undefined = shadow.masks.either(*(stored or []))
+        return dirty if undefined == ZERO else b.or_(dirty, b.compare("ne", undefined, ZERO))
 
     def _loaded(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess) -> list[Halves]:
         """Return the lanes in which each dword that is loaded is undefined."""
@@ -242,7 +246,7 @@ class UndefinedValues(Instrument):
         count = max(access.size // 4, 1)
         kind = f"<{2 * count} x i32>"
         b.store(Value(kind, "zeroinitializer"), _MASKS, 4)
-        self._call(shadow, instruction, access, False)
+        self._call(shadow, instruction, access)
         masks = [b.load("i32", b.offset(_MASKS, 4 * index), 4) for index in range(2 * count)]
         return [(masks[2 * part], masks[2 * part + 1]) for part in range(count)]
 
@@ -302,9 +306,10 @@ class UndefinedValues(Instrument):
 
     def _define(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess, values: list[Halves]) -> None:
         b = shadow.frame.builder
-        for index, mask in enumerate(mask for halves in values for mask in halves):
+        masks = [mask for halves in values for mask in halves]
+        for index, mask in enumerate(masks):
             b.store(mask, b.offset(_MASKS, 4 * index), 4)
-        self._call(shadow, instruction, access, True)
+        self._call(shadow, instruction, access, masks)
 
     def _local_lanes(self, shadow: Shadow, access: MemoryAccess) -> Value:
         """Return the lanes of a flat access that go to LDS or private memory."""

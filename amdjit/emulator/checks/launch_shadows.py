@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.emulator.checks.shadow_layout import PADDING, RANGE_ROW, WAVE_BYTES, Shadows
+from amdjit.emulator.checks.shadow_layout import KNOWN_ROWS, PADDING, RANGE_ROW, WAVE_BYTES, Shadows
 from amdjit.emulator.checks.written_memory import table_rows
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
@@ -39,7 +39,8 @@ def launch_shadows(
     descriptor = function.kernel.descriptor
     waves = -(-geometry.items // _WAVE_LANES)
     # LDS and private memory have a byte of shadow for each dword, at the same distances as the memory itself.
-    lds = -(-(descriptor.group_segment_bytes + geometry.dynamic_lds) // 64) * 16
+    lds_bytes = descriptor.group_segment_bytes + geometry.dynamic_lds
+    lds = -(-lds_bytes // 64) * 16
     scratch = private_bytes(function.kernel) * _WAVE_LANES // 4
     sizes = (lds * residents, scratch * waves * residents, WAVE_BYTES * waves * residents)
     fields: NDArray[np.uint64] = np.zeros((threads, Shadows.FIELDS), np.uint64)
@@ -47,13 +48,19 @@ def launch_shadows(
     for row in fields:
         ranges: NDArray[np.uint64] = np.zeros(len(compiled.site_pcs) * RANGE_ROW, np.uint64)
         shadows = [np.zeros(size + PADDING, np.uint8) for size in sizes]
-        buffers += [ranges, *shadows]
+        clean, serials, known = (np.zeros(size, np.uint64) for size in (residents, residents, 2 * KNOWN_ROWS))
+        buffers += [ranges, clean, serials, known, *shadows]
         values = {
             Shadows.RANGES: ranges.ctypes.data,
             Shadows.TABLE: rows.ctypes.data,
             Shadows.TABLE_COUNT: len(rows),
             Shadows.LDS: shadows[0].ctypes.data,
-            Shadows.LDS_BYTES: lds,
+            Shadows.LDS_BYTES: -(-lds_bytes // 4),
+            Shadows.LDS_STRIDE: lds,
+            Shadows.ANY: len(kept),
+            Shadows.CLEAN: clean.ctypes.data,
+            Shadows.SERIALS: serials.ctypes.data,
+            Shadows.KNOWN: known.ctypes.data,
             Shadows.SCRATCH: shadows[1].ctypes.data,
             Shadows.SCRATCH_BYTES: scratch,
             Shadows.REGISTERS: shadows[2].ctypes.data,

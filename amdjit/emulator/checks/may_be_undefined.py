@@ -113,3 +113,10 @@ def facts_at_entries(
                 known[successor] = new
                 work.append(successor)
     return known
+
+
+def keeping_scalars(graph: Graph) -> frozenset[int]:
+    """Return the vector registers in whose lanes compilers keep scalar registers: they read what they wrote."""
+    instructions = (item for block in graph.blocks.values() for item in block.instructions)
+    targets = (item.operands[0] for item in instructions if item.mnemonic == "v_writelane_b32")
+    return frozenset(target.index for target in targets if isinstance(target, Register))

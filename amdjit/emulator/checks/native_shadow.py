@@ -13,11 +13,13 @@ from functools import partial
 from amdjit.emulator.checks.native_shadow_lanes import (
     begin_wave_text,
     define_lane_text,
+    harm_text,
+    look_text,
     scalar_text,
     shadow_of_text,
     undefined_lane_text,
 )
-from amdjit.emulator.checks.shadow_layout import RANGE_ROW, Shadows
+from amdjit.emulator.checks.shadow_layout import KNOWN_ROWS, RANGE_ROW, Shadows
 from amdjit.emulator.ir import Value, sequence
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
 from amdjit.emulator.native.function import NativeFunction, i32, i64
@@ -59,10 +61,11 @@ class _Access:
         f = self._f
         addresses, places = f.allocate("[32 x i64]"), f.allocate("[32 x i64]")
         spare = f.allocate("[16 x i8]")
+        execution = f.parameter("exec")
+        row = self._recall() if self._space == "l" else None
         f.store(Value("<16 x i8>", "zeroinitializer"), spare, 16)
         wide = self._addresses()
         f.store(wide, addresses, 64)
-        execution = f.parameter("exec")
         low, span, shadow = self._range()
         distance = f.sub(wide, f.splat(low))
         room = f.sub(f.splat(span), distance)
@@ -83,12 +86,65 @@ class _Access:
         if self._store:
             self._quick_store(bytes_at, places, spare, good, execution, wide)
         else:
-            self._quick_load(bytes_at, places, spare, good, execution)
+            self._quick_load(bytes_at, places, spare, good, execution, wide)
         f.label("exact")
         self._exactly(addresses, execution, shadow, low)
         f.branch("done")
+        if row is not None:
+            f.label("proved")
+            for part, value in enumerate(row[1:]):
+                f.store(value, f.offset(row[0], part * FIELD_BYTES), 8)
+            f.branch("done")
         f.label("done")
         f.give()
+
+    @property
+    def _proved(self) -> str:
+        """Where to go when an access was found to be all defined."""
+        return "proved" if self._space == "l" else "done"
+
+    def _recall(self) -> tuple[Value, Value, Value]:
+        """Leave where the same access was found to be all defined since the workgroup began.
+
+        Returns the row that remembers it, the access's hash and the workgroup's serial.
+        """
+        self._remember()
+        f = self._f
+        offsets = f.add(f.parameter("offset"), f.splat(f.parameter("base")))
+        factors = sequence("i32", [(2 * lane + 1) * 0x9E3779B1 & 0xFFFFFFFF for lane in range(32)])
+        total = f.call("llvm.vector.reduce.add.v32i32", "i32", [f.mul(offsets, factors)])
+        total = f.add(total, f.mul(f.parameter("exec"), i32(-1640531535)))
+        key = f.concat_bits(total, f.parameter("site"))
+        mixed = f.shift("lshr", f.mul(f.add(total, f.parameter("site")), i32(-1640531535)), 16)
+        number = f.and_(f.resize(mixed, 64), i64(KNOWN_ROWS - 1))
+        rows = f.cast("inttoptr", self._shadow(Shadows.KNOWN), _PTR)
+        row = f.offset(rows, f.shift("shl", number, 4))
+        serials = f.cast("inttoptr", self._shadow(Shadows.SERIALS), _PTR)
+        serial = f.load("i64", f.offset(serials, f.shift("shl", f.context(Context.SLOT), 3)), 8)
+        same = f.compare("eq", f.load("i64", row, 8), key)
+        current = f.compare("eq", f.load("i64", f.offset(row, FIELD_BYTES), 8), serial)
+        f.branch_if(f.and_(same, current), "done", "unknown")
+        f.label("unknown")
+        return row, key, serial
+
+    def _remember(self) -> None:
+        """A load looks now and then whether all of LDS is written; a store of something undefined undoes that."""
+        f = self._f
+        f.branch("remember")
+        f.label("remember")
+        slot = f.context(Context.SLOT)
+        if not self._store:
+            clean = f.call("aj_lds_is_clean", "i1", [f.parameter("shadows"), slot])
+            f.branch_if(clean, "done", "look")
+            f.label("look")
+            return
+        masks = f.load(f"<{2 * self._dwords} x i32>", f.parameter("masks"), 4)
+        whole = f.cast("bitcast", masks, f"i{64 * self._dwords}")
+        f.branch_if(f.compare("eq", whole, Value(whole.type, "0")), "unharmed", "harm")
+        f.label("harm")
+        f.call_void("aj_lds_harmed", [f.parameter("shadows"), slot])
+        f.branch("unharmed")
+        f.label("unharmed")
 
     def _addresses(self) -> Value:
         f = self._f
@@ -135,7 +191,9 @@ class _Access:
         f = self._f
         return f"<{8 * self._size} x i8>", f.pointer(f.extract(bytes_at, 0))
 
-    def _quick_load(self, bytes_at: Value, places: Value, spare: Value, good: Value, execution: Value) -> None:
+    def _quick_load(
+        self, bytes_at: Value, places: Value, spare: Value, good: Value, execution: Value, wide: Value
+    ) -> None:
         """Go to `done` where all that is loaded is defined."""
         f = self._f
         f.branch_if(good, "block", "scattered")
@@ -143,17 +201,25 @@ class _Access:
         kind, pointer = self._block(bytes_at)
         block = f.load(kind, pointer)
         whole = f.cast("bitcast", block, f"i{64 * self._size}")
-        f.branch_if(f.compare("eq", whole, Value(whole.type, "0")), "done", "exact")
+        f.branch_if(f.compare("eq", whole, Value(whole.type, "0")), self._proved, "exact")
         f.label("scattered")
         self._store_places(bytes_at, places, spare, execution)
-        # One byte more than aligned accesses need; what is too much only sends to the exact test.
-        word, bits = {1: ("i16", 16), 2: ("i32", 24)}.get(self._dwords, ("i64", 8 * self._dwords + 8))
+        self._all_aligned(wide, execution)
+        word, bits = {1: ("i8", 8), 2: ("i16", 16)}.get(self._dwords, ("i32", 8 * self._dwords))
         found = Value(word, "0")
         for lane in range(32):
             place = f.load(_PTR, f.offset(places, 8 * lane), 8)
             found = f.or_(found, f.load(word, place))
         found = f.mask(found, bits)
-        f.branch_if(f.compare("eq", found, Value(word, "0")), "done", "exact")
+        f.branch_if(f.compare("eq", found, Value(word, "0")), self._proved, "exact")
+
+    def _all_aligned(self, wide: Value, execution: Value) -> None:
+        """Leave the quick way where an access is not within dwords of its own."""
+        f = self._f
+        within = f.and_(wide, f.splat(i64(min(self._size, 4) - 1)))
+        odd = f.mask_bits(f.compare("ne", within, f.splat(i64(0))))
+        f.branch_if(f.compare("eq", f.and_(odd, execution), i32(0)), "even", "exact")
+        f.label("even")
 
     def _store_places(self, bytes_at: Value, places: Value, spare: Value, execution: Value) -> None:
         f = self._f
@@ -173,24 +239,23 @@ class _Access:
         f.label("block")
         kind, pointer = self._block(bytes_at)
         f.store(Value(kind, "zeroinitializer"), pointer)
-        f.branch("done")
+        f.branch(self._proved)
         f.label("scattered")
         if self._size < 4:
             f.branch("exact")
             return
-        low_bits = f.and_(wide, f.splat(i64(3)))
-        odd = f.mask_bits(f.compare("ne", low_bits, f.splat(i64(0))))
-        f.branch_if(f.compare("eq", f.and_(odd, execution), i32(0)), "even", "exact")
-        f.label("even")
+        self._all_aligned(wide, execution)
         self._store_places(bytes_at, places, spare, execution)
         for lane in range(32):
             place = f.load(_PTR, f.offset(places, 8 * lane), 8)
             f.store(Value(f"<{self._dwords} x i8>", "zeroinitializer"), place)
-        f.branch("done")
+        f.branch(self._proved)
 
     def _exactly(self, addresses: Value, execution: Value, shadow: Value, low: Value) -> None:
         """Lane by lane, byte by byte."""
         f = self._f
+        if not self._store:
+            f.store(i64(1), f.offset(f.parameter("shadows"), Shadows.SEEN * FIELD_BYTES), 8)
         loop = f.each_lane(execution, "exact")
         address = f.load("i64", f.offset(addresses, f.shift("shl", loop.lane, 3)), 8)
         if self._space in ("l", "p"):
@@ -241,4 +306,6 @@ def shadow_sources() -> dict[str, Callable[[str], str]]:
         "aj_define_lane": define_lane_text,
         "aj_undefined_scalar": scalar_text,
         "aj_begin_shadows": begin_wave_text,
+        "aj_lds_harmed": harm_text,
+        "aj_lds_is_clean": look_text,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amdjit.emulator.checks.init_kinds import InitKind
-from amdjit.emulator.checks.shadow_layout import RANGE_ROW, TABLE_ROW, UNDEFINED, WAVE_BYTES, Shadows
+from amdjit.emulator.checks.shadow_layout import RANGE_ROW, TABLE_ROW, UNDEFINED, Shadows
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.native.reports import REPORT_DECLARATION
 
@@ -186,6 +186,8 @@ define i32 @aj_undefined_scalar(ptr %context, ptr %shadows, i32 %site, i64 %addr
   noinline {attributes} {{
 entry:
   %masks = alloca [2 x i32], align 8
+  %seen = getelementptr i8, ptr %shadows, i64 {Shadows.SEEN * FIELD_BYTES}
+  store i64 1, ptr %seen
   %small = icmp ult i32 %size, 4
   %step = select i1 %small, i32 %size, i32 4
   br label %next
@@ -212,20 +214,43 @@ done:
 """
 
 
+def _new_serial() -> str:
+    """Give the workgroup of slot %slot another serial."""
+    return f"""
+{_field("last", Shadows.NEXT_SERIAL)}
+  %serial = add i64 %last, 1
+  store i64 %serial, ptr %last.at
+{_field("serials", Shadows.SERIALS, "ptr")}
+  %serial.mine = getelementptr i64, ptr %serials, i64 %slot
+  store i64 %serial, ptr %serial.mine
+"""
+
+
+def harm_text(attributes: str) -> str:
+    """Return `aj_lds_harmed(shadows, slot)`: something undefined is stored; what was known of LDS is not any more."""
+    return f"""
+define void @aj_lds_harmed(ptr %shadows, i64 %slot) noinline {attributes} {{
+entry:
+{_field("clean", Shadows.CLEAN, "ptr")}
+  %clean.mine = getelementptr i64, ptr %clean, i64 %slot
+  store i64 0, ptr %clean.mine
+{_new_serial()}
+  ret void
+}}
+"""
+
+
 def begin_wave_text(attributes: str) -> str:
-    """Return `aj_begin_shadows(shadows, wave, slot)`: nothing in a wave's private memory is written yet; its registers
-    count as defined. The group's first wave does the same for LDS. slot: of the group on its host thread."""
+    """Return `aj_begin_shadows(shadows, wave, slot)`: nothing in a wave's private memory is written yet, and for
+    the group's first wave, nothing in LDS. slot: of the group on its host thread. What is not stored of the registers'
+    shadows is never asked for (`ShadowRegisters.flush`)."""
     return f"""
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 define void @aj_begin_shadows(ptr %shadows, i64 %wave, i64 %slot) noinline {attributes} {{
 entry:
-{_field("registers", Shadows.REGISTERS, "ptr")}
 {_field("waves", Shadows.WAVES)}
   %waves.before = mul i64 %slot, %waves
   %number = add i64 %waves.before, %wave
-  %mine = mul i64 %number, {WAVE_BYTES}
-  %place = getelementptr i8, ptr %registers, i64 %mine
-  call void @llvm.memset.p0.i64(ptr %place, i8 0, i64 {WAVE_BYTES}, i1 false)
 {_field("scratch", Shadows.SCRATCH, "ptr")}
 {_field("bytes", Shadows.SCRATCH_BYTES)}
   %before = mul i64 %number, %bytes
@@ -236,11 +261,59 @@ entry:
 group:
 {_field("lds", Shadows.LDS, "ptr")}
 {_field("ldsbytes", Shadows.LDS_BYTES)}
-  %lds.before = mul i64 %slot, %ldsbytes
+{_field("stride", Shadows.LDS_STRIDE)}
+{_field("clean", Shadows.CLEAN, "ptr")}
+  %clean.mine = getelementptr i64, ptr %clean, i64 %slot
+  store i64 0, ptr %clean.mine
+{_new_serial()}
+  %lds.before = mul i64 %slot, %stride
   %lds.mine = getelementptr i8, ptr %lds, i64 %lds.before
   call void @llvm.memset.p0.i64(ptr %lds.mine, i8 {UNDEFINED}, i64 %ldsbytes, i1 false)
   br label %done
 done:
   ret void
+}}
+"""
+
+
+# One of so many loads from LDS looks whether all of it is written by now.
+_LOOKS = 16
+
+
+def look_text(attributes: str) -> str:
+    """Return `aj_lds_is_clean(shadows, slot)`: 1 if all of a workgroup's LDS is written; that is remembered."""
+    return f"""
+define i1 @aj_lds_is_clean(ptr %shadows, i64 %slot) noinline {attributes} {{
+entry:
+{_field("looks", Shadows.LOOKS)}
+  %count = add i64 %looks, 1
+  store i64 %count, ptr %looks.at
+  %turn = and i64 %count, {_LOOKS - 1}
+  %now = icmp eq i64 %turn, 0
+  br i1 %now, label %begin, label %no
+begin:
+{_field("lds", Shadows.LDS, "ptr")}
+{_field("bytes", Shadows.LDS_BYTES)}
+{_field("stride", Shadows.LDS_STRIDE)}
+  %before = mul i64 %slot, %stride
+  %mine = getelementptr i8, ptr %lds, i64 %before
+  br label %next
+next:
+  %at = phi i64 [ 0, %begin ], [ %more, %further ]
+  %left = icmp ult i64 %at, %bytes
+  br i1 %left, label %further, label %clean
+further:
+  %place = getelementptr i8, ptr %mine, i64 %at
+  %some = load i128, ptr %place, align 1
+  %zero = icmp eq i128 %some, 0
+  %more = add i64 %at, 16
+  br i1 %zero, label %next, label %no
+clean:
+{_field("flags", Shadows.CLEAN, "ptr")}
+  %flag = getelementptr i64, ptr %flags, i64 %slot
+  store i64 1, ptr %flag
+  ret i1 true
+no:
+  ret i1 false
 }}
 """

@@ -6,6 +6,9 @@ by `may_be_undefined` is the constant 0, and no code is made for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from amdjit.emulator.checks.may_be_undefined import VECTORS
 from amdjit.emulator.checks.shadow_layout import SCALARS_AT, VECTOR_BYTES
 from amdjit.emulator.ir import Builder, Value, constant
@@ -107,6 +110,13 @@ class ShadowRegisters:
     def _set_vector(self, index: int, halves: Halves) -> None:
         self._vectors[index] = halves
         self._dirty.add(index)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Read registers in code that does not always run: what is loaded there is not kept."""
+        vectors, scalars = dict(self._vectors), dict(self._scalars)
+        yield
+        self._vectors, self._scalars = vectors, scalars
 
     def scalar(self, slot: int) -> Value:
         """Return the undefined bits of a scalar register; of SCC: all or none."""
