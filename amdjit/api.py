@@ -193,6 +193,7 @@ class Kernel:
             metadata = compiled.linked.kernels[compiled.name].metadata
             loaded = Loaded(
                 compiled,
+                written_arguments(compiled),
                 ArgumentPacker([v.name for v in compiled.parameters], [v.type for v in compiled.parameters]),
                 module,
                 module.function(compiled.name),
@@ -219,7 +220,9 @@ class Kernel:
         """Choose the device and the specialisation of a launch, and stage its arrays; nothing runs yet."""
         self._check_count(len(arguments))
         device = stream.device if isinstance(stream, Stream) else current_device()
-        annotations = self._annotations(self._compile_options(device.target))
+        annotations = self._known_annotations
+        if annotations is None:
+            annotations = self._annotations(self._compile_options(device.target))
         try:
             leaves = leaves_of(self.__name__, self.parameter_names, annotations, arguments)
             by_value = {i for i, a in enumerate(leaves.annotations) if is_const(a) or isinstance(a, Vector)}
@@ -230,7 +233,7 @@ class Kernel:
         loaded = self._load(device, assembled(leaves.shapes, kinds))
         if staging.has_host_arrays and self._warns(loaded.compiled.options):
             self._host_copies.note(staging.host_places, callers=3)
-        staging.check_writable(written_arguments(loaded.compiled))
+        staging.check_writable(loaded.written)
         pairs = zip(staging.arguments, kinds, strict=True)
         values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))
         return PreparedLaunch(device, stream, loaded, staging, values, self._environment)

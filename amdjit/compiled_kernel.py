@@ -93,12 +93,18 @@ class CompiledKernel:
     @cached_property
     def resources(self) -> Resources:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
+        return read_resources(self.linked, self.name, self.target, self._count_instructions())
+
+    def _count_instructions(self) -> int:
+        """Count machine instructions: decoded where the emulator's tables have them, else as LLVM prints them."""
         kernel = self.linked.kernels[self.name]
-        code = self.linked.code(kernel)
-        # Not loaded with amdjit: most kernels are compiled and launched without a look at their instructions.
-        decoder = importlib.import_module("amdjit.emulator.decoder")
-        instructions = sum(1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size))
-        return read_resources(self.linked, self.name, self.target, instructions)
+        if self.target.is_emulated:
+            code = self.linked.code(kernel)
+            # Not loaded with amdjit: most kernels are compiled and launched without a look at their instructions.
+            decoder = importlib.import_module("amdjit.emulator.decoder")
+            return sum(1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size))
+        lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
+        return sum(bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines)
 
 
 def describe_argument(argument: Argument) -> str:

@@ -73,6 +73,22 @@ class EmitContext(Protocol):
         """Call the LLVM function `name` (declared if it is not yet) with llvmlite values."""
         ...
 
+    def call_structure(self, name: str, parts: tuple[Any, ...], arguments: list[Any]) -> list[Any]:
+        """Call an LLVM function that returns a structure of these llvmlite types; return its parts."""
+        ...
+
+    def undefined(self, type: Type) -> Any:
+        """Return a value that may be anything."""
+        ...
+
+    def generic(self, pointer: Any) -> Any:
+        """Return a pointer as a generic (flat) one."""
+        ...
+
+    def text_operand(self, text: str) -> Any:
+        """Return a text as a metadata operand."""
+        ...
+
     def bitcast(self, value: Any, llvm_type: Any) -> Any:
         """Return the same bits as another llvmlite type of the same size (scalars, vectors, pointers)."""
         ...
@@ -178,7 +194,8 @@ class Parameter:
 class Intrinsic:
     """A typed operation with exactly one lowering. Called on the host it runs its reference model.
 
-    wave_sizes: where it exists. features: what the target must have. alternatives: by target name, what to use instead.
+    wave_sizes: where it exists. features: what the target must have. targets: the processors that have it, None: all.
+    alternative: what to use on other processors, one text or a function of the target's name.
     """
 
     name: str
@@ -190,7 +207,7 @@ class Intrinsic:
     wave_sizes: tuple[int, ...] = (32, 64)
     isa: str | None = None
     targets: tuple[str, ...] | None = None
-    alternative: str = ""
+    alternative: str | Callable[[str], str] = ""
     documentation: str = field(default="", repr=False)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -276,13 +293,13 @@ def intrinsic(
     features: frozenset[Feature] = frozenset(),
     wave_sizes: tuple[int, ...] = (32, 64),
     targets: tuple[str, ...] | None = None,
-    alternative: str = "",
+    alternative: str | Callable[[str], str] = "",
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare an intrinsic: the signature gives the types, the body is the reference model (or `...` for none).
 
     isa: the mnemonic it becomes. targets: the processors that have it, None for all in the target table.
-    alternative: what the error on another target tells to use.
+    alternative: what the error on another target tells to use, one text or a function of the target's name.
     """
 
     def declare(function: Callable[..., Any]) -> Intrinsic:

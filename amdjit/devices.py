@@ -21,7 +21,7 @@ from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.hip import HipDevice, discover
 from amdjit.runtime.strides import Shape
-from amdjit.target import TARGETS, Target
+from amdjit.target import EMULATED, Target
 
 if TYPE_CHECKING:
     from amdjit.emulator.device import EmulatorDevice
@@ -63,14 +63,14 @@ class Inventory:
 
     def all(self) -> list[Device]:
         """All devices, GPUs first."""
-        return [*self.hip()[0], *(self.emulator(target) for target in TARGETS)]
+        return [*self.hip()[0], *(self.emulator(target) for target in EMULATED)]
 
     def find(self, name: str) -> Device:
         """Return the device of that name; LaunchError that lists the names there are."""
         kind, _, which = name.partition(":")
         if kind == "emulator":
             wanted = which or default_target(self.environment).name
-            for target in TARGETS:
+            for target in EMULATED:
                 if target.name == wanted:
                     return self.emulator(target)
         if kind == "hip":
@@ -101,7 +101,7 @@ class Inventory:
 
     def _unknown(self, name: str, kind: str) -> str:
         gpus, reason = self.hip()
-        there = ", ".join([gpu.name for gpu in gpus] + [f"emulator:{target}" for target in TARGETS])
+        there = ", ".join([gpu.name for gpu in gpus] + [f"emulator:{target}" for target in EMULATED])
         why = f" ({reason})" if kind == "hip" and reason else ""
         return f"there is no device {name!r}{why}. There are: {there}."
 

@@ -30,9 +30,10 @@ __all__ = ["Loaded", "PreparedLaunch", "choose_block", "written_arguments"]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A specialisation on a device, ready to launch."""
+    """A specialisation on a device, ready to launch. written: as of `written_arguments`."""
 
     compiled: CompiledKernel
+    written: tuple[bool, ...]
     packer: ArgumentPacker
     module: Module
     function: Function
@@ -70,7 +71,7 @@ class PreparedLaunch:
                 self.device.synchronize()
             elif loaded.compiled.reports is not None:
                 self.device.synchronize_stream(handle)
-            self.staging.download(written_arguments(loaded.compiled), self.stream)
+            self.staging.download(loaded.written, self.stream)
 
     def _start(self, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any) -> None:
         """Start the kernel, with the checks that hold here."""
@@ -87,8 +88,8 @@ class PreparedLaunch:
             raise
 
     def _arrays(self) -> list[ArrayArgument]:
-        written = written_arguments(self.loaded.compiled)
-        arrays: list[ArrayArgument] = _checks().array_arguments(self.staging.names, self.staging.arguments, written)
+        staging = self.staging
+        arrays: list[ArrayArgument] = _checks().array_arguments(staging.names, staging.arguments, self.loaded.written)
         return arrays
 
     def _launch_reporting(

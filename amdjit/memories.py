@@ -13,6 +13,7 @@ class AddressSpace(Enum):
     LDS = 3
     CONSTANT = 4
     PRIVATE = 5
+    BUFFER = 8  # not memory: a buffer resource, the 128-bit descriptor that buffer instructions take
 
 
 class Layout(Enum):

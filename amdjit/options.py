@@ -48,7 +48,7 @@ class CompileOptions:
     block: the most work-items of a workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
         (1024 at most).
     waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
-    wave_size: lanes of a wave, 32 or 64. opt_level: 0 to 3, as clang's -O.
+    wave_size: lanes of a wave, 32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O.
     debug_info: keep the Python source lines in the code object.
     asserts: compile `assert` and `raise`; False leaves them out, and they cost nothing.
     bounds_check: test every index against its array's shape; None: where AMDJIT_DEBUG is 1.
@@ -64,7 +64,7 @@ class CompileOptions:
     fastmath: bool | frozenset[str] = False
     block: int | tuple[int, ...] | None = None
     waves_per_eu: int | None = None
-    wave_size: int = 32
+    wave_size: int = 0
     opt_level: int = 3
     debug_info: bool = True
     asserts: bool = True
@@ -77,6 +77,8 @@ class CompileOptions:
     sanitize: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.wave_size == 0:
+            object.__setattr__(self, "wave_size", self.target.wavefront_size)
         _check_fastmath(self.fastmath)
         checked_sanitize(self.sanitize, "sanitize=")
         _check_block(self.block, self.target)

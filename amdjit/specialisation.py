@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, array_matches, element_of_dtype
 from amdjit.record_arguments import Annotation, Leaves
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.strides import byte_span
 from amdjit.types import (
     AddressSpace,
     Array,
@@ -53,7 +53,10 @@ def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[
     for name, annotation, value, inside in parts:
         type = _argument_type(kernel, name, annotation, value, inside)
         if isinstance(type, Array):
-            type = replace(type, distinct=id(value) not in shared)
+            if id(value) in shared:
+                type = replace(type, distinct=False)
+            elif not type.distinct:
+                type = replace(type, distinct=True)
             if isinstance(annotation, Array) and annotation.distinct and not type.distinct:
                 raise _mismatch(kernel, name, annotation, str(type))
         types.append(type)
@@ -65,7 +68,7 @@ def _sharing(values: Sequence[Any]) -> set[int]:
     spans = []
     for value in values:
         if isinstance(value, DeviceArray):
-            low, high = byte_span(value.shape, value.strides, value.itemsize)
+            low, high = value.byte_span
             if low < high:
                 spans.append((value.address + low, value.address + high, id(value)))
     spans.sort()
@@ -147,13 +150,19 @@ def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArr
         )
     if value.ndim == 0:
         raise LaunchError(f"argument {name} of {kernel} is an array without dimensions; pass {name}.reshape(1)")
-    found = Array(element, value.ndim, _layout(value))
-    low, high = byte_span(value.shape, value.strides, value.itemsize)
+    found = _distinct_array(element, value.ndim, _layout(value))
+    low, high = value.byte_span
     if high - low >= _SMALL_ARRAY_BYTES:
         found = replace(found, offset_bits=64)
     if annotation is not None and not (isinstance(annotation, Array) and array_matches(found, annotation)):
         raise _mismatch(kernel, name, annotation, str(found))
     return found
+
+
+@functools.cache
+def _distinct_array(element: Scalar, ndim: int, layout: Layout) -> Array:
+    # Most arrays are: making types, and the same ones again, would take a third of a launch.
+    return Array(element, ndim, layout, distinct=True)
 
 
 def _layout(value: DeviceArray) -> Layout:

@@ -28,7 +28,9 @@ class Target:
     vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in wave32
     (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
     lds_per_workgroup, lds_per_workgroup_processor: bytes; lds_granule: bytes.
-    simds_per_workgroup_processor: SIMDs that share one LDS in workgroup-processor mode.
+    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode where there is one.
+    has_workgroup_processors: whether a workgroup may span two compute units that share their LDS.
+    is_emulated: whether the emulator runs its machine code.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Target:
     lds_granule: int
     simds_per_workgroup_processor: int
     max_workgroup_size: int = 1024
+    has_workgroup_processors: bool = True
+    is_emulated: bool = False
 
     @property
     def wavefront_size(self) -> int:
@@ -55,41 +59,91 @@ class Target:
         return self.name
 
 
-_GFX12_FEATURES = frozenset(
-    {
-        Feature.WAVE32,
-        Feature.WAVE64,
-        Feature.WMMA_GFX12,
-        Feature.PACKED_FP16,
-        Feature.GLOBAL_F32_ATOMIC_ADD,
-        Feature.SPLIT_BARRIER,
-    }
-)
+_RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
+_GFX11 = _RDNA | {Feature.WMMA_GFX11, Feature.GLOBAL_F32_ATOMIC_ADD}
+_GFX12 = _RDNA | {Feature.WMMA_GFX12, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
+_CDNA = frozenset({Feature.WAVE64, Feature.MFMA, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD})
 
 
-def _gfx12(name: str, stepping: int, machine: int) -> Target:
-    # LLVM: GCNSubtarget::getTotalNumVGPRs and AMDGPUBaseInfo's allocation granules for gfx12 ("1536 VGPRs").
+def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_granule: int) -> Target:
+    # A compute unit has 4 SIMDs and an LDS of its own. A wave64 has 512 registers, VGPRs and AGPRs together.
     return Target(
         name=name,
-        isa=(12, 0, stepping),
-        wavefront_sizes=(32, 64),
-        features=_GFX12_FEATURES,
+        isa=isa,
+        wavefront_sizes=(64,),
+        features=_CDNA,
         elf_machine_flags=machine,
-        vgpr_file=1536,
-        vgpr_granule=24,
+        vgpr_file=1024,
+        vgpr_granule=16,
+        vgpr_limit=512,
+        max_waves=8,
+        lds_per_workgroup=lds,
+        lds_per_workgroup_processor=lds,
+        lds_granule=lds_granule,
+        simds_per_workgroup_processor=4,
+        has_workgroup_processors=False,
+    )
+
+
+def _rdna(
+    name: str,
+    isa: tuple[int, int, int],
+    machine: int,
+    features: frozenset[Feature],
+    vgpr_file: int,
+    vgpr_granule: int,
+    is_emulated: bool = False,
+) -> Target:
+    return Target(
+        name=name,
+        isa=isa,
+        wavefront_sizes=(32, 64),
+        features=features,
+        elf_machine_flags=machine,
+        vgpr_file=vgpr_file,
+        vgpr_granule=vgpr_granule,
         vgpr_limit=256,
         max_waves=16,
         lds_per_workgroup=64 * 1024,
         lds_per_workgroup_processor=128 * 1024,
         lds_granule=1024,
         simds_per_workgroup_processor=4,
+        is_emulated=is_emulated,
     )
 
 
-TARGETS: tuple[Target, ...] = (
-    _gfx12("gfx1200", 0, 0x48),
-    _gfx12("gfx1201", 1, 0x4E),
+_GFX1250 = Target(
+    name="gfx1250",
+    isa=(12, 5, 0),
+    wavefront_sizes=(32,),
+    features=frozenset({Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}),
+    elf_machine_flags=0x49,
+    vgpr_file=1024,
+    vgpr_granule=16,
+    vgpr_limit=1024,
+    max_waves=16,
+    lds_per_workgroup=320 * 1024,
+    lds_per_workgroup_processor=320 * 1024,
+    lds_granule=2048,
+    simds_per_workgroup_processor=4,
+    has_workgroup_processors=False,
 )
+
+# LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a SIMD), GCNProcessors.td;
+# the AMDGPU guide, "ELF Header", for the machine flags.
+TARGETS: tuple[Target, ...] = (
+    _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512),
+    _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
+    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280),
+    _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
+    _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24),
+    _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, is_emulated=True),
+    _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, is_emulated=True),
+    _GFX1250,
+)
+"""Every processor that amdjit compiles for; the emulator runs those of gfx1200's instruction set."""
+
+EMULATED: tuple[Target, ...] = tuple(target for target in TARGETS if target.is_emulated)
 
 DEFAULT_TARGET = "gfx1201"
 

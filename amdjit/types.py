@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
 
+from amdjit.immediates import Choice as Choice
+from amdjit.immediates import Immediate as Immediate
 from amdjit.memories import AddressSpace as AddressSpace
 from amdjit.memories import Layout as Layout
 
@@ -361,37 +363,15 @@ class TypeVariable(Type):
 
 @dataclass(frozen=True, slots=True)
 class PointerPattern(Type):
-    """A parameter that takes a pointer to `element` in any of `address_spaces`."""
+    """A parameter that takes a pointer to `element` (None: to anything) in any of `address_spaces`."""
 
-    element: Type
+    element: Type | None
     address_spaces: tuple[AddressSpace, ...]
 
     def __str__(self) -> str:
-        return f"pointer to {self.element}"
-
-
-@dataclass(frozen=True, slots=True)
-class Immediate:
-    """Marks an intrinsic's parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`."""
-
-    lo: int
-    hi: int
-
-    def __str__(self) -> str:
-        return f"a constant in {self.lo}..{self.hi}"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Marks an intrinsic's parameter as one of some compile-time strings: `Annotated[str, Choice("a", "b")]`."""
-
-    values: tuple[str, ...] = field()
-
-    def __init__(self, *values: str) -> None:
-        object.__setattr__(self, "values", values)
-
-    def __str__(self) -> str:
-        return "one of " + ", ".join(repr(value) for value in self.values)
+        if self.element is not None:
+            return f"pointer to {self.element}"
+        return f"pointer in {' or '.join(space.name for space in self.address_spaces)}"
 
 
 class Const:

@@ -11,10 +11,12 @@ import linecache
 import re
 import string
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+import builtin_pages
 from error_examples import examples
 from numba_checklist import page as checklist
 
@@ -245,11 +247,14 @@ def targets() -> str:
         "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
         "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
         "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
+        "run by the emulator": lambda t: "yes" if t.is_emulated else "",
     }
     rows = [(name, *(str(fact(target)) for target in TARGETS)) for name, fact in facts.items()]
     rows += [(f.value, *("yes" if f in target.features else "" for target in TARGETS)) for f in Feature]
     introduction = (
-        "The processors that amdjit compiles for, and what they have. The first wavefront size is the default."
+        "The processors that amdjit compiles for, and what they have. The first wavefront size is the default. "
+        "Where there are no workgroup processors (gfx9, gfx1250) read compute unit. Code for processors that the "
+        "emulator does not run has been compiled and read, never run."
     )
     return page("Targets", "amdjit/target.py", introduction, [table(head, rows)])
 
@@ -326,15 +331,38 @@ def _compile(source: str, name: str) -> str:
     return str(names["saxpy"].compile(f32, f32[:], f32[:], f32[:], target="gfx1201").asm)
 
 
+def builtins(group: str) -> str:
+    """Return the page of one group of clang's builtins."""
+    members = builtin_pages.groups()[group]
+    text = builtin_pages.introduction(group, members)
+    rows = builtin_pages.table_rows(members)
+    return page(f"Builtins: {group}", "intrinsics/amdgcn_builtins.tsv", text, [table(builtin_pages.HEAD, rows)])
+
+
+def builtin_index() -> str:
+    """Return the page that leads to the groups."""
+    text = "clang's `__builtin_amdgcn_*` builtins in `amdjit.intrinsics.amdgcn`, and how many each processor has."
+    rows = table(builtin_pages.INDEX_HEAD, builtin_pages.index_rows())
+    return page("Builtins", "intrinsics/amdgcn_builtins.tsv", text, [rows])
+
+
+BUILTIN_PAGES: dict[Path, Callable[[], str]] = {
+    ROOT / "docs/reference/builtins" / builtin_pages.file_name(group): partial(builtins, group)
+    for group in builtin_pages.groups()
+}
+
 PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
     {
         ROOT / "docs/reference/errors.md": errors,
         ROOT / "docs/reference/intrinsics.md": intrinsics,
+        ROOT / "docs/reference/builtins/README.md": builtin_index,
+        ROOT / "intrinsics/amdgcn.pyi": builtin_pages.stub,
         ROOT / "docs/reference/targets.md": targets,
         ROOT / "docs/reference/options.md": options,
         ROOT / "docs/reference/environment.md": environment,
         ROOT / "docs/reference/numba.md": numba,
         ROOT / "README.md": readme,
+        **BUILTIN_PAGES,
     }
 )
 

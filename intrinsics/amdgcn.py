@@ -3,16 +3,19 @@
     from amdjit.intrinsics import amdgcn
     d = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(a, b, c)
 
-Every intrinsic that one of the modules below declares is a name of this module: a declaration is the only edit.
+Every builtin is a row of the table in `builtin_table`. Those with a reference model are declared in the modules below.
 """
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn_integer, amdgcn_math, amdgcn_wave, convert, wmma, wmma_gfx11
+from amdjit.intrinsics.builtin_table import from_table, python_name, rows
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {
@@ -26,9 +29,14 @@ globals().update(BUILTINS)
 
 
 def __getattr__(name: str) -> Intrinsic:
-    """Refuse other names; to type checkers this says that all names of this module are intrinsics."""
-    raise AttributeError(f"amdgcn builtin {name!r} is not declared; there are {', '.join(sorted(BUILTINS))}")
+    """Return the builtin that a row of the table declares; refuse other names, with those that are like them."""
+    try:
+        return from_table(name[:-1] if keyword.iskeyword(name[:-1]) else name)
+    except KeyError:
+        alike = get_close_matches(name, rows())
+        remedy = f": did you mean {', '.join(alike)}?" if alike else ""
+        raise AttributeError(f"clang has no builtin __builtin_amdgcn_{name} that LLVM selects{remedy}") from None
 
 
 def __dir__() -> list[str]:
-    return sorted(BUILTINS)
+    return sorted(map(python_name, rows()))

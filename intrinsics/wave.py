@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.builtin_table import row_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
 from amdjit.types import Immediate, Scalar, Vector, boolean, i16, i32, u8, u32, u64
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 _ROW_XMASK = 0x160
+# Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
+_RDNA = row_of("permlanex16").targets
 _NARROW_INTEGERS: dict[int, Scalar] = {1: boolean, 8: u8, 16: i16}
 
 
@@ -115,7 +118,7 @@ def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
     return _by_words(context, value, swap)
 
 
-@intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask")
+@intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor")
 def swap_in_rows(value: LANE_VALUE, mask: Annotated[int, Immediate(1, 15)]) -> LANE_VALUE:
     """Return the value of the lane whose number differs in the constant bits `mask`, 1 to 15, without LDS hardware.
 
@@ -124,7 +127,7 @@ def swap_in_rows(value: LANE_VALUE, mask: Annotated[int, Immediate(1, 15)]) -> L
     return np.asarray(value)[np.arange(np.shape(value)[0]) ^ mask]
 
 
-@intrinsic(Emit(_emit_swap_rows), isa="v_permlanex16_b32")
+@intrinsic(Emit(_emit_swap_rows), isa="v_permlanex16_b32", targets=_RDNA, alternative="wave.shuffle_xor")
 def swap_rows(value: LANE_VALUE) -> LANE_VALUE:
     """Return the value of the lane whose number differs by 16 (`llvm.amdgcn.permlanex16`)."""
     return np.asarray(value)[np.arange(np.shape(value)[0]) ^ 16]

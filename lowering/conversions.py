@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
+
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
@@ -82,8 +84,12 @@ def from_memory(builder: Builder, value: Any, type: Type) -> Any:
 
 
 def bitcast(builder: Builder, value: Any, llvm: Any) -> Any:
-    """Return the same bits as another type of the same size."""
-    return value if value.type == llvm else builder.bitcast(value, llvm)
+    """Return the same bits as another type of the same size; a pointer in another address space is the same place."""
+    if value.type == llvm:
+        return value
+    if isinstance(llvm, ir.PointerType):
+        return builder.text(llvm, "addrspacecast", (value,), f" to {llvm}")
+    return builder.bitcast(value, llvm)
 
 
 def _to_boolean(builder: Builder, value: Any, old: Scalar) -> Any:

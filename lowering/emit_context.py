@@ -12,17 +12,20 @@ from amdjit.lowering.conversions import bitcast, from_memory, to_memory
 from amdjit.lowering.types import (
     CONSTANT_SPACE,
     FLOAT,
+    GENERIC,
     I1,
     I8,
     I16,
     I32,
     I64,
     VOID,
+    Literal,
     constant,
     element_type,
     literal,
     llvm_type,
     memory_type,
+    undefined,
 )
 from amdjit.options import CompileOptions
 from amdjit.target import Target
@@ -79,6 +82,23 @@ class LoweringContext:
         """Call the LLVM function `name`."""
         return self.builder.invoke_name(name, result, arguments)
 
+    def call_structure(self, name: str, parts: tuple[Any, ...], arguments: list[Any]) -> list[Any]:
+        """Call an LLVM function that returns a structure; return its parts."""
+        called = self.builder.invoke_name(name, ir.LiteralStructType(parts), arguments)
+        return [self.builder.extract_value(called, number) for number in range(len(parts))]
+
+    def undefined(self, type: Type) -> Any:
+        """Return a value that may be anything."""
+        return undefined(llvm_type(type))
+
+    def generic(self, pointer: Any) -> Any:
+        """Return a pointer as a generic one."""
+        return bitcast(self.builder, pointer, GENERIC)
+
+    def text_operand(self, text: str) -> Any:
+        """Return a text as a metadata operand."""
+        return Literal(ir.MetaDataType(), self.builder.module.add_metadata([text]).get_reference())
+
     def bitcast(self, value: Any, llvm_type: Any) -> Any:
         """Return the same bits as another llvmlite type of the same size."""
         return bitcast(self.builder, value, llvm_type)
@@ -107,12 +127,12 @@ class LoweringContext:
     def atomic_update(self, operation: str, pointer: Any, value: Any, ordering: str, scope: str) -> Any:
         """Do LLVM's `atomicrmw operation`; return the old value.
 
-        The metadata allow the hardware's float atomics, which fine-grained host memory would not take (LLVM AMDGPU
-        guide, "amdgpu.no.fine.grained.memory"): kernels get device memory.
+        The metadata allow the hardware's float atomics and wrapping counters, which fine-grained host memory would not
+        take (LLVM AMDGPU guide, "amdgpu.no.fine.grained.memory"): kernels get device memory.
         """
         head, tail = f"atomicrmw {operation}", f" {_scope(scope)}{ordering}"
         instruction = self.builder.text(value.type, head, (pointer, value), tail)
-        if operation.startswith("f"):
+        if operation.startswith(("f", "uinc", "udec")):
             empty = self.builder.module.add_metadata([])
             instruction.set_metadata("amdgpu.no.fine.grained.memory", empty)
             if element_type(value.type) == FLOAT:

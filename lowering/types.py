@@ -21,6 +21,7 @@ __all__ = [
     "CONSTANT_SPACE",
     "DOUBLE",
     "FLOAT",
+    "GENERIC",
     "HALF",
     "I1",
     "I8",
@@ -85,6 +86,7 @@ _POINTERS: Mapping[AddressSpace, Any] = MappingProxyType(
 )
 PRIVATE_SPACE = _POINTERS[AddressSpace.PRIVATE]
 CONSTANT_SPACE = _POINTERS[AddressSpace.CONSTANT]
+GENERIC = _POINTERS[AddressSpace.GENERIC]
 
 # fp8 and bf8 have no LLVM type: they are held as their bytes.
 _FLOATS: Mapping[str, Any] = MappingProxyType(

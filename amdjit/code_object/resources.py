@@ -11,7 +11,7 @@ __all__ = ["Resources", "read_resources", "waves_by_lds", "waves_by_vgprs"]
 
 # A workgroup processor has 32 workgroup barriers in WGP mode, a CU 16; a workgroup of one wave needs none
 # (LLVM: AMDGPU::IsaInfo::getMaxWorkGroupsPerCU).
-_BARRIERS_PER_SIMD = 8
+_BARRIERS_PER_SIMD, _BARRIERS_PER_SIMD_OF_CU = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def waves_by_vgprs(vgprs: int, wavefront_size: int, target: Target) -> int:
 def waves_by_lds(lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_mode: bool = True) -> int:
     """Return how many waves a SIMD holds when only LDS, wave slots and barriers limit the workgroups (0: none)."""
     # In CU mode a workgroup has one CU: half of the workgroup processor's SIMDs and LDS.
-    share = 1 if wgp_mode else 2
+    share = 1 if wgp_mode or not target.has_workgroup_processors else 2
     simds = target.simds_per_workgroup_processor // share
     lds = target.lds_per_workgroup_processor // share
     allocated = -(-lds_bytes // target.lds_granule) * target.lds_granule
@@ -82,7 +82,8 @@ def waves_by_lds(lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_m
         return 0
     workgroups = target.max_waves * simds // waves_per_workgroup
     if waves_per_workgroup > 1:
-        workgroups = min(workgroups, _BARRIERS_PER_SIMD * simds)
+        barriers = _BARRIERS_PER_SIMD if target.has_workgroup_processors else _BARRIERS_PER_SIMD_OF_CU
+        workgroups = min(workgroups, barriers * simds)
     if allocated:
         workgroups = min(workgroups, lds // allocated)
     return min(target.max_waves, -(-workgroups * waves_per_workgroup // simds))

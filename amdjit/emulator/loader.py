@@ -111,7 +111,7 @@ class EmulatedModule:
             function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way)
         else:
             function = self._translate(kernel, full_waves, instruments)
-            image = self._host.compiler.compile(function.text, optimise=False)
+            image = self._host.compiler.compile(function.text)
             facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
             self._host.cache.put(key, json.dumps([sorted(function.natives), *facts]).encode() + b"\n" + image)
         library = self._host.library

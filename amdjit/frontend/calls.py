@@ -28,7 +28,7 @@ from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.special_methods import call_method_of, special_method
-from amdjit.frontend.type_tests import TYPE_FUNCTIONS
+from amdjit.frontend.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree

@@ -50,13 +50,18 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
     elsewhere = intrinsic.targets is not None and limits.target.name not in intrinsic.targets
     if lacks or elsewhere:
         needs = ", ".join(sorted(feature.value for feature in lacks)) or f"one of {', '.join(intrinsic.targets or ())}"
-        remedy = f"use {intrinsic.alternative}" if intrinsic.alternative else f"it needs {needs}"
+        alternative = _alternative(intrinsic, limits.target.name)
+        remedy = f"use {alternative}" if alternative else f"it needs {needs}"
         raise builder.error(
             codes.TARGET_LACKS, node, intrinsic=intrinsic.name, target=limits.target.name, remedy=remedy
         )
     if limits.wave_size not in intrinsic.wave_sizes:
         sizes = " and ".join(map(str, intrinsic.wave_sizes))
         raise builder.error(codes.WAVE_SIZE, node, intrinsic=intrinsic.name, sizes=sizes, wave_size=limits.wave_size)
+
+
+def _alternative(intrinsic: Intrinsic, target: str) -> str:
+    return intrinsic.alternative if isinstance(intrinsic.alternative, str) else intrinsic.alternative(target)
 
 
 def signature(intrinsic: Intrinsic) -> str:
@@ -96,7 +101,7 @@ def _immediate(
         fits = isinstance(constant, str) and constant in expected.values
     else:
         assert expected is not None
-        fits = isinstance(constant, int) and expected.lo <= constant <= expected.hi
+        fits = constant in expected
     if not fits:
         is_known = isinstance(value, CompileTime)
         found = f"{reprlib.repr(constant)} is not" if is_known else f"{describe(value)}, known only at run time"
@@ -162,7 +167,7 @@ def _mismatch(
 def _matches_pointer(type: Type, pattern: PointerPattern, variables: dict[TypeVariable, Type]) -> bool:
     if not isinstance(type, Pointer) or type.address_space not in pattern.address_spaces:
         return False
-    return type.element == _substitute(pattern.element, variables)
+    return pattern.element is None or type.element == _substitute(pattern.element, variables)
 
 
 def _substitute(type: Type, variables: dict[TypeVariable, Type]) -> Type:

@@ -73,6 +73,14 @@ def binary_method(
     return _first_of(builder, (operator_name(kind), f"__r{_BINARY[kind]}__"), left, right, node)
 
 
+def in_place_method(
+    builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
+) -> Value | None:
+    """Type `left kind= right` where the left record's class defines that itself; None where it does not."""
+    result = call_method_of(builder, left, f"__i{_BINARY[kind]}__", (right,), node)
+    return None if isinstance(result, CompileTime) and result.value is NotImplemented else result
+
+
 def comparison_method(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value | None:

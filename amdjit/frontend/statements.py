@@ -14,6 +14,7 @@ from amdjit.frontend.operators import binary
 from amdjit.frontend.recovery import condition_of
 from amdjit.frontend.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.scope import bind, merge, read_name
+from amdjit.frontend.special_methods import in_place_method
 from amdjit.frontend.subscripts import element_indices, index_after, item_of, store_at, store_item
 from amdjit.frontend.values import CompileTime, TupleValue, Undefined, Value
 from amdjit.frontend.views import is_partial
@@ -118,14 +119,14 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Name):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         old, operand = builder.evaluate_all((load, node.value))
-        value = binary(builder, type(node.op), old, operand, node)
+        value = _updated(builder, old, operand, node)
         bind(builder, node.target.id, value, node.target)
         return
     if isinstance(node.target, ast.Attribute):
         owner = builder.hold(builder.evaluate(node.target.value), "owner", node.target)
         if isinstance(owner, tree.Expression) and is_element(owner):
             (old,), operand = builder.evaluate_after((field(builder, owner, node.target.attr, node),), node.value)
-            value = binary(builder, type(node.op), old, operand, node)
+            value = _updated(builder, old, operand, node)
             store_field(builder, owner, node.target.attr, value, node.target, node)
             return
     if not isinstance(node.target, ast.Subscript):
@@ -138,7 +139,13 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
     index = builder.hold(index, "index", node.target)
     old = item_of(builder, container, index, node.target)
     (old,), operand = builder.evaluate_after((old,), node.value)
-    store_at(builder, node.target, container, index, binary(builder, type(node.op), old, operand, node), node.value)
+    store_at(builder, node.target, container, index, _updated(builder, old, operand, node), node.value)
+
+
+def _updated(builder: FunctionBuilder, old: Value, operand: Value, node: ast.AugAssign) -> Value:
+    """Type what `old op= operand` binds: what the class's `__iadd__` gives, else `old op operand`."""
+    value = in_place_method(builder, type(node.op), old, operand, node)
+    return binary(builder, type(node.op), old, operand, node) if value is None else value
 
 
 def _update_element(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 import weakref
@@ -83,7 +84,12 @@ class DeviceArray:
         """Bytes of all elements, without gaps between them."""
         return self.size * self.dtype.itemsize
 
-    @property
+    @functools.cached_property
+    def byte_span(self) -> tuple[int, int]:
+        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) for no elements."""
+        return byte_span(self.shape, self.strides, self.dtype.itemsize)
+
+    @functools.cached_property
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
         return is_c_contiguous(self.shape, self.strides, self.dtype.itemsize)
@@ -215,7 +221,7 @@ class DeviceArray:
             raise ValueError(f"{what} has shape {array.shape}, the DeviceArray {self.shape}")
 
     def _download_span(self, handle: Any) -> tuple[int, NDArray[np.uint8]]:
-        low, high = byte_span(self.shape, self.strides, self.dtype.itemsize)
+        low, high = self.byte_span
         host = np.empty(high - low, np.uint8)
         self.device.copy_to_host(bytes_of(host), self.address + low, handle)
         return low, host

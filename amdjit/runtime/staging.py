@@ -193,7 +193,7 @@ def _span_of(host: NDArray[Any]) -> tuple[int, int]:
 
 
 def _span(array: DeviceArray) -> tuple[int, int]:
-    low, high = byte_span(array.shape, array.strides, array.itemsize)
+    low, high = array.byte_span
     return array.address + low, array.address + high
 
 

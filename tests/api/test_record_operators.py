@@ -137,6 +137,37 @@ def test_subclasses_and_named_tuples() -> None:
     same_as_python(reflected, np.arange(8, dtype=np.int32) - 2, np.zeros((5, 8), np.int32), lanes=8)
 
 
+@dataclasses.dataclass(frozen=True)
+class Sum:
+    total: Any
+    count: Any
+
+    def __add__(self, other):
+        return Sum(self.total + other, self.count + 100)
+
+    def __iadd__(self, other):
+        return Sum(self.total + other, self.count + 1)
+
+    def __isub__(self, other):
+        return NotImplemented
+
+    def __sub__(self, other):
+        return Sum(self.total - other, self.count + 10)
+
+
+def in_place(i, a, b):
+    s = Sum(a[i], 0)
+    s += 5
+    s += a[i]
+    s -= 2
+    s = s + 1
+    b[0, i], b[1, i] = s.total, s.count
+
+
+def test_augmented_assignment_asks_the_class_first() -> None:
+    same_as_python(in_place, np.arange(8, dtype=np.int32) - 2, np.zeros((2, 8), np.int32), lanes=8)
+
+
 def carried(i, a, b):
     total, best = Vec(a[0] * 0, a[0] * 0), Vec(a[0], a[1])
     for k in range(8):

@@ -97,7 +97,7 @@ def _with(data: bytes, offset: int, layout: str, *values: int) -> bytes:
         (7, "<B", 0, "OS ABI"),
         (16, "<H", 1, "not linked"),
         (18, "<H", 62, "machine 62"),
-        (48, "<B", 0x36, "unknown processor"),
+        (48, "<B", 0x20, "unknown processor"),
         (32, "<Q", 1 << 63, "program headers"),
         (40, "<Q", 1 << 63, "section headers"),
         (56, "<H", 0xFFFF, "program headers"),

@@ -13,6 +13,7 @@ from amdjit.backend import emit_assembly, emit_object, find_linker, link
 from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.code_object.resources import waves_by_lds, waves_by_vgprs
 from amdjit.options import CompileOptions, Environment, named_target
+from amdjit.target import TARGETS, Target
 
 TARGET = named_target("gfx1201")
 
@@ -74,11 +75,11 @@ KERNELS = [
 
 
 @cache
-def _resources(vgprs: int, lds: int, workgroup: int) -> Resources:
-    options = CompileOptions(TARGET)
+def _resources(vgprs: int, lds: int, workgroup: int, target: Target = TARGET) -> Resources:
+    options = CompileOptions(target)
     text = _kernel(vgprs, lds, workgroup)
-    code_object = CodeObject.read(link(emit_object(text, TARGET, options), find_linker(Environment())))
-    return read_resources(code_object, "kernel", TARGET, instructions=7)
+    code_object = CodeObject.read(link(emit_object(text, target, options), find_linker(Environment())))
+    return read_resources(code_object, "kernel", target, instructions=7)
 
 
 def _occupancy(assembly: str) -> int:
@@ -93,6 +94,16 @@ def test_occupancy_is_the_one_that_the_compiler_prints(vgprs: int, lds: int, wor
     assert (resources.vgprs, resources.lds_bytes, resources.instructions) == (vgprs, lds, 7)
     assembly = emit_assembly(_kernel(vgprs, lds, workgroup), TARGET, CompileOptions(TARGET))
     assert resources.waves_per_simd == _occupancy(assembly)
+
+
+# LLVM's comment does not round LDS up to gfx950's granule of 1280 bytes.
+@pytest.mark.parametrize(
+    ("target", "vgprs", "lds", "workgroup"),
+    [(target, *kernel) for target in TARGETS for kernel in KERNELS if kernel[1] % target.lds_granule == 0],
+)
+def test_occupancy_of_every_processor(vgprs: int, lds: int, workgroup: int, target: Target) -> None:
+    assembly = emit_assembly(_kernel(vgprs, lds, workgroup), target, CompileOptions(target))
+    assert _resources(vgprs, lds, workgroup, target).waves_per_simd == _occupancy(assembly)
 
 
 @pytest.mark.parametrize(("vgprs", "lds", "workgroup"), [(120, 0, 256), (8, 32 * 1024, 128)])

@@ -103,7 +103,7 @@ def compile_everything() -> None:
         for full in (True, False):
             function = translate(batch, full, compiler.function_attributes)
             assert function.natives <= known, function.natives - known
-            assert len(compiler.compile(function.text, optimise=False)) > 500
+            assert len(compiler.compile(function.text)) > 500
     print(len({item.mnemonic for item in every}), "mnemonics")
 
 
@@ -119,7 +119,7 @@ def test_llvm_accepts_every_instruction() -> None:
 def test_every_native_function_compiles() -> None:
     compiler = HostCompiler()
     for symbol, make in native_sources(16).items():
-        assert symbol.encode() in compiler.compile(make(compiler.function_attributes), optimise=True)
+        assert symbol.encode() in compiler.compile(make(compiler.function_attributes))
 
 
 if __name__ == "__main__":

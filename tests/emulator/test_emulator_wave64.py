@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, missing_tools
+from building import missing_tools
 from numpy.typing import NDArray
 from single_instruction import Registers, run_registers
 
@@ -238,64 +238,3 @@ def test_registers_by_number_in_m0_are_those_of_the_half() -> None:
     found = run(body, inputs, [100, 102])
     np.testing.assert_array_equal(found[0], inputs[1])
     np.testing.assert_array_equal(found[1], inputs[2])
-
-
-HEAD = '#include "common.h"\n'
-WAVE64 = ("-O2", "-mwavefrontsize64")
-
-
-def test_each_lane_has_its_private_memory_and_registers_survive_barriers() -> None:
-    source = (
-        HEAD
-        + """
-SHARED u32 box[192];
-KERNEL k(GLOBAL u32 *x, GLOBAL u32 *out, u32 n) {
-  u32 own[8], lane = LANE, i = BLOCK * 192 + LANE;
-  for (u32 k = 0; k < 8; ++k) own[k] = x[i] * (k + 1);
-  box[lane] = x[i];
-  barrier();
-  u32 other = box[191 - lane];
-  barrier();
-  box[lane] = other + own[n + lane % 4];
-  barrier();
-  out[i] = box[(lane + 77) % 192] + own[lane % 8];
-}"""
-    )
-    code = compile_source(source, *WAVE64)
-    x = np.random.default_rng(5).integers(0, 1 << 32, 3 * 192, np.uint32)
-    out = np.zeros_like(x)
-    emulate(code, "k", 3, 192, [x, out, np.uint32(2)], threads=2)
-    rows, lane = x.reshape(3, 192), np.arange(192)
-    box = rows[:, ::-1] + rows * (3 + lane % 4).astype(np.uint32)
-    expected = box[:, (lane + 77) % 192] + rows * (lane % 8 + 1).astype(np.uint32)
-    np.testing.assert_array_equal(out, expected.ravel())
-
-
-@pytest.mark.parametrize("block", [1, 31, 33, 64, 65, 100])
-def test_partial_waves_vote_with_their_lanes(block: int) -> None:
-    source = HEAD + "KERNEL k(GLOBAL u64 *x) { x[LANE] = __builtin_amdgcn_ballot_w64(LANE != 5); }"
-    x = np.zeros(128, np.uint64)
-    emulate(compile_source(source, *WAVE64), "k", 1, block, [x])
-    for wave in range(-(-block // 64)):
-        count = min(64, block - 64 * wave)
-        expected = (1 << count) - 1 & ~(1 << 5 if wave == 0 else 0)
-        assert set(x[64 * wave : 64 * wave + count].tolist()) == {expected}
-    assert not x[block:].any()
-
-
-def test_items_of_three_dimensions_fill_waves_in_order() -> None:
-    source = (
-        HEAD
-        + """
-#define Y __builtin_amdgcn_workitem_id_y()
-#define Z __builtin_amdgcn_workitem_id_z()
-KERNEL k(GLOBAL u32 *x) {
-  u32 lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
-  x[LANE + 5 * (Y + 7 * Z)] = lane | __builtin_amdgcn_readfirstlane(LANE | Y << 8 | Z << 16) << 8;
-}"""
-    )
-    x = np.zeros(5 * 7 * 4, np.uint32)
-    emulate(compile_source(source, *WAVE64), "k", 1, (5, 7, 4), [x])
-    item = np.arange(x.size)
-    first = item // 64 * 64
-    np.testing.assert_array_equal(x, item % 64 | (first % 5 | first // 5 % 7 << 8 | first // 35 << 16) << 8)

@@ -33,7 +33,11 @@ from amdjit.types import (
 TARGET = find_target("gfx1201")
 assert TARGET is not None
 DECLARED = declared()
-HERE = {label: value for label, value in DECLARED.items() if value.features <= TARGET.features}
+HERE = {
+    label: value
+    for label, value in DECLARED.items()
+    if value.features <= TARGET.features and TARGET.name in (value.targets or (TARGET.name,))
+}
 ELSEWHERE = {label: value for label, value in DECLARED.items() if label not in HERE}
 PROPERTIES = ("threadIdx.", "blockIdx.", "blockDim.", "gridDim.", "wavefront_size")
 

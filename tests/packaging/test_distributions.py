@@ -40,7 +40,7 @@ def folders_with_modules() -> set[str]:
 def expected_files() -> set[str]:
     """Return the files that an installation has."""
     modules = {f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")}
-    return modules | {"amdjit/py.typed"}
+    return modules | {"amdjit/py.typed", "amdjit/intrinsics/amdgcn.pyi", "amdjit/intrinsics/amdgcn_builtins.tsv"}
 
 
 def contents(wheel: Path) -> dict[str, bytes]:

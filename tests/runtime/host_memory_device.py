@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime.device import Extent
-from amdjit.target import TARGETS, Target
+from amdjit.target import EMULATED, Target
 
 
 class Launch(NamedTuple):
@@ -40,7 +40,7 @@ class HostMemoryDevice:
 
     @property
     def target(self) -> Target:
-        return TARGETS[1]
+        return EMULATED[1]
 
     def allocate(self, nbytes: int) -> int:
         assert nbytes > 0

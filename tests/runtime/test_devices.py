@@ -19,7 +19,7 @@ from amdjit.devices import Inventory
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.options import Environment
-from amdjit.target import TARGETS, find_target
+from amdjit.target import EMULATED, find_target
 
 # `amdjit.devices` itself is the public function of that name.
 devices = importlib.import_module("amdjit.devices")
@@ -71,7 +71,7 @@ def test_the_first_gpu_is_the_default(two_gpus: list[Any], caplog: pytest.LogCap
     with caplog.at_level(logging.INFO, "amdjit"):
         assert inventory.default() is two_gpus[0]
     assert not caplog.records
-    assert [device.name for device in inventory.all()] == ["hip:0", "hip:1", *(f"emulator:{t}" for t in TARGETS)]
+    assert [device.name for device in inventory.all()] == ["hip:0", "hip:1", *(f"emulator:{t}" for t in EMULATED)]
 
 
 def test_amdjit_device_wins(two_gpus: list[Any]) -> None:
@@ -162,7 +162,7 @@ def test_arrays_streams_and_events_go_to_the_current_device() -> None:
 
 def test_devices_lists_an_emulator_for_each_target() -> None:
     names = [device.name for device in devices.devices()]
-    assert names[-len(TARGETS) :] == [f"emulator:{target}" for target in TARGETS]
+    assert names[-len(EMULATED) :] == [f"emulator:{target}" for target in EMULATED]
     assert isinstance(devices.hip_status(), str)
 
 

@@ -7,12 +7,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 from amdjit.array_places import Place, place_of
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.quarantine import CallPlace, Freed
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import MEMORY_KINDS, FaultKind, Report
+from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.instrument import Instrument, MemoryAccess
+
+
+class AlignmentInstrument(Instrument):
+    """Compares the addresses of wide accesses of LDS with their size; nothing else of the check needs code."""
+
+    name: ClassVar[str] = "memory"
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Report the first lane whose address is not a multiple of what the instruction reads or writes at once.
+
+        RDNA 4 ISA, "LDS Alignment": 64 bits go by 8 bytes, 96 and 128 bits by 16.
+        """
+        if access.space != "l" or access.element < _WIDE:
+            return
+        b = frame.builder
+        address = b.add(access.address[0], b.splat(access.address[1]))
+        odd = b.compare("ne", b.mask(address, 3 if access.element == _WIDE else 4), b.const(address, 0))
+        bad = b.and_(b.mask_bits(odd), access.lanes)
+        number = len(frame.sites.pcs)
+        label = f"odd{number}"
+        site = frame.sites.add(instruction.pc)
+        b.branch_if(b.compare("eq", bad, constant("i32", 0)), f"{label}.fine", label)
+        b.label(label)
+        lane = b.resize(b.intrinsic("cttz", bad, flags=[constant("i1", 1)]), 64)
+        where = b.resize(b.extract(address, lane), 64)
+        kind = constant("i32", MemoryKind.MISALIGNED_LDS)
+        arguments = [frame.lane_context, kind, site, lane, where, constant("i32", access.element), Value("ptr", "null")]
+        frame.native_void("aj_report", arguments)
+        b.branch(f"{label}.fine")
+        b.label(f"{label}.fine")
 
 
 class MemoryKind(IntEnum):
@@ -21,6 +56,8 @@ class MemoryKind(IntEnum):
     MISALIGNED_LDS = MEMORY_KINDS
 
 
+# Bytes from which on LDS is accessed by more than a dword at once.
+_WIDE = 8
 # Nothing is ever allocated so low: an address there comes from a null pointer.
 _NULL_END = 1 << 16
 
@@ -72,7 +109,7 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
     if kind == MemoryKind.MISALIGNED_LDS:
         return _Finding(
             "misaligned",
-            f"access of {size} bytes at LDS byte {address}, which {size & -size} does not divide",
+            f"access of {size} bytes at LDS byte {address}, which {8 if size == _WIDE else 16} does not divide",
             "wide accesses of LDS go by multiples of their size: index with a multiple of the width, or load elements",
             severity="warning",
         )

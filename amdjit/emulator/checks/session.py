@@ -15,7 +15,7 @@ from amdjit.emulator.checks.definedness import UndefinedValues
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.init_reports import InitReports
 from amdjit.emulator.checks.launch_shadows import LaunchShadows, launch_shadows
-from amdjit.emulator.checks.memory import memory_report
+from amdjit.emulator.checks.memory import AlignmentInstrument, memory_report
 from amdjit.emulator.checks.race import RaceInstrument
 from amdjit.emulator.checks.race_memory import RaceLaunch, begin_race_launch
 from amdjit.emulator.checks.race_reports import race_report
@@ -30,6 +30,7 @@ from amdjit.emulator.translate.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
 INSTRUMENTS: Mapping[str, type[Instrument]] = {
+    "memory": AlignmentInstrument,
     "race": RaceInstrument,
     "init": UndefinedValues,
     "sync": Synchronisation,

@@ -106,7 +106,8 @@ class NativeLibrary:
     def __init__(self, compiler: HostCompiler, cache: DiskCache) -> None:
         self._compiler = compiler
         self._cache = cache
-        self._sources = native_sources(16 if compiler.wide_vectors else 4)
+        self._matrix_rows = 16 if compiler.wide_vectors else 4
+        self._sources = native_sources(self._matrix_rows)
         self._code: dict[str, LinkedCode] = {}
         self._addresses: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -129,18 +130,22 @@ class NativeLibrary:
         return self.addresses((WIDEN, NARROW))
 
     def _load(self, symbol: str) -> None:
-        text = self._sources[symbol](self._compiler.function_attributes)
-        needed = set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text))
-        imports = {**self.addresses(sorted(needed)), **self.run_time(symbol)}
-        image = self._object(text)
+        needed, image = self._object(symbol)
+        imports = {**self.addresses(needed), **self.run_time(symbol)}
         code = self._compiler.link([image], imports, [symbol])
         self._code[symbol] = code
         self._addresses[symbol] = code.addresses[symbol]
 
-    def _object(self, text: str) -> bytes:
-        key = self._cache.key("native function", self._compiler.identity, text)
-        image = self._cache.get(key)
-        if image is None:
-            image = self._compiler.compile(text, optimise=True)
-            self._cache.put(key, image)
-        return image
+    def _object(self, symbol: str) -> tuple[list[str], bytes]:
+        """Return the native functions that one needs, and its object code."""
+        # The cache's version changes with the text of the functions, so that it need not be made to look for it.
+        key = self._cache.key("native function", self._compiler.identity, str(self._matrix_rows), symbol)
+        stored = self._cache.get(key)
+        if stored is not None:
+            header, _, image = stored.partition(b"\n")
+            return header.decode().split(), image
+        text = self._sources[symbol](self._compiler.function_attributes)
+        needed = sorted(set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text)))
+        image = self._compiler.compile(text)
+        self._cache.put(key, " ".join(needed).encode() + b"\n" + image)
+        return needed, image

@@ -70,16 +70,19 @@ def process_text(kind: AccessKind, attributes: str) -> str:
         function.branch_if(work.is_block(), "block", "spread")
         function.label("block")
         work.block()
-        function.give()
+        function.branch("end")
         function.label("spread")
     work.spread()
     if kind is AccessKind.ATOMIC:
-        arguments = [function.parameter(name) for name in ("context", "row", "addresses", "lanes", "start", "shadow")]
-        function.call_void("aj_race_sync", [*arguments, function.parameter("plane"), function.parameter("flags")])
+        work.synchronise(function.parameter("flags"))
     if kind is AccessKind.STORE:
         arguments = [function.parameter(name) for name in ("context", "site", "addresses", "lanes", "size", "lds")]
         arguments.append(function.parameter("stored"))
         function.call_void("aj_lane_conflicts", arguments)
+    function.branch("end")
+    function.label("end")
+    if kind is AccessKind.LOAD:
+        work.see_atomics_of_lds()
     function.give()
     if kind is AccessKind.ATOMIC:
         return function.text(attributes)
@@ -135,6 +138,24 @@ class _Access:
         bound = f.select(is_lds, self._barrier, f.sub(self._first, i64(1)))
         self._quiet = f.compare("ule", last, bound)
         put(f, head, _NOTED[self._kind], get(f, self._race, Race.TIME))
+
+    def synchronise(self, flags: Value) -> None:
+        """See what the atomics at these addresses have left."""
+        f = self._f
+        arguments = [f.parameter(name) for name in ("context", "row", "addresses", "lanes", "start", "shadow", "plane")]
+        f.call_void("aj_race_sync", [*arguments, flags])
+
+    def see_atomics_of_lds(self) -> None:
+        """An atomic load of LDS looks like any other: where there were atomics since the barrier, it may be one."""
+        f = self._f
+        head = f.offset(f.parameter("shadow"), -Summary.FIELDS * FIELD_BYTES)
+        since = f.compare("ugt", get(f, head, Summary.ATOMIC), self._barrier)
+        in_lds = f.compare("ne", f.parameter("lds"), i64(0))
+        f.branch_if(f.and_(in_lds, since), "see", "seen")
+        f.label("see")
+        self.synchronise(i32(READS_ONLY))
+        f.branch("seen")
+        f.label("seen")
 
     def is_block(self) -> Value:
         """Return an i1: all lanes access consecutive elements from a dword boundary on."""

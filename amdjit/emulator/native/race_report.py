@@ -81,20 +81,26 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
-    """Two loads are none; two atomics are if one is for less than the device, and never in LDS."""
+    """Two loads are none; two atomics are if one is for less than the device, and never in LDS.
+
+    An atomic load of LDS is the instruction of a plain one: beside atomics, every load counts as one.
+    """
     mine = f.parameter("kind")
+    in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     if theirs is AccessKind.STORE:
         return constant("i1", 1)
     reads = f.compare("ne", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
     if theirs is AccessKind.LOAD:
         loads = f.compare("eq", mine, i32(AccessKind.LOAD))
-        return f.not_(f.or_(loads, reads))
+        beside = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.ATOMIC)))
+        return f.not_(f.or_(f.or_(loads, reads), beside))
+    load = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.LOAD)))
     atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
     scope = f.and_(f.resize(f.parameter("flags"), 64), i64(SCOPE_BITS))
     least = f.intrinsic("umin", scope, f.mask(f.shift("lshr", tag, 4), 2))
-    enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), f.compare("ne", f.parameter("lds"), i64(0)))
+    enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), in_lds)
     same = f.compare("eq", _group_of(f, tag), get(f, group_of(f, f.parameter("row")), Group.NUMBER))
-    return f.not_(f.and_(atomic, f.or_(enough, same)))
+    return f.not_(f.or_(load, f.and_(atomic, f.or_(enough, same))))
 
 
 def _stores_the_same(f: NativeFunction) -> Value:

@@ -151,6 +151,15 @@ def scratch_overflow(x, out):
     out[i] = mine[x[i] + 90]  # BUG memory/scratch-overflow
 
 
+@amdjit.kernel
+def lds_vector_misaligned(out, n):
+    box = shared.array(256, f32)
+    i = amdjit.threadIdx.x
+    box.store(4 * i + n, amdjit.f32x4(1, 2, 3, 4))  # BUG memory/misaligned
+    syncthreads()
+    out[i] = box[i]
+
+
 def device_array(address: int, like: DeviceArray) -> DeviceArray:
     """An array over an address that nobody keeps alive."""
     return DeviceArray(like.device, address, like.shape, like.dtype, like.strides, None)
@@ -198,5 +207,6 @@ CASES = [
     Case(lds_load_past_the_end, lambda k: k[1, 64](floats(64), 8)),
     Case(lds_before_the_start, lambda k: k[1, 64](floats(64), 1)),
     Case(too_little_dynamic_lds, lambda k: k[1, 64, None, 128](ints(64))),
+    Case(lds_vector_misaligned, lambda k: k[1, 32](floats(32), 1)),
     Case(scratch_overflow, lambda k: k[1, 32](ints(32), ints(32))),
 ]

@@ -66,15 +66,18 @@ def all_waves_count_in_lds(out):
 
 
 @amdjit.kernel
-def reads_a_counter_too_soon(x, out):
+def resets_a_counter_too_soon(x, out):
     count = shared.array(1, i32)
     i = amdjit.threadIdx.x
     if i == 0:
         count[0] = 0
     syncthreads()
-    if x[i] > 0:
-        atomic.add(count, 0, 1)  # BUG race/lds
-    out[i] = count[0]  # OTHER
+    if i < 32:
+        atomic.add(count, 0, x[i])  # OTHER
+    if i == 32:
+        count[0] = 0  # BUG race/lds
+    syncthreads()
+    out[i] = count[0]
 
 
 @amdjit.kernel
@@ -242,7 +245,7 @@ CASES = [
     Case(no_barrier_before_the_next_tile, lambda k: k[1, 64](floats(256), floats(64))),
     Case(reduction_without_barrier, lambda k: k[1, 128](floats(128), floats(1))),
     Case(all_waves_count_in_lds, lambda k: k[1, 128](ints(1))),
-    Case(reads_a_counter_too_soon, lambda k: k[1, 64](ints(64) + 1, ints(64))),
+    Case(resets_a_counter_too_soon, lambda k: k[1, 64](ints(64), ints(64))),
     Case(one_wave_writes_for_all, lambda k: k[1, 64](floats(64), floats(64))),
     Case(bytes_of_two_waves, lambda k: k[1, 64](ints(64))),
     Case(transpose_through_lds, lambda k: k[1, (16, 16)](floats(16, 16), floats(16, 16))),

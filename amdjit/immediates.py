@@ -1,0 +1,39 @@
+"""What an intrinsic's compile-time parameters may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """Marks an intrinsic's parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`.
+
+    only: the values in lo..hi that there are, where that is not all of them.
+    """
+
+    lo: int
+    hi: int
+    only: tuple[int, ...] | None = None
+
+    def __contains__(self, value: object) -> bool:
+        inside = isinstance(value, int) and self.lo <= value <= self.hi
+        return inside and (self.only is None or value in self.only)
+
+    def __str__(self) -> str:
+        if self.only is not None:
+            return "one of the constants " + ", ".join(map(str, self.only))
+        return f"a constant in {self.lo}..{self.hi}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Marks an intrinsic's parameter as one of some compile-time strings: `Annotated[str, Choice("a", "b")]`."""
+
+    values: tuple[str, ...] = field()
+
+    def __init__(self, *values: str) -> None:
+        object.__setattr__(self, "values", values)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(value) for value in self.values)
