@@ -30,10 +30,14 @@ from amdjit.intrinsics import (
     arithmetic,
     atomic,
     convert,
+    error_functions,
+    hyperbolic,
     lds,
-    math,
+    native_math,
     power,
+    roots_and_remainders,
     sync,
+    trigonometry,
     wave,
     wmma,
     wmma_gfx11,
@@ -54,8 +58,12 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (wave, "amdjit.intrinsics.wave"),
     (atomic, "amdjit.atomic"),
     (arithmetic, "amdjit.intrinsics.arithmetic"),
-    (math, "amdjit.intrinsics.math"),
-    (power, "amdjit.intrinsics.power"),
+    (native_math, "amdjit.intrinsics.math"),
+    (trigonometry, "amdjit.intrinsics.math"),
+    (hyperbolic, "amdjit.intrinsics.math"),
+    (error_functions, "amdjit.intrinsics.math"),
+    (roots_and_remainders, "amdjit.intrinsics.math"),
+    (power, "amdjit.intrinsics.math"),
     (convert, "amdjit.intrinsics.amdgcn"),
     (amdgcn_wave, "amdjit.intrinsics.amdgcn"),
     (amdgcn_math, "amdjit.intrinsics.amdgcn"),
@@ -139,7 +147,7 @@ def intrinsics() -> str:
         "types named beside it, the same wherever it stands. A constant must be known when compiling. An intrinsic "
         "becomes the instruction beside it; a device function is written over intrinsics and is inlined.\n\n"
         "Python's `abs`, `min`, `max`, `round`, `len`, `range`, `zip`, `enumerate`, `reversed`, and those functions of "
-        "`math` that `amdjit.intrinsics.math` has a counterpart of are called by their own names."
+        "`math` and NumPy that `amdjit.intrinsics.math` has a counterpart of are called by their own names."
     )
     parts, seen = [], set()
     for module, place in MODULES:

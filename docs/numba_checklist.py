@@ -150,7 +150,7 @@ def supported(module: str, names: str) -> tuple[list[str], list[str]]:
 
 
 _REMEDIES = {
-    "math": "`amdjit.intrinsics.math` has more; a device library's function: `@amdjit.intrinsic(LlvmCall(...))`",
+    "math": "a device library's function: `@amdjit.intrinsic(LlvmCall(...))`",
     "cmath": "write it over the real parts: `z.real`, `z.imag`, `abs(z)`",
     "operator": "write the operator",
     "np": "Python's operators and `math`'s functions",

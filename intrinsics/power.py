@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import Form, SpecialForm, device_function
-from amdjit.intrinsics.math import copysign, rint
+from amdjit.intrinsics.native_math import copysign, rint
 from amdjit.types import f32, f64, i32, i64
 
 __all__ = ["power"]

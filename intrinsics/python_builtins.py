@@ -7,13 +7,38 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import arithmetic, complex_functions, power
 from amdjit.intrinsics import math as real
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
+    "sin": real.sin,
+    "cos": real.cos,
+    "tan": real.tan,
+    "asin": real.asin,
+    "acos": real.acos,
+    "atan": real.atan,
+    "atan2": real.atan2,
+    "sinh": real.sinh,
+    "cosh": real.cosh,
+    "tanh": real.tanh,
+    "asinh": real.asinh,
+    "acosh": real.acosh,
+    "atanh": real.atanh,
+    "expm1": real.expm1,
+    "log1p": real.log1p,
+    "erf": real.erf,
+    "erfc": real.erfc,
     "sqrt": real.sqrt,
+    "cbrt": real.cbrt,
+    "hypot": real.hypot,
+    "fmod": real.fmod,
+    "remainder": real.remainder,
+    "frexp": real.frexp,
+    "modf": real.modf,
     "exp": real.exp,
     "exp2": real.exp2,
     "log2": real.log2,
@@ -34,6 +59,33 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "fma": arithmetic.fma,
 }
 
+# NumPy's own names, and what rounds: to floats in NumPy, to integers in Python.
+_BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
+    "arcsin": real.asin,
+    "arccos": real.acos,
+    "arctan": real.atan,
+    "arctan2": real.atan2,
+    "arcsinh": real.asinh,
+    "arccosh": real.acosh,
+    "arctanh": real.atanh,
+    "deg2rad": real.radians,
+    "rad2deg": real.degrees,
+    "floor": real.floor,
+    "ceil": real.ceil,
+    "trunc": real.trunc,
+    "rint": real.rint,
+    "fmax": real.fmax,
+    "fmin": real.fmin,
+}
+
+
+def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
+    # np.remainder is Python's operator, not C's function; np.pow is new, and an operator too.
+    shared = {name: ours for name, ours in _BY_NAME.items() if name not in ("remainder", "pow")}
+    named = ((getattr(np, name, None), ours) for name, ours in (shared | _BY_NUMPYS_NAME).items())
+    return {function: ours for function, ours in named if isinstance(function, np.ufunc)}
+
+
 _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     round: real.round_to_int,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
@@ -41,6 +93,6 @@ _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
 }
 
 PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    _OTHERS | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
+    _OTHERS | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)} | _of_numpy()
 )
-"""The functions of Python's `math` that kernels may call, and others of Python, with what they become."""
+"""The functions of Python's `math` and of NumPy that kernels may call, and others of Python, with what they become."""

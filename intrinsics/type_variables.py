@@ -36,6 +36,9 @@ SMALL_FLOAT = TypeVariable("F", (f16, bf16, f32))
 HALF_OR_SINGLE = TypeVariable("F", (f16, f32))
 """Floats of the transcendental unit."""
 
+SINGLE_OR_DOUBLE = TypeVariable("F", (f32, f64))
+"""Floats of 32 and 64 bits; those of 16 are widened."""
+
 INTEGER = TypeVariable("I", (i16, i32, i64, u16, u32, u64))
 """Integers of 16 to 64 bits."""
 

@@ -216,9 +216,7 @@ def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Ar
     return outside_value(builder, result.value, callee.__name__, node)
 
 
-_ON_HOST: frozenset[Any] = frozenset(
-    {abs, complex, min, max, round, divmod, pow, int, float, bool, isinstance, str, vector}
-)
+_ON_HOST: frozenset[Any] = frozenset({abs, complex, min, max, round, divmod, pow, int, float, bool, str, vector})
 
 
 def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:
@@ -334,6 +332,9 @@ _BUILTINS: Mapping[Any, _Handler] = {
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),
     pow: _pow,
+    np.absolute: _absolute,
+    np.maximum: _extreme(BinaryOperator.MAXIMUM, max),
+    np.minimum: _extreme(BinaryOperator.MINIMUM, min),
     range: _range_elsewhere,
     **OPERATOR_FUNCTIONS,
     **TUPLE_FUNCTIONS,

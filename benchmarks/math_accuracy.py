@@ -1,0 +1,185 @@
+"""How far the functions of `amdjit.intrinsics.math` in f32 are from the true values, run on the emulator.
+
+    python benchmarks/math_accuracy.py             2**24 inputs of every function, spread over all exponents
+    python benchmarks/math_accuracy.py --all sin   all 2**32 inputs of one (hours for all of them)
+
+The reference is float64: NumPy's, or the C library's by way of `math`. It writes docs/math_accuracy.json, from which
+docs/generate.py makes the table of docs/reference/math.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import amdjit
+from amdjit.intrinsics import math as real
+
+RESULT = Path(__file__).parents[1] / "docs" / "math_accuracy.json"
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+Singles = np.ndarray[Any, np.dtype[np.float32]]
+BATCH = 1 << 22
+
+
+def _each(function: Callable[..., float]) -> Callable[..., Doubles]:
+    """Return a function of Python's `math` on arrays, with C's results where Python raises."""
+
+    def of_one(*values: float) -> float:
+        try:
+            return function(*values)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    return np.vectorize(of_one, otypes=[np.float64])
+
+
+REFERENCES: dict[str, Callable[..., Doubles]] = {
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "exp10": lambda x: np.power(10.0, x),
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "erf": _each(math.erf),
+    "erfc": _each(math.erfc),
+}
+"""Functions of one number, in float64."""
+
+REFERENCES_OF_TWO: dict[str, Callable[..., Doubles]] = {
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "power": np.power,
+    "fmod": np.fmod,
+    "remainder": _each(math.remainder),
+}
+"""Functions of two numbers, in float64."""
+
+
+def kernel_of(name: str) -> amdjit.Kernel:
+    """Return a kernel that computes the function for each element."""
+    function = getattr(real, name)
+    if name in REFERENCES:
+
+        @amdjit.kernel
+        def of_one(x, out):
+            i = amdjit.grid(1)
+            if i < x.size:
+                out[i] = function(x[i])
+
+        return of_one
+
+    @amdjit.kernel
+    def of_two(x, y, out):
+        i = amdjit.grid(1)
+        if i < x.size:
+            out[i] = function(x[i], y[i])
+
+    return of_two
+
+
+def computed(name: str, *arguments: Singles) -> Singles:
+    """Return what the function gives on the current device."""
+    out = np.empty_like(arguments[0])
+    kernel_of(name)[-(-out.size // 256), 256](*arguments, out)
+    return out
+
+
+def expected(name: str, *arguments: Singles) -> Doubles:
+    """Return the true values, to the precision of float64."""
+    with np.errstate(all="ignore"):
+        return (REFERENCES | REFERENCES_OF_TWO)[name](*(argument.astype(np.float64) for argument in arguments))
+
+
+def errors_in_ulps(found: Singles, true: Doubles) -> Doubles:
+    """Return distances in units of the last place of f32; infinite where NaN, infinity or a zero's sign is wrong."""
+    with np.errstate(all="ignore"):
+        nearest = true.astype(np.float32)
+        unit = np.exp2(np.clip(np.floor(np.log2(np.abs(true))), -126, 127) - 23)
+        # Beyond the largest number the next one would be 2**128.
+        value = np.where(np.isinf(found) & np.isfinite(true), np.copysign(2.0**128, found), found.astype(np.float64))
+        error = np.abs(value - true) / unit
+    same = (np.isnan(found) & np.isnan(nearest)) | (found == nearest)
+    error = np.where(same & ~(np.isfinite(nearest) & np.isfinite(true)), 0.0, error)
+    wrong_zero = (true == 0) & (np.signbit(found) != np.signbit(true))
+    return np.where(np.isnan(error) | wrong_zero, np.inf, error)
+
+
+def stratified(count: int, seed: int = 0) -> Singles:
+    """Return `count` numbers: all signs and exponents alike, mantissas at random; the special ones among them."""
+    rng = np.random.default_rng(seed)
+    upper = np.arange(count, dtype=np.uint32) % 512 << 23
+    numbers = (upper | rng.integers(0, 1 << 23, count, dtype=np.uint32)).view(np.float32)
+    numbers[: len(SPECIAL)] = SPECIAL
+    return numbers
+
+
+SPECIAL = np.array(
+    [0, 0.25, 0.5, 1, 1.5, 2, 3, 10, 1e-45, 1.1754944e-38, 3.4028235e38, 2**24, 1e8, 88.72284, 10.05, math.inf],
+    np.float32,
+)
+SPECIAL = np.concatenate([SPECIAL, -SPECIAL, np.array([math.nan], np.float32)])
+
+
+def _batches(everything: bool) -> Iterator[Singles]:
+    if everything:
+        for first in range(0, 1 << 32, BATCH):
+            yield np.arange(first, first + BATCH, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    else:
+        for seed in range((1 << 24) // BATCH):
+            yield stratified(BATCH, seed)
+
+
+def measure(name: str, everything: bool) -> dict[str, Any]:
+    """Return the largest error of a function, and where it is."""
+    worst, place, inputs, start = -1.0, 0.0, 0, time.perf_counter()
+    for numbers in _batches(everything):
+        arguments = (numbers,) if name in REFERENCES else (numbers, np.random.default_rng(inputs).permutation(numbers))
+        errors = errors_in_ulps(computed(name, *arguments), expected(name, *arguments))
+        largest = int(np.argmax(errors))
+        if errors[largest] > worst:
+            worst, place = float(errors[largest]), float(numbers[largest])
+        inputs += numbers.size
+    print(f"{name:10} {worst:.4f} ulp at {place!r} of {inputs} inputs, {time.perf_counter() - start:.0f} s", flush=True)
+    return {"ulp": worst, "at": repr(place), "inputs": inputs}
+
+
+def main() -> None:
+    """Measure the functions that the command line names, or all, and write the results beside the earlier ones."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("functions", nargs="*", help="names; none: every function")
+    parser.add_argument("--all", action="store_true", help="all 2**32 inputs")
+    chosen = parser.parse_args()
+    known = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    for name in chosen.functions or REFERENCES | REFERENCES_OF_TWO:
+        known[name] = measure(name, chosen.all)
+        RESULT.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""Functions of real numbers, each for the types that LLVM selects on amdgcn; no f64 exponentials (LLVM has none).
+
+The instructions themselves are in `amdgcn`: `amdgcn.sinf` and `amdgcn.cosf` (the argument counts full turns).
+
+Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Floating-Point Test Intrinsics"; RDNA4 ISA,
+`v_exp`, `v_log`, `v_rcp`, `v_rsq`, `v_sqrt`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from amdjit.declarations import LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.type_variables import FLOAT, HALF_OR_SINGLE, NATIVE_FLOAT, SMALL_FLOAT
+from amdjit.types import boolean, i32
+
+
+@intrinsic(LlvmCall("llvm.sqrt.{x}"), isa="v_sqrt")
+def sqrt(x: FLOAT) -> FLOAT:
+    """Return the square root, correctly rounded in f32 and f64 (`llvm.sqrt`)."""
+    return np.sqrt(x)
+
+
+@intrinsic(LlvmCall("llvm.exp.{x}"), isa="v_exp")
+def exp(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return e to the power x (`llvm.exp`)."""
+    return np.exp(x)
+
+
+@intrinsic(LlvmCall("llvm.exp2.{x}"), isa="v_exp")
+def exp2(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return 2 to the power x (`llvm.exp2`)."""
+    return np.exp2(x)
+
+
+@intrinsic(LlvmCall("llvm.exp10.{x}"), isa="v_exp")
+def exp10(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return 10 to the power x (`llvm.exp10`)."""
+    return np.power(10.0, x)
+
+
+@intrinsic(LlvmCall("llvm.log.{x}"), isa="v_log")
+def log(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return the natural logarithm (`llvm.log`)."""
+    return np.log(x)
+
+
+@intrinsic(LlvmCall("llvm.log2.{x}"), isa="v_log")
+def log2(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return the logarithm to base 2 (`llvm.log2`)."""
+    return np.log2(x)
+
+
+@intrinsic(LlvmCall("llvm.log10.{x}"), isa="v_log")
+def log10(x: SMALL_FLOAT) -> SMALL_FLOAT:
+    """Return the logarithm to base 10 (`llvm.log10`)."""
+    return np.log10(x)
+
+
+@intrinsic(LlvmCall("llvm.floor.{x}"), isa="v_floor")
+def floor(x: FLOAT) -> FLOAT:
+    """Return the greatest whole number not above x, as a float (`llvm.floor`)."""
+    return np.floor(x)
+
+
+@intrinsic(LlvmCall("llvm.ceil.{x}"), isa="v_ceil")
+def ceil(x: FLOAT) -> FLOAT:
+    """Return the least whole number not below x, as a float (`llvm.ceil`)."""
+    return np.ceil(x)
+
+
+@intrinsic(LlvmCall("llvm.trunc.{x}"), isa="v_trunc")
+def trunc(x: FLOAT) -> FLOAT:
+    """Return x rounded toward zero, as a float (`llvm.trunc`)."""
+    return np.trunc(x)
+
+
+@intrinsic(LlvmCall("llvm.rint.{x}"), isa="v_rndne")
+def rint(x: FLOAT) -> FLOAT:
+    """Return the nearest whole number, the even one of two, as a float (`llvm.rint`)."""
+    return np.rint(x)
+
+
+@intrinsic(LlvmCall("llvm.fabs.{x}"))
+def fabs(x: FLOAT) -> FLOAT:
+    """Return x without its sign (`llvm.fabs`)."""
+    return np.fabs(x)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.rcp.{x}"), isa="v_rcp")
+def rcp(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return 1 / x to about 1 unit in the last place (f64: about 26 bits) (`llvm.amdgcn.rcp`)."""
+    return 1 / x
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.rsq.{x}"), isa="v_rsq")
+def rsq(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return 1 / sqrt(x) to about 1 unit in the last place (f64: about 26 bits) (`llvm.amdgcn.rsq`)."""
+    return 1 / np.sqrt(x)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.fract.{x}"), isa="v_fract")
+def fract(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return x - floor(x) (`llvm.amdgcn.fract`)."""
+    return x - np.floor(x)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.exp2.{x}"), isa="v_exp")
+def fast_exp2(x: HALF_OR_SINGLE) -> HALF_OR_SINGLE:
+    """Return 2 to the power x by one instruction, f32 denormals as 0 (`llvm.amdgcn.exp2`)."""
+    return np.exp2(x)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.log.{x}"), isa="v_log")
+def fast_log2(x: HALF_OR_SINGLE) -> HALF_OR_SINGLE:
+    """Return the logarithm to base 2 by one instruction, f32 denormals as 0 (`llvm.amdgcn.log`)."""
+    return np.log2(x)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.sqrt.{x}"), isa="v_sqrt")
+def fast_sqrt(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return the square root by one instruction, to about 1 unit in the last place (`llvm.amdgcn.sqrt`)."""
+    return np.sqrt(x)
+
+
+@intrinsic(LlvmCall("llvm.copysign.{x}"))
+def copysign(x: FLOAT, sign: FLOAT) -> FLOAT:
+    """Return x with the sign of `sign` (`llvm.copysign`)."""
+    return np.copysign(x, sign)
+
+
+@intrinsic(LlvmCall("llvm.ldexp.{x}.i32"), isa="v_ldexp")
+def ldexp(x: NATIVE_FLOAT, exponent: i32) -> NATIVE_FLOAT:
+    """Return x times 2 to the power `exponent` (`llvm.ldexp`)."""
+    return np.ldexp(x, exponent)
+
+
+@intrinsic(LlvmCall("llvm.minnum.{x}"), isa="v_min_num")
+def fmin(x: NATIVE_FLOAT, y: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return the lesser value; a NaN loses against a number (`llvm.minnum`)."""
+    return np.fmin(x, y)
+
+
+@intrinsic(LlvmCall("llvm.maxnum.{x}"), isa="v_max_num")
+def fmax(x: NATIVE_FLOAT, y: NATIVE_FLOAT) -> NATIVE_FLOAT:
+    """Return the greater value; a NaN loses against a number (`llvm.maxnum`)."""
+    return np.fmax(x, y)
+
+
+# The test masks of llvm.is.fpclass: LLVM language reference, "llvm.is.fpclass".
+_NAN, _INFINITE, _FINITE = 0x003, 0x204, 0x1F8
+
+
+@intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _NAN)), isa="v_cmp")
+def isnan(x: NATIVE_FLOAT) -> boolean:
+    """Return whether x is not a number (`llvm.is.fpclass`)."""
+    return np.isnan(x)
+
+
+@intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _INFINITE)), isa="v_cmp")
+def isinf(x: NATIVE_FLOAT) -> boolean:
+    """Return whether x is plus or minus infinity (`llvm.is.fpclass`)."""
+    return np.isinf(x)
+
+
+@intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _FINITE)), isa="v_cmp")
+def isfinite(x: NATIVE_FLOAT) -> boolean:
+    """Return whether x is neither infinite nor NaN (`llvm.is.fpclass`)."""
+    return np.isfinite(x)
+
+
+@device_function
+def floor_to_int(x):
+    """Return the greatest integer not above x as an i32, as Python's `math.floor` gives an int."""
+    return i32(floor(x))
+
+
+@device_function
+def ceil_to_int(x):
+    """Return the least integer not below x as an i32, as Python's `math.ceil` gives an int."""
+    return i32(ceil(x))
+
+
+@device_function
+def trunc_to_int(x):
+    """Return x rounded toward zero as an i32, as Python's `math.trunc` gives an int."""
+    return i32(x)
+
+
+@device_function
+def round_to_int(x):
+    """Return the integer nearest to x, the even one of two, as an i32, as Python's `round` gives an int."""
+    return i32(rint(x))
+
+
+@device_function
+def radians(x):
+    """Return degrees as radians."""
+    return x * (math.pi / 180)
+
+
+@device_function
+def degrees(x):
+    """Return radians as degrees."""
+    return x * (180 / math.pi)
