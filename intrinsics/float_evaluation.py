@@ -7,6 +7,7 @@ none of which f32 values reach in f64. The price: a GPU for graphics does f64 ar
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.arithmetic import fma
@@ -16,6 +17,10 @@ from amdjit.types import bf16, f16, f32, f64, i32, i64, u64
 __all__ = ["exponential", "exponential_less_1", "logarithm_of_1_plus", "polynomial", "rounded", "single"]
 
 bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
+
+SMALL_FLOATS: Any = (f16, bf16)
+LONG_INTEGERS: Any = (i64, u64)
+"""For `isinstance`."""
 
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52
@@ -29,7 +34,7 @@ _ARTANH = tuple(1 / n for n in (15, 13, 11, 9, 7, 5, 3, 1))
 @device_function
 def single(x):
     """Return x as f32: 16-bit floats, and integers up to 32 bits; f64 and 64-bit integers are refused."""
-    if isinstance(x, (i64, u64)):
+    if isinstance(x, LONG_INTEGERS):
         return _as_f32(f64(x))
     return f32(x) if isinstance(x, int) else _as_f32(x)
 
@@ -42,7 +47,7 @@ def _as_f32(x: f32):
 @device_function
 def rounded(value, x):
     """Return `value`, a result in f64, as f32, or as the 16-bit float that the argument x is; rounded once."""
-    if isinstance(x, (f16, bf16)):
+    if isinstance(x, SMALL_FLOATS):
         # The bits beyond f32 leave a 1 in its last place, so that a value just beside a tie is not taken for the tie.
         bits = bitcast(f64(value), i64)
         sticky = i64(1 << 29) if bits & _BEYOND_F32 else i64(0)

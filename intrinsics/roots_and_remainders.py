@@ -12,10 +12,10 @@ import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import bitcast, rounded, single
+from amdjit.intrinsics.float_evaluation import SMALL_FLOATS, bitcast, rounded, single
 from amdjit.intrinsics.native_math import copysign, isfinite, isinf, isnan, sqrt, trunc
 from amdjit.intrinsics.type_variables import NATIVE_FLOAT, SINGLE_OR_DOUBLE
-from amdjit.types import bf16, f16, f64, i32, u32, u64
+from amdjit.types import f64, i32, u32, u64
 
 __all__ = ["cbrt", "fmod", "frexp", "hypot", "modf", "remainder", "rsqrt"]
 
@@ -93,7 +93,7 @@ def remainder(x, y):
 def frexp(x):
     """Return m in [0.5, 1) and an i32 e with x = m * 2**e; (x, 0) where x is 0, infinite or NaN."""
     mantissa = _mantissa(x)
-    return type(x)(mantissa) if isinstance(x, (f16, bf16)) else mantissa, _exponent(x)
+    return type(x)(mantissa) if isinstance(x, SMALL_FLOATS) else mantissa, _exponent(x)
 
 
 @device_function

@@ -1,4 +1,4 @@
-"""Find the polynomials of intrinsics/trigonometry.py and error_functions.py: `python tests/intrinsics/fit_polynomials.py`.
+"""Find the polynomials of intrinsics/trigonometry.py and error_functions.py: run this file.
 
 Least squares of the relative error at Chebyshev's nodes, which is close to the smallest largest error. The functions
 are Python's own, exact to float64.
