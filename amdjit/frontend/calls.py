@@ -163,7 +163,7 @@ def _remedy(builder: FunctionBuilder, callee: object) -> str:
     """NumPy's functions have no source, but some have a namesake that kernels can call."""
     name = getattr(callee, "__name__", "")
     namesake = next((ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee), None)
-    return _CALLABLE if namesake is None else f"use Python's `{namesake.__module__}.{name}`"
+    return _CALLABLE if namesake is None else f"use Python's `{namesake.__module__}.{name}`".replace("builtins.", "")
 
 
 def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call) -> Value | None:

@@ -7,10 +7,10 @@ from amdjit import f32
 
 
 @amdjit.kernel
-def roots(a: f32[:]):
+def whole(a: f32[:]):
     i = amdjit.grid(1)
-    a[i] = np.sqrt(a[i])
+    a[i] = np.round(a[i])
 
 
 def run():
-    roots.compile()
+    whole.compile()
