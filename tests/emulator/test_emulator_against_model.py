@@ -1,4 +1,4 @@
-"""Every ALU opcode against the model of tests/emulator/model, in all encodings and with all modifiers.
+"""Every opcode of the ALUs and of memory against the model in tests/emulator/model, in all forms.
 
 A child process runs each batch: LLVM ends the process on some mistakes, and then the batch is known.
 """
@@ -30,7 +30,6 @@ def run_in_child(batch: str, count: int, seed: int) -> str:
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_slice_agrees_with_the_model(batch: str) -> None:
-    """Another slice in each process that runs the tests on another day would not repeat: the seed is fixed."""
     assert int(run_in_child(batch, _QUICK, 1).split()[0]) >= 10
 
 
@@ -44,6 +43,8 @@ def test_a_wrong_result_is_found() -> None:
     """The judges can fail: a table with a wrong line makes the batch fail with that instruction's name."""
     with pytest.raises(AssertionError, match="v_add_nc_u32"):
         run_in_child("wrong", _QUICK, 1)
+    with pytest.raises(AssertionError, match="ds_add_u32"):
+        run_in_child("wrong memory", _QUICK, 1)
 
 
 if __name__ == "__main__":

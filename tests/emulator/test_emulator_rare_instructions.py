@@ -292,3 +292,138 @@ def test_global_addresses_by_lane() -> None:
 def test_sleep_for_a_scalar_time_and_notes_for_tools() -> None:
     body = "  s_mov_b32 s40, 3\n  s_sleep_var s40\n  s_version 7\n  v_mov_b32 v100, 9"
     assert set(run_registers(body, bits32(np.zeros((1, 32), F32)), [100])[0]) == {9}
+
+
+_HINTS = """
+  v_nop
+  v_pipeflush
+  ds_nop
+  s_nop 3
+  s_clause 0x1
+  s_delay_alu instid0(VALU_DEP_1)
+  s_wait_alu 0xffe3
+  s_wait_idle
+  s_wait_event 0x0
+  s_setprio 2
+  s_wakeup
+  s_icache_inv
+  s_dcache_inv
+  s_incperflevel 1
+  s_decperflevel 1
+  s_ttracedata
+  s_ttracedata_imm 2
+  s_wait_samplecnt 0x0
+  s_wait_bvhcnt 0x0
+  s_wait_expcnt 0x0
+  s_wait_storecnt 0x0
+  s_wait_loadcnt_dscnt 0x0
+  s_wait_storecnt_dscnt 0x0
+  s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
+  s_prefetch_inst s[0:1], 0x10, null, 3
+  s_prefetch_inst_pc_rel 0x10, null, 3
+  s_prefetch_data s[0:1], 0x10, null, 3
+  s_prefetch_data_pc_rel 0x10, null, 3
+  s_buffer_prefetch_data s[40:43], 0x10, null, 3
+  global_inv scope:SCOPE_DEV
+  global_wb scope:SCOPE_DEV
+  global_wbinv scope:SCOPE_DEV
+"""
+
+
+def test_hints_and_waits_change_nothing() -> None:
+    rows = samples32(2)[:, :64]
+    found = run_registers(f"  s_mov_b32 s60, 77\n{_HINTS}", rows, [1, 2], ["s60"])
+    np.testing.assert_array_equal(found[:2], rows)
+    assert set(found[2]) == {77}
+
+
+def test_wide_accesses_at_two_addresses() -> None:
+    rows = samples32(4)[:, 512:544]
+    body = """
+  v_lshlrev_b32 v6, 3, v0
+  ds_store_2addr_b64 v6, v[1:2], v[3:4] offset1:32
+  ds_load_2addr_b64 v[100:103], v6 offset1:32
+  ds_store_2addr_stride64_b64 v6, v[3:4], v[1:2] offset0:1 offset1:2
+  ds_load_2addr_stride64_b64 v[104:107], v6 offset0:1 offset1:2
+  ds_storexchg_2addr_stride64_rtn_b64 v[108:111], v6, v[1:2], v[3:4] offset0:1 offset1:2
+  ds_load_b64 v[112:113], v6 offset:512"""
+    found = run_registers(body, rows, list(range(100, 114)), lds=4096)
+    swapped = rows[[2, 3, 0, 1]]
+    np.testing.assert_array_equal(found, np.concatenate([rows, swapped, swapped, rows[:2]]))
+
+
+def test_blocks_of_registers_in_private_memory() -> None:
+    rows = samples32(4)[:, 512:544]
+    body = """
+  s_mov_b32 m0, 0xb
+  v_mov_b32 v66, 5
+  v_mov_b32 v64, v1
+  v_mov_b32 v65, v2
+  v_mov_b32 v67, v3
+  scratch_store_block off, v[64:95], off offset:8
+  scratch_load_b128 v[100:103], off, off offset:8
+  v_mov_b32 v64, 6
+  v_mov_b32 v66, 7
+  scratch_load_block v[64:95], off, off offset:8"""
+    found = run_registers(body, rows, [100, 101, 103, 64, 65, 66, 67], private=256)
+    np.testing.assert_array_equal(found[[0, 1, 2, 3, 4, 6]], rows[[0, 1, 2, 0, 1, 2]])
+    assert set(found[5]) == {7}
+
+
+def test_relative_moves_of_both_sides_and_of_pairs() -> None:
+    rows = samples32(4)[:, :32]
+    found = run_registers("  s_mov_b32 m0, 1\n  v_movrelsd_b32 v3, v1", rows, [3, 4])
+    np.testing.assert_array_equal(found, rows[[2, 1]])
+    body = "  s_mov_b32 s52, 1\n  s_mov_b32 s53, 2\n  s_mov_b32 m0, 2\n  s_movreld_b64 s[50:51], 7"
+    found = run_registers(body, rows, [], ["s52", "s53"])
+    assert [set(row) for row in found] == [{7}, {0}]
+
+
+def test_numbers_that_8_bits_hold_are_converted_as_they_are() -> None:
+    """Whatever the random bits are: the published descriptions of the rounding differ, this they share."""
+    exact = np.resize(np.array([1.5, -0.875, 448.0, 0.0, -2.0, 0.015625], F32), 64)
+    noise = samples32(1)[0][512:576]
+    old = np.full(64, 0x11223344, np.uint32)
+    for name, back in (("fp8", "v_cvt_f32_fp8"), ("bf8", "v_cvt_f32_bf8")):
+        values = np.where(np.abs(exact) == 0.875, F32(-0.75), exact) if name == "bf8" else exact
+        body = f"  v_cvt_sr_{name}_f32 v3, v1, v2 byte_sel:2\n  {back}_e64 v100, v3 byte_sel:2"
+        found = run_registers(body, np.stack([bits32(values), noise, old]), [100, 3])
+        same(found[0].view(F32), values)
+        assert set(found[1] & 0xFF00FFFF) == {0x11003344}
+
+
+def test_rows_of_the_other_half_by_lane() -> None:
+    rows = samples32(2)[:, 512:544]
+    found = run_registers("  v_permlanex16_var_b32 v100, v1, v2", rows, [100])[0]
+    np.testing.assert_array_equal(found, rows[0][(LANES & 16 ^ 16) + (rows[1] & 15)])
+
+
+def test_messages_with_the_time() -> None:
+    body = """
+  s_sendmsg_rtn_b64 s[40:41], sendmsg(MSG_RTN_GET_REALTIME)
+  s_sendmsg_rtn_b32 s42, sendmsg(MSG_RTN_GET_REALTIME)
+  s_wait_kmcnt 0x0
+  s_getreg_b32 s43, hwreg(HW_REG_SHADER_CYCLES_LO)"""
+    low, high, narrow, cycles = run_registers(body, samples32(1)[:, :32], [], ["s40", "s41", "s42", "s43"])[:, 0]
+    assert low or high
+    assert 0 <= int(narrow) - int(low) & 0xFFFFFFFF < 1 << 31
+    assert 0 <= int(cycles) - int(narrow) & 0xFFFFFFFF < 1 << 31
+
+
+def test_dual_relative_moves_keep_what_is_beside_them() -> None:
+    rows = samples32(4)[:, :32]
+    found = run_registers("  s_mov_b32 m0, 1\n  v_movreld_b32 v1, v4\n  v_movrels_b32 v100, v2", rows, [1, 2, 100])
+    np.testing.assert_array_equal(found, rows[[0, 3, 2]])
+
+
+def test_wide_masks_of_execution_in_narrow_waves() -> None:
+    """EXEC's upper half does not exist in wave32: it reads as 0."""
+    body = """
+  s_mov_b64 s[40:41], 0x0f0f00ff
+  s_mov_b32 exec_lo, 0x00ffff00
+  s_and_not1_wrexec_b64 s[42:43], s[40:41]
+  s_mov_b32 exec_lo, 0x00ffff00
+  s_and_not0_wrexec_b64 s[44:45], s[40:41]
+  s_mov_b32 exec_lo, -1"""
+    found = run_registers(body, samples32(1)[:, :32], [], ["s42", "s44", "s45"])[:, 0]
+    assert [int(value) for value in found] == [0x0F0F00FF & ~0x00FFFF00, ~0x0F0F00FF & 0x00FFFF00, 0]

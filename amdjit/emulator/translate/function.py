@@ -41,7 +41,7 @@ from amdjit.emulator.translate.control_flow import (
 )
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
-from amdjit.emulator.translate.errors import Untranslatable
+from amdjit.emulator.translate.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.translate.frame import (
     CONTEXT,
     STAGING_VECTORS,
@@ -52,10 +52,11 @@ from amdjit.emulator.translate.frame import (
 from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
 from amdjit.emulator.translate.instrument import Instruments, begin_function
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
+from amdjit.emulator.translate.refused import refusal
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.rounding import RoundingBuilder, rounding_shift
 from amdjit.emulator.translate.tables import EMITTERS
-from amdjit.emulator.translate.vector_dual import emit_dual
+from amdjit.emulator.translate.vector_dual import DUAL, emit_dual
 from amdjit.emulator.translate.wave_function import WaveFunction
 from amdjit.emulator.translate.wave_state import place_of, restore, save, save_and_compare, slot_of
 
@@ -177,7 +178,7 @@ class _Translation:
             return
         emitter = EMITTERS.get(instruction.mnemonic)
         if emitter is None:
-            raise Untranslatable(instruction)
+            raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
         if not self._modes.rounds_to_nearest:
             self._frame.round_as(rounding_shift(instruction.mnemonic))
         if instruction.modifiers.dpp is None:
@@ -375,6 +376,12 @@ class _Translation:
 
 
 _TERMINATORS = CONDITIONAL | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
+
+
+def executes(mnemonic: str) -> bool:
+    """Tell whether the translator has an instruction, at least in some of its forms."""
+    name = mnemonic.replace("v_dual_", "v_", 1)
+    return name in EMITTERS or name in _TERMINATORS or (name != mnemonic and name in DUAL)
 
 
 def _label(pc: int) -> str:

@@ -13,6 +13,8 @@ from amdjit.emulator.decoder.rows import Row, row_of
 from model.comparisons import COMPARISONS
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
+from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic
+from model.memory_programs import inputs_for_memory, memory_cases, run_memory_cases, run_scalar_loads
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
 from model.packed_variants import CLASSES as PACKED_CLASSES
@@ -27,11 +29,12 @@ from model.variants import CLASSES, Maker, Variant
 
 VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
-BATCHES = ("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar")
+BATCHES = ("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory")
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _AT_ONCE = 60
 # How many lanes a quick run has at most: it takes some of the forms of each opcode only.
 _QUICK_LANES = 512
+_WRONG_MEMORY: dict[str, Access] = {"ds_add_u32": Atomic(4, lambda m, d: m + d + 1)}
 _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y: x + y + 1)}
 
 
@@ -40,7 +43,7 @@ def mnemonics() -> frozenset[str]:
     duals = {f"v_dual_{name}" for name in DUAL_Y}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}
-    return frozenset({*VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
+    return frozenset({*MEMORY, *SCALAR_LOADS, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
 
 
 @cache
@@ -73,6 +76,8 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
     """Run a batch; returns what is wrong and how many cases there were."""
     if batch == "scalar":
         return _run_scalars(count, random)
+    if batch.endswith("memory"):
+        return _run_memory(MEMORY if batch == "memory" else _WRONG_MEMORY, count, random)
     if batch in ("packed", "dual"):
         inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
         makers = {size: Maker(data, random) for size, data in inputs.items()}
@@ -118,6 +123,18 @@ def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[s
         for start in range(0, len(chosen), _AT_ONCE):
             wrong += [str(failure) for failure in run_cases(chosen[start : start + _AT_ONCE], data)]
     return wrong
+
+
+def _run_memory(table: dict[str, Access], count: int, random: np.random.Generator) -> tuple[list[str], int]:
+    quick = count <= _QUICK_LANES
+    inputs = inputs_for_memory(2 if quick else count // 32, random)
+    cases = memory_cases(table, random, 1 if quick else 3)
+    if quick and len(cases) > _AT_ONCE:
+        cases = [case for case in cases if random.integers(2)]
+    wrong = run_scalar_loads(inputs.shape[1], random)
+    for start in range(0, len(cases), _AT_ONCE):
+        wrong += run_memory_cases(cases[start : start + _AT_ONCE], inputs, random)
+    return wrong, len(cases) + len(SCALAR_LOADS)
 
 
 def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], int]:

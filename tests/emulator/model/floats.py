@@ -347,6 +347,8 @@ def to_bytes(kind: str) -> Float:
 
 
 FLOAT_OPS: dict[str, Op] = {
+    "v_cvt_pk_fp8_f32": op("2xfp8", "f32 f32", to_bytes("fp8")),
+    "v_cvt_pk_bf8_f32": op("2xbf8", "f32 f32", to_bytes("bf8")),
     **_arithmetic("f16"),
     **_arithmetic("f32"),
     **_arithmetic("f64"),

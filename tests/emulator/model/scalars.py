@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.comparisons import float_predicates
-from model.floats import larger, maximum, minimum, smaller, to_integer, towards_zero
+from model.floats import in_double, larger, maximum, minimum, smaller, to_integer, towards_zero
 from model.integers import ONES, by_element, counted, field, leading, packed, reversed_bits, sign_run, trailing
 from model.operation import Op, op
 from model.values import Numbers, choose, fma, integers
@@ -201,6 +201,22 @@ CONVERSIONS = {
 }
 
 
+def _transcendental() -> dict[str, ScalarOp]:
+    """The pseudo-scalar forms of VALU instructions."""
+    functions = {
+        "exp": np.exp2,
+        "log": np.log2,
+        "rcp": lambda x: 1 / x,
+        "rsq": lambda x: 1 / np.sqrt(x),
+        "sqrt": np.sqrt,
+    }
+    return {
+        f"v_s_{name}_{code}": ScalarOp(op(code, code, in_double(function), ulps=1))
+        for code in ("f16", "f32")
+        for name, function in functions.items()
+    }
+
+
 def _comparisons() -> dict[str, ScalarOp]:
     tests = {
         "eq": operator.eq, "lg": operator.ne, "gt": operator.gt,
@@ -224,7 +240,15 @@ def _comparisons() -> dict[str, ScalarOp]:
     return table
 
 
-SCALARS: dict[str, ScalarOp] = {**MOVES, **ARITHMETIC, **_logic(), **_floats(), **CONVERSIONS, **_comparisons()}
+SCALARS: dict[str, ScalarOp] = {
+    **MOVES,
+    **ARITHMETIC,
+    **_logic(),
+    **_floats(),
+    **CONVERSIONS,
+    **_transcendental(),
+    **_comparisons(),
+}
 
 # D = EXEC, then EXEC = S0 op EXEC (saveexec); EXEC = S0 op EXEC, then D = EXEC (wrexec).
 EXEC_OPS: dict[str, Callable[[Numbers, int], Numbers]] = {

@@ -1,0 +1,44 @@
+"""Why instructions of the decoder's tables are not executed. What is in neither table is a gap, and a test fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_PIXELS = "it interpolates inputs of pixel shaders: graphics"
+_FORMAT = "the conversions of texel formats are not emulated; untyped buffer accesses are"
+_NAMED = "named barriers are not in the RDNA 4 ISA document"
+_COUNTS = "the emulator does not count the signals of a barrier: it looks at who waits"
+_HANDLER = "it is for trap handlers and debuggers"
+
+# By the mnemonic, or the start of it with a star.
+REFUSED: Mapping[str, str] = {
+    "v_interp_*": _PIXELS,
+    "ds_param_load": _PIXELS,
+    "ds_direct_load": _PIXELS,
+    "buffer_load_format_*": _FORMAT,
+    "buffer_store_format_*": _FORMAT,
+    "buffer_load_d16_format_*": _FORMAT,
+    "buffer_store_d16_format_*": _FORMAT,
+    "buffer_load_d16_hi_format_*": _FORMAT,
+    "buffer_store_d16_hi_format_*": _FORMAT,
+    "tbuffer_*": _FORMAT,
+    "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
+    "s_barrier_init": _NAMED,
+    "s_barrier_join": _NAMED,
+    "s_barrier_leave": _NAMED,
+    "s_barrier_signal_isfirst": _COUNTS,
+    "s_get_barrier_state": _COUNTS,
+    "s_alloc_vgpr": "kernels with dynamic registers are not emulated",
+    "s_rfe_b64": _HANDLER,
+    "s_sethalt": _HANDLER,
+    "s_setkill": _HANDLER,
+    "s_sendmsghalt": _HANDLER,
+}
+
+
+def refusal(mnemonic: str) -> str | None:
+    """Return why an instruction is refused, None if nothing is known about it."""
+    for name, reason in REFUSED.items():
+        if mnemonic == name or (name[-1] == "*" and mnemonic.startswith(name[:-1])):
+            return reason
+    return None

@@ -1,0 +1,295 @@
+"""Programs of memory accesses: each instruction has a piece of memory of its own, which the model changes, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from building import assemble, emulate
+from numpy.typing import NDArray
+
+from model.memory import SCALAR_LOADS, Access, Atomic, Load, Store, signed
+from model.programs import PARTIAL
+from model.values import differences
+
+Rows = NDArray[np.uint32]
+REGION = 512
+RESULTS = 2048
+_CASE = REGION + RESULTS
+# Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of data, four old.
+_ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 3, 7, 11
+
+_HEAD = """
+  s_load_b128 s[0:3], s[0:1], 0x0
+  s_wait_kmcnt 0x0
+  s_mul_i32 s4, ttmp9, {input_bytes}
+  s_add_co_u32 s0, s0, s4
+  s_add_co_ci_u32 s1, s1, 0
+  s_mul_i32 s4, ttmp9, {output_bytes}
+  s_add_co_u32 s2, s2, s4
+  s_add_co_ci_u32 s3, s3, 0
+  v_lshlrev_b32 v250, 2, v0
+  v_lshlrev_b32 v251, 4, v0
+"""
+
+
+def inputs_for_memory(waves: int, random: np.random.Generator) -> Rows:
+    """Rows by waves and lanes."""
+    rows = random.integers(0, 1 << 32, (_ROWS, waves, 32), np.uint32)
+    rows[_ANY] = random.integers(0, REGION - 32, (waves, 32))
+    rows[_OWN] = np.stack([random.permutation(32) for _ in range(waves)]) * 16
+    rows[_SHARED] = random.integers(0, 6, (waves, 32)) * 8
+    return rows
+
+
+@dataclass(frozen=True)
+class MemoryCase:
+    """One access: its mnemonic, how it is addressed, whether EXEC is partial, which row holds the offsets."""
+
+    name: str
+    access: Access
+    partial: bool
+    offset: int
+    row: int
+
+    @property
+    def space(self) -> str:
+        return self.name.split("_")[0]
+
+    @property
+    def returns(self) -> bool:
+        return isinstance(self.access, Load) or (isinstance(self.access, Atomic) and not self._silent())
+
+    def _silent(self) -> bool:
+        return self.space == "ds" and "_rtn_" not in self.name
+
+    # Text
+
+    def lines(self, number: int) -> list[str]:
+        base = number * _CASE
+        lines = [f"  s_add_co_u32 s50, s2, {base:#x}", "  s_add_co_ci_u32 s51, s3, 0"]
+        lines += [f"  v_mov_b32 v{100 + part}, v{2 + _OLD + part}" for part in range(4)]
+        lines += [f"  v_mov_b32 v20, v{2 + self.row}", *self._prepared()]
+        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self.partial else []
+        lines += [f"  {self.text()}", "  s_mov_b32 exec_lo, -1", *self._finished()]
+        return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{REGION}"]
+
+    def _prepared(self) -> list[str]:
+        if self.space == "flat":
+            return [
+                "  v_add_co_u32 v21, vcc_lo, s50, v20",
+                "  v_mov_b32 v22, s51",
+                "  v_add_co_ci_u32_e32 v22, vcc_lo, 0, v22, vcc_lo",
+            ]
+        if self.space == "buffer":
+            return [
+                "  s_mov_b32 s52, s50",
+                "  s_and_b32 s53, s51, 0xffff",
+                f"  s_movk_i32 s54, {REGION}",
+                "  s_mov_b32 s55, 0x30000000",
+            ]
+        if self.space in ("ds", "scratch"):
+            store = "ds_store_b128 v251, v[24:27]" if self.space == "ds" else "scratch_store_b128 off, v[24:27], off"
+            return ["  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}"]
+        return []
+
+    def _finished(self) -> list[str]:
+        if self.space not in ("ds", "scratch"):
+            return []
+        load = "ds_load_b128 v[24:27], v251" if self.space == "ds" else "scratch_load_b128 v[24:27], off, off"
+        return [f"  {load}", "  global_store_b128 v251, v[24:27], s[50:51]"]
+
+    def text(self) -> str:
+        tail = f" offset:{self.offset}"
+        if isinstance(self.access, Atomic) and self.space != "ds":
+            tail += " th:TH_ATOMIC_RETURN"
+        data = _group(2 + _DATA, self._data_dwords())
+        target = _group(100, max(1, self.access.size // 4))
+        if self.space == "ds":
+            second = f", {_group(2 + _DATA + 2, self.access.size // 4)}" if self._operands() == 2 else ""
+            first = f", {_group(2 + _DATA, max(1, self.access.size // 4))}" if not isinstance(self.access, Load) else ""
+            return f"{self.name} {f'{target}, ' if self.returns else ''}v20{first}{second}{tail}"
+        address = {
+            "global": ("v20", ", s[50:51]"),
+            "flat": ("v[21:22]", ""),
+            "scratch": ("v20", ", off"),
+            "buffer": ("v20", ", s[52:55], null offen"),
+        }[self.space]
+        if self.space == "buffer":
+            if isinstance(self.access, Atomic):
+                # The data registers take the result.
+                return f"{self.name} {_group(100, self._data_dwords())}, {address[0]}{address[1]}{tail}"
+            value = target if isinstance(self.access, Load) else data
+            return f"{self.name} {value}, {address[0]}{address[1]}{tail}"
+        if isinstance(self.access, Load):
+            return f"{self.name} {target}, {address[0]}{address[1]}{tail}"
+        if isinstance(self.access, Store):
+            return f"{self.name} {address[0]}, {data}{address[1]}{tail}"
+        return f"{self.name} {target}, {address[0]}, {data}{address[1]}{tail}"
+
+    def _operands(self) -> int:
+        return self.access.operands if isinstance(self.access, Atomic) else 1
+
+    def _data_dwords(self) -> int:
+        return max(1, self.access.size // 4) * self._operands()
+
+    # Meaning
+
+    def apply(self, memory: bytearray, rows: Rows) -> Rows:
+        """Change one wave's memory lane by lane; `rows` are its inputs. Returns v100 to v103."""
+        result = rows[_OLD : _OLD + 4].copy()
+        for lane in range(32):
+            if not self.partial or PARTIAL >> lane & 1:
+                self._lane(memory, rows[:, lane], result[:, lane], lane)
+        return result
+
+    def _lane(self, memory: bytearray, inputs: NDArray[np.uint32], result: NDArray[np.uint32], lane: int) -> None:
+        place = int(inputs[self.row]) + self.offset + (16 * lane if self.space == "scratch" else 0)
+        here = slice(place, place + self.access.size)
+        old = int.from_bytes(memory[here], "little")
+        if isinstance(self.access, Load):
+            _put_loaded(result, old, self.access)
+            return
+        first = _OLD if self.space == "buffer" and isinstance(self.access, Atomic) else _DATA
+        if isinstance(self.access, Store):
+            value = _joined(inputs[first : first + 4]) >> self.access.shift
+        else:
+            dwords = self.access.size // 4
+            places = [first, first + (2 if self.space == "ds" else dwords)]
+            operands = [_joined(inputs[p : p + dwords]) for p in places[: self.access.operands]]
+            value = self.access.compute(old, *operands)
+            if self.returns:
+                result[:dwords] = [old >> 32 * part & 0xFFFFFFFF for part in range(dwords)]
+        mask = (1 << 8 * self.access.size) - 1
+        memory[here] = (value & mask).to_bytes(self.access.size, "little")
+
+    @property
+    def code(self) -> str:
+        """How memory is compared: as floats where NaNs may have any pattern."""
+        return (self.access.code if isinstance(self.access, Atomic) else "") or "b32"
+
+
+def _group(first: int, dwords: int) -> str:
+    return f"v{first}" if dwords == 1 else f"v[{first}:{first + dwords - 1}]"
+
+
+def _joined(dwords: NDArray[np.uint32]) -> int:
+    return sum(int(value) << 32 * part for part, value in enumerate(dwords))
+
+
+def _put_loaded(result: NDArray[np.uint32], old: int, load: Load) -> None:
+    value = signed(old, load.size) if load.signed else old
+    if load.half is not None:
+        kept = int(result[0]) & (0xFFFF if load.half else 0xFFFF0000)
+        result[0] = kept | (value & 0xFFFF) << 16 * load.half
+        return
+    for part in range(max(1, load.size // 4)):
+        result[part] = value >> 32 * part & 0xFFFFFFFF
+
+
+# A row of zeros behind the others, for private memory, where each lane has its own.
+_ZERO = _ROWS
+
+
+def memory_cases(table: dict[str, Access], random: np.random.Generator, forms: int) -> list[MemoryCase]:
+    """Every access, `forms` times with offsets, masks and collisions of their own."""
+    cases = []
+    for name, access in table.items():
+        for _ in range(forms):
+            row, offset = _place(name, access, random)
+            cases.append(MemoryCase(name, access, bool(random.integers(2)), offset, row))
+    return cases
+
+
+def _place(name: str, access: Access, random: np.random.Generator) -> tuple[int, int]:
+    """The row of offsets and the instruction's own offset. Lanes store to places of their own, atomics may meet."""
+    if name.startswith("scratch"):
+        return _ZERO, int(random.integers(0, 17 - access.size))
+    if isinstance(access, Atomic):
+        return int(random.choice([_OWN, _SHARED])), 8 * int(random.integers(2))
+    if isinstance(access, Store):
+        return _OWN, int(random.integers(0, 17 - access.size))
+    return _ANY, int(random.integers(0, 16))
+
+
+def run_memory_cases(cases: list[MemoryCase], inputs: Rows, random: np.random.Generator) -> list[str]:
+    """Run all cases on all waves; return what is wrong."""
+    waves = inputs.shape[1]
+    inputs = np.concatenate([inputs, np.zeros((1, waves, 32), np.uint32)])
+    before = random.integers(0, 1 << 32, (waves, len(cases), _CASE // 4), np.uint32)
+    output = before.copy()
+    loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(len(inputs))]
+    body = [line for number, case in enumerate(cases) for line in case.lines(number)]
+    head = _HEAD.format(input_bytes=128 * len(inputs), output_bytes=_CASE * len(cases))
+    code = assemble("\n".join([head, *loads, *body, ""]), lds=REGION, private=64)
+    emulate(code, "kernel", waves, 32, [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output])
+    failures = []
+    for number, case in enumerate(cases):
+        text = _compare(case, inputs, before[:, number], output[:, number])
+        if text:
+            failures.append(f"{case.text()}{' (partial EXEC)' if case.partial else ''}: {text}")
+    return failures
+
+
+def _compare(case: MemoryCase, inputs: Rows, before: Rows, after: Rows) -> str:
+    for wave in range(inputs.shape[1]):
+        memory = bytearray(before[wave, : REGION // 4].tobytes())
+        result = case.apply(memory, inputs[:, wave])
+        kind, code = (np.uint64, "f64") if case.code == "f64" else (np.uint32, case.code)
+        expected = np.frombuffer(bytes(memory), kind).astype(np.uint64)
+        found = after[wave, : REGION // 4].view(kind).astype(np.uint64)
+        wrong = differences(found, expected, code, 0, 0.0)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            return f"wave {wave}, memory {place}: {int(found[place]):x} for {int(expected[place]):x}"
+        registers = after[wave, REGION // 4 : REGION // 4 + 128].reshape(32, 4).T
+        bad = np.zeros(32, bool)
+        for mine, right in zip(registers, result, strict=True):
+            part = "b32" if code == "f64" else code
+            bad |= differences(mine.astype(np.uint64), right.astype(np.uint64), part, 0, 0.0)
+        if bad.any():
+            lane = int(np.argmax(bad))
+            return f"wave {wave}, lane {lane}: registers {registers[:, lane]} for {result[:, lane]}"
+    return ""
+
+
+def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
+    """Scalar loads at offsets of their own; a buffer's dwords past its end are 0."""
+    names = list(SCALAR_LOADS)
+    offsets = [int(random.integers(0, 100)) for _ in names]
+    records = 128
+    lines = []
+    for number, (name, offset) in enumerate(zip(names, offsets, strict=True)):
+        load = SCALAR_LOADS[name]
+        dwords = max(1, load.size // 4)
+        target = "s64" if dwords == 1 else f"s[64:{63 + dwords}]"
+        base = "s[52:55]" if "buffer" in name else "s[0:1]"
+        aligned = offset & ~3 if load.size >= 4 else offset
+        offsets[number] = aligned
+        lines += [f"  {name} {target}, {base}, {aligned:#x}", "  s_wait_kmcnt 0x0"]
+        for part in range(dwords):
+            lines += [
+                f"  v_mov_b32 v2, s{64 + part}",
+                f"  global_store_b32 v1, v2, s[2:3] offset:{64 * number + 4 * part}",
+            ]
+    head = _HEAD.format(input_bytes=256, output_bytes=64 * len(names))
+    setup = (
+        f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  s_mov_b32 s55, 0x30000000\n"
+    )
+    source = random.integers(0, 1 << 32, (waves, 64), np.uint32)
+    found = np.zeros((waves, len(names), 16), np.uint32)
+    text = "\n".join([head, setup, "  v_mov_b32 v1, 0", *lines, ""])
+    emulate(assemble(text), "kernel", waves, 32, [source, found])
+    wrong = []
+    for number, (name, offset) in enumerate(zip(names, offsets, strict=True)):
+        load = SCALAR_LOADS[name]
+        for wave in range(waves):
+            data = source[wave].tobytes()
+            data = data[:records] + bytes(256) if "buffer" in name else data + bytes(64)
+            value = int.from_bytes(data[offset : offset + load.size], "little")
+            value = signed(value, load.size) if load.signed else value
+            expected = [value >> 32 * part & 0xFFFFFFFF for part in range(max(1, load.size // 4))]
+            if list(found[wave, number, : len(expected)]) != expected:
+                wrong.append(f"{name} at {offset}: {found[wave, number, : len(expected)]} for {expected}")
+                break
+    return wrong
