@@ -8,6 +8,7 @@ import weakref
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.diagnostics.errors import BackendError, KernelFault
@@ -27,6 +28,8 @@ from amdjit.emulator.translate.wave_function import WaveFunction
 
 # Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
 _SHORT = 10_000
+# LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the addend.
+_RELATIVE = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,9 @@ class EmulatedModule:
         if code_object.undefined_symbols:
             names = ", ".join(code_object.undefined_symbols)
             raise BackendError(f"the code object has undefined symbols: {names}")
-        if code_object.relocations:
-            raise BackendError("the code object has dynamic relocations; the emulator loads only code without them")
+        strange = {relocation.type for relocation in code_object.relocations} - {_RELATIVE}
+        if strange:
+            raise BackendError(f"the code object has dynamic relocations of types {strange} that are not emulated")
 
     def function(self, name: str) -> EmulatedFunction:
         """Look up a kernel by name; BackendError if there is none or it needs what the emulator has not."""
@@ -199,4 +203,15 @@ def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
     for segment in code_object.segments:
         start = segment.address - low
         image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+    _relocate(image, low, base, code_object)
     return base, base - low
+
+
+def _relocate(image: NDArray[np.uint8], low: int, base: int, code_object: CodeObject) -> None:
+    """Write the addresses in tables of pointers: the addend where the code object has been put."""
+    for relocation in code_object.relocations:
+        start = relocation.address - low
+        if not 0 <= start <= len(image) - 8:
+            raise BackendError(f"a relocation at {relocation.address:#x} is outside of the code object")
+        address = base - low + relocation.addend & 0xFFFFFFFFFFFFFFFF
+        image[start : start + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)

@@ -1,0 +1,44 @@
+"""The page of the emulator's instructions, from the decoder's tables, the translator's and those beside the tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.translate.function import executes
+from amdjit.emulator.translate.refused import refusal
+
+sys.path.append(str(Path(__file__).parents[1] / "tests/emulator"))
+
+from checked_by import checking_test
+
+Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
+HEAD = ("opcode", "number", "state", "checked by, or why not")
+
+
+def introduction() -> str:
+    """Return what stands above the tables."""
+    done = [executes(mnemonic) for rows in ROWS.values() for mnemonic, _, _ in rows.values()]
+    return (
+        "All opcodes that the [emulator](../emulator.md) decodes, by encoding. *Executed*: it runs, and the test of "
+        "`tests/emulator/` looks at its results; `test_emulator_against_model.py` compares with a model that is "
+        "written from the ISA document, in all encodings and with all modifiers. *Decoded only*: a kernel that "
+        "reaches it is refused before the launch. Images, ray tracing and exports are not even decoded. "
+        f"{sum(done)} opcodes are executed, {len(done) - sum(done)} are not."
+    )
+
+
+def tables(table: Table) -> list[str]:
+    """Return a section for each encoding."""
+    return [f"## {encoding}\n\n" + table(HEAD, _lines(rows)) for encoding, rows in ROWS.items()]
+
+
+def _lines(rows: dict[int, tuple[str, str, str]]) -> list[tuple[str, ...]]:
+    lines = []
+    for code, (mnemonic, _, _) in sorted(rows.items()):
+        done = executes(mnemonic)
+        text = ("executed", f"`{checking_test(mnemonic)}`") if done else ("decoded only", str(refusal(mnemonic)))
+        lines.append((f"`{mnemonic}`", f"{code:#x}", *text))
+    return lines

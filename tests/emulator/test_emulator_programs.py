@@ -1,0 +1,65 @@
+"""Over fifty C programs at all levels of optimisation give what the same C gives on the host, bit for bit.
+
+All have one signature: two arrays of words, which they read and write, and a number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from building import KERNELS, compile_kernel, emulate, missing_tools, run_on_host
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+
+FILES = ("program_integers", "program_calls", "program_floats")
+GRID, BLOCK = 2, 256
+
+
+def programs() -> list[tuple[str, str]]:
+    """File and name of each."""
+    found = []
+    for file in FILES:
+        text = (KERNELS / f"{file}.c").read_text()
+        found += [(file, name) for name in re.findall(r"^PROGRAM\((\w+)\)", text, re.MULTILINE)]
+    return found
+
+
+PROGRAMS = programs()
+
+
+def words(seed: int) -> np.ndarray:
+    """Patterns of all magnitudes, zeros and extremes among them; twice as many as there are work-items."""
+    random = np.random.default_rng(seed)
+    count = 2 * GRID * BLOCK
+    values = random.integers(0, 1 << 32, count, np.uint32) >> random.integers(0, 32, count, np.uint32)
+    values[::31], values[1::37], values[2::41], values[3::43] = 0xFFFFFFFF, 0x80000000, 0, 0x7FFFFFFF
+    return values
+
+
+def test_there_are_forty_kinds() -> None:
+    assert len(PROGRAMS) >= 50
+    assert len({name for _, name in PROGRAMS}) == len(PROGRAMS)
+
+
+def cases() -> list[Any]:
+    """Each program at one level in every run, at all of them in the exhaustive one."""
+    found = []
+    for index, (file, name) in enumerate(PROGRAMS):
+        for level in range(4):
+            marks = () if level == (3, 0, 2, 1)[index % 4] else pytest.mark.exhaustive
+            found.append(pytest.param(file, name, f"-O{level}", marks=marks, id=f"{name}-O{level}"))
+    return found
+
+
+@pytest.mark.parametrize(("file", "name", "level"), cases())
+def test_programs_give_the_hosts_results(file: str, name: str, level: str) -> None:
+    code = compile_kernel(file, level, "-ffp-contract=off")
+    for number in (3, 14):
+        expected, given = ([words(1), words(2), np.uint32(number)] for _ in range(2))
+        run_on_host(file, name, GRID, BLOCK, expected)
+        emulate(code, name, GRID, BLOCK, given)
+        for index in (0, 1):
+            np.testing.assert_array_equal(given[index], expected[index], err_msg=f"argument {index}, n = {number}")
