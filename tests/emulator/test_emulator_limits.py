@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import CPU, assemble, compile_source, missing_tools
+from building import CPU, assemble, compile_kernel, compile_source, missing_tools
 
+from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
@@ -62,6 +63,19 @@ def test_scratch_over_the_limit_is_refused() -> None:
     with pytest.raises(LaunchError, match="bytes of scratch memory"):
         run(code, "kernel", 1, 1024, arrays, device=small_device())
     run(code, "kernel", 1, 64, arrays, device=small_device())
+
+
+@pytest.mark.parametrize(("offset", "dwords"), [(0, 127), (500, 0), (500, 127), (511, 1), (0, 90)])
+def test_preloaded_arguments_that_do_not_exist_are_refused(offset: int, dwords: int) -> None:
+    code = bytearray(compile_kernel("saxpy"))
+    kernel = CodeObject.read(bytes(code)).kernels["saxpy"]
+    (segment,) = (s for s in CodeObject.read(bytes(code)).segments if s.address <= kernel.descriptor_address < s.end)
+    # LLVM AMDGPU guide, "Code Object V3 Kernel Descriptor": bytes 58 and 59 hold length and offset in dwords.
+    place = code.index(segment.data) + kernel.descriptor_address - segment.address + 58
+    code[place : place + 2] = (dwords | offset << 7).to_bytes(2, "little")
+    arrays = [np.uint32(32), np.float32(1), np.zeros(32, np.float32), np.zeros(32, np.float32)]
+    with pytest.raises(LaunchError, match="cannot be put in registers"):
+        run(bytes(code), "saxpy", 1, 32, arrays, device=small_device())
 
 
 @pytest.mark.parametrize(
