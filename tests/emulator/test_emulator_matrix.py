@@ -392,6 +392,21 @@ def test_sparse_integers_with_signs_and_saturation(product: Product, signs: int,
 
 
 @both_waves
+@pytest.mark.parametrize("operand", [0, 1])
+@pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi"])
+@pytest.mark.parametrize("product", SPARSE[:4], ids=str)
+def test_negation_of_sparse_halves(product: Product, modifier: str, operand: int, wave: Wave) -> None:
+    operands = sparse(np.random.default_rng(12), product, wave)
+    found = operands.run(0, f" {modifier}:[{int(operand == 0)},{int(operand == 1)},0]")
+    kept, b, first = operands.kept.copy(), operands.b.copy(), int(modifier == "neg_hi")
+    if operand == 0:
+        kept[:, first::2] *= -1
+    else:
+        b[first::2] *= -1
+    operands.expect(found, operands.dense_a(kept) @ b + operands.c)
+
+
+@both_waves
 def test_products_ignore_exec(wave: Wave) -> None:
     dense = chosen(np.random.default_rng(10), DENSE[0], wave)
     mov, mask = ("s_mov_b32", "exec_lo") if wave.size == 32 else ("s_mov_b64", "exec")
