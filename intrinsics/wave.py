@@ -6,92 +6,115 @@ The reference models take whole waves: an array with one row a lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.declarations import Emit, EmitContext, Form, LlvmCall, SpecialForm, device_function, intrinsic
+from amdjit.intrinsics.arithmetic import clz, ctz
 from amdjit.intrinsics.builtin_table import row_of
+from amdjit.intrinsics.lane_words import by_words
 from amdjit.intrinsics.type_variables import LANE_VALUE
+from amdjit.intrinsics.wave_dpp import (
+    dpp,
+    permlane16,
+    permlane64,
+    permlanex16,
+    permute8,
+    quad_perm,
+    row_half_mirror,
+    row_mirror,
+    row_ror,
+    row_share,
+    row_shl,
+    row_shr,
+    row_xmask,
+    swizzle,
+    writelane,
+)
+from amdjit.intrinsics.wave_reduce import (
+    exclusive_scan,
+    inclusive_scan,
+    reduce,
+    segmented_exclusive_scan,
+    segmented_inclusive_scan,
+)
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
-from amdjit.types import Immediate, Scalar, Vector, boolean, i16, i32, u8, u32, u64
+from amdjit.types import Immediate, boolean, i32, u16, u32, u64
 
 __all__ = [
     "all",
     "any",
     "ballot",
     "ballot64",
+    "broadcast",
+    "dpp",
+    "exclusive_scan",
+    "inclusive_scan",
     "lane_id",
+    "match_all",
+    "match_any",
+    "permlane16",
+    "permlane64",
+    "permlanex16",
     "permute",
+    "permute8",
+    "quad_perm",
     "readfirstlane",
     "readlane",
+    "reduce",
     "reduce_add",
     "reduce_max",
     "reduce_min",
+    "row_half_mirror",
+    "row_mirror",
+    "row_ror",
+    "row_share",
+    "row_shl",
+    "row_shr",
+    "row_xmask",
+    "segmented_exclusive_scan",
+    "segmented_inclusive_scan",
+    "segmented_reduce",
     "shuffle",
     "shuffle_down",
     "shuffle_up",
     "shuffle_xor",
     "swap_in_rows",
     "swap_rows",
+    "swizzle",
     "wave_id",
     "wavefront_size",
+    "writelane",
 ]
 
+_bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 _ROW_XMASK = 0x160
 # Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
 _RDNA = row_of("permlanex16").targets
-_NARROW_INTEGERS: dict[int, Scalar] = {1: boolean, 8: u8, 16: i16}
-
-
-def _by_words(context: EmitContext, value: Any, operation: Callable[[Any], Any]) -> Any:
-    """Apply an operation on 32-bit words to a value of any lane type, register by register."""
-    type = context.types[0]
-    if not isinstance(type, (Scalar, Vector)):
-        raise TypeError(f"{type} does not live in registers")
-    word = context.llvm_type(i32)
-    if type.bits == 32:
-        return context.bitcast(operation(context.bitcast(value, word)), context.llvm_type(type))
-    if type.bits < 32:
-        narrow = context.llvm_type(_NARROW_INTEGERS[type.bits])
-        moved = operation(context.builder.zext(context.bitcast(value, narrow), word))
-        return context.bitcast(context.builder.trunc(moved, narrow), context.llvm_type(type))
-    return _long_value_by_words(context, value, operation, type)
-
-
-def _long_value_by_words(
-    context: EmitContext, value: Any, operation: Callable[[Any], Any], type: Scalar | Vector
-) -> Any:
-    words = context.bitcast(value, context.llvm_type(Vector(i32, type.bits // 32)))
-    for number in range(type.bits // 32):
-        index = context.constant(i32, number)
-        moved = operation(context.builder.extract_element(words, index))
-        words = context.builder.insert_element(words, moved, index)
-    return context.bitcast(words, context.llvm_type(type))
 
 
 def _emit_shuffle(context: EmitContext, value: Any, lane: Any) -> Any:
     # ds_bpermute takes a byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
-    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part]))
+    return by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part]))
 
 
 def _emit_permute(context: EmitContext, value: Any, lane: Any) -> Any:
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
-    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part]))
+    return by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part]))
 
 
 def _emit_readlane(context: EmitContext, value: Any, lane: Any) -> Any:
     word = context.llvm_type(i32)
-    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane]))
+    return by_words(context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane]))
 
 
 def _emit_readfirstlane(context: EmitContext, value: Any) -> Any:
     word = context.llvm_type(i32)
-    return _by_words(context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part]))
+    return by_words(context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part]))
 
 
 def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
@@ -103,7 +126,7 @@ def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
     def swap(part: Any) -> Any:
         return context.call("llvm.amdgcn.update.dpp.i32", word, [zero, part, control, every, every, yes])
 
-    return _by_words(context, value, swap)
+    return by_words(context, value, swap)
 
 
 def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
@@ -115,7 +138,7 @@ def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
     def swap(part: Any) -> Any:
         return context.call("llvm.amdgcn.permlanex16.i32", word, [part, part, *lanes, no, yes])
 
-    return _by_words(context, value, swap)
+    return by_words(context, value, swap)
 
 
 @intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor")
@@ -150,11 +173,14 @@ def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
 @intrinsic(Emit(_emit_readlane), isa="v_readlane_b32")
 def readlane(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
     """Return one lane's value in all lanes; the lane number must be the same in all (`llvm.amdgcn.readlane`)."""
+    value = np.asarray(value)
+    return np.broadcast_to(value[int(np.ravel(lane)[0]) % len(value)], value.shape)
 
 
 @intrinsic(Emit(_emit_readfirstlane), isa="v_readfirstlane_b32")
 def readfirstlane(value: LANE_VALUE) -> LANE_VALUE:
     """Return the first active lane's value in all lanes, in scalar registers (`llvm.amdgcn.readfirstlane`)."""
+    return np.broadcast_to(np.asarray(value)[0], np.shape(value))
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64")
@@ -180,6 +206,46 @@ def all(predicate):
 
 
 @device_function
+def match_any(value):
+    """Return, as `ballot64`, the active lanes whose value has the same bits as this lane's.
+
+    A turn of a loop for each different value.
+    """
+    bits = _bits(value)
+    found = u64(0)
+    pending = True
+    while pending:
+        if bits == readfirstlane(bits):
+            found = ballot64(True)
+            pending = False
+    return found
+
+
+@device_function
+def match_all(value):
+    """Return whether the values of all active lanes have the same bits."""
+    bits = _bits(value)
+    return all(bits == readfirstlane(bits))
+
+
+@device_function
+def _bits(value):
+    if isinstance(value, np.float64):
+        return _bitcast(value, u64)
+    if isinstance(value, np.float32):
+        return _bitcast(value, u32)
+    if isinstance(value, np.float16):
+        return _bitcast(value, u16)
+    return value
+
+
+@device_function
+def broadcast(value, lane):
+    """Return the value of one lane, in all; the lane number is the first active lane's. See `readlane`."""
+    return readlane(value, readfirstlane(lane))
+
+
+@device_function
 def shuffle_xor(value, mask):
     """Return the value of the lane whose number differs in the bits of `mask`."""
     return shuffle(value, lane_id() ^ mask)
@@ -199,6 +265,16 @@ def shuffle_down(value, delta):
     lane = lane_id()
     source = lane + delta
     return shuffle(value, source if source < wavefront_size else lane)
+
+
+@device_function
+def segmented_reduce(value, head, operation="add"):
+    """Return the combination over this lane's segment, in all its active lanes: see `segmented_inclusive_scan`."""
+    above = (ballot64(head) >> u64(lane_id())) >> u64(1)
+    here = ballot64(True)
+    if above != 0:
+        here &= (u64(2) << u64(lane_id()) << ctz(above)) - u64(1)
+    return shuffle(segmented_inclusive_scan(value, head, operation), i32(63 - clz(here)))
 
 
 @device_function

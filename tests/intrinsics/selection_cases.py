@@ -77,7 +77,7 @@ def usual(label: str) -> Case:
     }
     # LLVM makes a compare-and-swap loop of some operations in system scope: PCIe lacks them.
     values = {name: "agent" if "agent" in choice.values else choice.values[0] for name, choice in choices(intrinsic)}
-    return Case(label, types, values)
+    return Case(label, types, values, wave_size=intrinsic.wave_sizes[0])
 
 
 def all_cases() -> Iterator[Case]:
