@@ -1,4 +1,4 @@
-"""The `amdjit` command: demo, devices, inspect."""
+"""The `amdjit` command: demo, devices, inspect, layout."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from amdjit.compiled_kernel import CompiledKernel
 from amdjit.demo import run_demo
 from amdjit.devices import current_device, devices, hip_status, use
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
+from amdjit.intrinsics import matrix
+from amdjit.intrinsics.matrix_layouts import OPERANDS
 from amdjit.types import SCALARS, Scalar, Type
 from amdjit.vector_types import NAMED_VECTORS
 
@@ -54,6 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--emit", choices=_EMITS, default="asm", help="the stage to print (default: asm)")
     inspect.add_argument("--output", "-o", type=Path, default=None, help="the object's file (default: KERNEL.hsaco)")
     inspect.set_defaults(run=_inspect)
+    layout = commands.add_parser("layout", help="show which lane of a wave holds which element of a matrix")
+    layout.add_argument("instruction", help="such as wmma_f32_16x16x16_f16_w32_gfx12; `_w32_gfx12` may be left out")
+    layout.add_argument("--operand", choices=OPERANDS, default="a", help="of D = A B + C, or index (default: a)")
+    layout.set_defaults(run=_layout)
     return parser
 
 
@@ -92,6 +98,15 @@ def _inspect(options: argparse.Namespace) -> int:
     except OSError as error:
         raise BackendError(f"{output} cannot be written: {error.strerror}") from error
     print(f"{output}: {len(compiled.code_object)} bytes for {compiled.target}")
+    return 0
+
+
+def _layout(options: argparse.Namespace) -> int:
+    try:
+        print(matrix.layout_map(matrix.layout(options.instruction, options.operand)))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

@@ -17,6 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import builtin_pages
+import matrix_pages
 from emulator_opcodes import introduction as opcode_introduction
 from emulator_opcodes import tables as opcode_tables
 from error_examples import examples
@@ -373,6 +374,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/intrinsics.md": intrinsics,
         ROOT / "docs/reference/builtins/README.md": builtin_index,
         ROOT / "intrinsics/amdgcn.pyi": builtin_pages.stub,
+        ROOT / "docs/reference/matrix_layouts.md": partial(page, *matrix_pages.PAGE),
         ROOT / "docs/reference/targets.md": targets,
         ROOT / "docs/reference/options.md": options,
         ROOT / "docs/reference/environment.md": environment,

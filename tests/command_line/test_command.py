@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import amdjit
-from amdjit import demo
+from amdjit import command_line, demo
 from amdjit.demo import run_demo
 from amdjit.devices import Inventory
 from amdjit.examples import transpose_wmma, wmma_matmul
@@ -62,9 +62,17 @@ def test_a_wrong_example_fails_the_demo(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_a_failed_demo_is_a_failed_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    from_command = sys.modules["amdjit.command_line"]
-    monkeypatch.setattr(from_command, "run_demo", lambda device: 2)
-    assert from_command.main(["demo", "--device", "emulator:gfx1201"]) == 1
+    monkeypatch.setattr(command_line, "run_demo", lambda device: 2)
+    assert command_line.main(["demo", "--device", "emulator:gfx1201"]) == 1
+
+
+def test_layout_prints_the_map_of_an_operand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["layout", "wmma_i32_16x16x32_iu4", "--operand", "b"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "wmma_i32_16x16x32_iu4_w32_gfx12, operand B"
+    assert lines[-1].split()[2:5] == ["16.15", "17.15", "18.15"]
+    assert command_line.main(["layout", "wmma_i32_16x16x32_iu4", "--operand", "index"]) == 1
+    assert "it has a, b, c, d\n" in capsys.readouterr().err
 
 
 def test_devices_lists_them_and_marks_the_default() -> None:

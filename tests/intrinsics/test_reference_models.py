@@ -14,9 +14,7 @@ from amdjit.intrinsics.matrix_layouts import (
     WMMA_4_BIT_K32,
     WMMA_8_BIT,
     WMMA_16_BIT,
-    WmmaLayouts,
-    gather,
-    scatter,
+    MatrixInstruction,
     unpack_nibbles,
 )
 
@@ -24,20 +22,19 @@ RANDOM = np.random.default_rng(7)
 ALL = [WMMA_16_BIT, WMMA_8_BIT, WMMA_4_BIT_K16, WMMA_4_BIT_K32]
 
 
-@pytest.mark.parametrize("layouts", ALL)
-def test_the_layouts_cover_each_matrix_once(layouts: WmmaLayouts) -> None:
-    for layout, shape in ((layouts.a, (16, layouts.k)), (layouts.b, (layouts.k, 16)), (layouts.d, (16, 16))):
-        lanes, elements = np.meshgrid(np.arange(32), np.arange(layout.elements), indexing="ij")
-        rows, columns = layout.position(lanes, elements)
+@pytest.mark.parametrize("product", ALL, ids=lambda product: product.name)
+def test_the_layouts_cover_each_matrix_once(product: MatrixInstruction) -> None:
+    for operand, shape in (("a", (16, product.k)), ("b", (product.k, 16)), ("d", (16, 16))):
+        rows, columns = product.layout(operand).positions()
         assert sorted(zip(rows.ravel(), columns.ravel(), strict=True)) == list(itertools.product(*map(range, shape)))
 
 
 def test_the_16_bit_layout_is_the_one_of_the_isa_document() -> None:
-    assert WMMA_16_BIT.a.position(0, 4) == (0, 8)
-    assert WMMA_16_BIT.a.position(16, 0) == (0, 4)
-    assert WMMA_16_BIT.d.position(17, 3) == (11, 1)
-    assert WMMA_8_BIT.b.position(18, 7) == (15, 2)
-    assert WMMA_4_BIT_K32.b.position(18, 7) == (23, 2)
+    assert WMMA_16_BIT.layout("a").element(0, 4) == (0, 8)
+    assert WMMA_16_BIT.layout("a").element(16, 0) == (0, 4)
+    assert WMMA_16_BIT.layout("d").element(17, 3) == (11, 1)
+    assert WMMA_8_BIT.layout("b").element(18, 7) == (15, 2)
+    assert WMMA_4_BIT_K32.layout("b").element(18, 7) == (23, 2)
 
 
 @pytest.mark.parametrize(
@@ -53,10 +50,10 @@ def test_float_models_give_the_matrix_product(name: str, dtype: type) -> None:
     layouts = WMMA_16_BIT if np.dtype(dtype).itemsize == 2 else WMMA_8_BIT
     left, right = (RANDOM.integers(-4, 5, (16, 16)).astype(dtype) for _ in range(2))
     total = RANDOM.integers(-4, 5, (16, 16)).astype(np.float32)
-    a, b = scatter(layouts.a, left), scatter(layouts.b, right)
+    a, b = layouts.layout("a").scatter(left), layouts.layout("b").scatter(right)
     if np.dtype(dtype).itemsize == 1:
         a, b = a.view(np.int32), b.view(np.int32)
-    result = gather(layouts.d, getattr(amdgcn, name)(a, b, scatter(layouts.d, total)), 16, 16)
+    result = layouts.layout("d").gather(getattr(amdgcn, name)(a, b, layouts.layout("d").scatter(total)))
     np.testing.assert_array_equal(result, left.astype(np.float32) @ right.astype(np.float32) + total)
 
 
@@ -64,11 +61,11 @@ def test_float_models_give_the_matrix_product(name: str, dtype: type) -> None:
 def test_byte_models_read_the_sign_flags(signed_a: bool, signed_b: bool) -> None:
     left = RANDOM.integers(0, 256, (16, 16)).astype(np.uint8)
     right = RANDOM.integers(0, 256, (16, 16)).astype(np.uint8)
-    a, b = scatter(WMMA_8_BIT.a, left).view(np.int32), scatter(WMMA_8_BIT.b, right).view(np.int32)
+    a, b = WMMA_8_BIT.layout("a").scatter(left).view(np.int32), WMMA_8_BIT.layout("b").scatter(right).view(np.int32)
     c = np.zeros((32, 8), np.int32)
     result = amdgcn.wmma_i32_16x16x16_iu8_w32_gfx12(signed_a, a, signed_b, b, c, False)
     numbers = [m.view(np.int8 if s else np.uint8).astype(np.int32) for m, s in ((left, signed_a), (right, signed_b))]
-    np.testing.assert_array_equal(gather(WMMA_8_BIT.d, result, 16, 16), numbers[0] @ numbers[1])
+    np.testing.assert_array_equal(WMMA_8_BIT.layout("d").gather(result), numbers[0] @ numbers[1])
 
 
 def test_clamp_saturates_and_its_absence_wraps() -> None:
@@ -93,9 +90,9 @@ def test_four_bit_models_of_both_shapes_give_the_product() -> None:
         a, b = (RANDOM.integers(-(2**31), 2**31, (32, words)).astype(np.int32) for _ in range(2))
         operands = (a[:, 0], b[:, 0]) if words == 1 else (a, b)
         result = getattr(amdgcn, name)(True, operands[0], False, operands[1], np.zeros((32, 8), np.int32), False)
-        left = gather(layouts.a, unpack_nibbles(a, True), 16, layouts.k)
-        right = gather(layouts.b, unpack_nibbles(b, False), layouts.k, 16)
-        np.testing.assert_array_equal(gather(layouts.d, result, 16, 16), left @ right)
+        left = layouts.layout("a").gather(unpack_nibbles(a, True))
+        right = layouts.layout("b").gather(unpack_nibbles(b, False))
+        np.testing.assert_array_equal(layouts.layout("d").gather(result), left @ right)
 
 
 def test_conversion_to_pairs_rounds_toward_zero() -> None:

@@ -1,0 +1,85 @@
+"""What WMMA and SWMMAC compute, on whole matrices, in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amdjit.intrinsics.matrix.packing import DTYPES
+from amdjit.intrinsics.matrix_layouts import BITS, Array, MatrixInstruction, matrix_instruction
+
+
+def reference(
+    name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool = True,
+    clamp: bool = False,
+) -> Array:  # fmt: skip
+    """Return D = A B + C as the instruction computes it: 16 by 16, of its result's type.
+
+    a: 16 by k, for sparse products 16 by k / 2 with `index`, as `compress_2to4` gives them; b: k by 16; c: 16 by 16.
+    Operands are rounded to their types, integers of 4 and 8 bits read as signed or not by `a_signed`, `b_signed`.
+    clamp: saturate to i32, else wrap. Floats are summed exactly and rounded once; the order in which the hardware adds
+    is not documented, so its last bits may differ. Raises ValueError for shapes that do not fit.
+    """
+    instruction = matrix_instruction(name)
+    left = _typed(a, instruction.a, a_signed)
+    right = _typed(b, instruction.b, b_signed)
+    added = _typed(c, instruction.result, True)
+    shapes = (16, instruction.held_k), (instruction.k, 16), (16, 16)
+    if (left.shape, right.shape, added.shape) != shapes or (index is None) == instruction.is_sparse:
+        given = ", ".join(str(part.shape) for part in (left, right, added)) + ("" if index is None else " and an index")
+        wanted = ", ".join(map(str, shapes)) + (" and an index" if instruction.is_sparse else "")
+        raise ValueError(f"{instruction.name} takes {wanted}, not {given}")
+    whole = expand_2to4(left, index) if instruction.is_sparse else left
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _rounded(whole @ right + added, instruction, clamp)
+
+
+def compress_2to4(a: Any) -> tuple[Array, Array]:
+    """Return a matrix with at most two values of each four not zero as (values, index): SWMMAC's operands A and index.
+
+    a: [rows, k], k a multiple of 4. values: [rows, k / 2] of its type; index: u8 [rows, k / 2], where in its four each
+    value stood, 0 to 3, ascending. Where fewer are not zero, zeros fill up. Raises ValueError where more are.
+    """
+    dense = np.asarray(a)
+    if dense.ndim != 2 or dense.shape[1] % 4:
+        raise ValueError(f"a of shape {dense.shape}: give rows of a multiple of 4 elements")
+    fours = dense.reshape(len(dense), -1, 4)
+    full = fours != 0
+    if (full.sum(axis=2) > 2).any():
+        row, four = np.argwhere(full.sum(axis=2) > 2)[0]
+        raise ValueError(
+            f"row {row} has more than two values in columns {4 * four} to {4 * four + 3} that are not zero"
+        )
+    # A stable sort puts what is not zero first; the two that are kept then go back to their order.
+    index = np.sort(np.argsort(~full, axis=2, kind="stable")[..., :2], axis=2)
+    values = np.take_along_axis(fours, index, axis=2)
+    return values.reshape(len(dense), -1), index.reshape(len(dense), -1).astype(np.uint8)
+
+
+def expand_2to4(values: Any, index: Any) -> Array:
+    """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up."""
+    held, places = np.asarray(values), np.asarray(index).astype(np.int64)
+    if held.shape != places.shape or held.ndim != 2 or held.shape[1] % 2:
+        raise ValueError(f"values of shape {held.shape} and an index of shape {places.shape} do not fit")
+    whole = np.zeros((len(held), 2 * held.shape[1]), held.dtype)
+    columns = 4 * (np.arange(held.shape[1]) // 2) + places
+    np.add.at(whole, (np.arange(len(held))[:, None], columns), held)
+    return whole
+
+
+def _typed(matrix: Any, kind: str, signed: bool) -> Array:
+    """Return a matrix as numbers that hold its products' sums: f64 or i64."""
+    values = np.asarray(matrix)
+    if kind in DTYPES and kind != "i32":
+        with np.errstate(over="ignore"):
+            return values.astype(DTYPES[kind]).astype(np.float64)
+    limit = 1 << BITS[kind]
+    wrapped = values.astype(np.int64) & (limit - 1)
+    return np.where(signed & (wrapped >= limit // 2), wrapped - limit, wrapped)
+
+
+def _rounded(total: Array, instruction: MatrixInstruction, clamp: bool) -> Array:
+    if instruction.is_integer and clamp:
+        total = np.clip(total, np.iinfo(np.int32).min, np.iinfo(np.int32).max)
+    return total.astype(DTYPES[instruction.result])
