@@ -102,9 +102,12 @@ class _Source:
 
 
 def _described(load: Row, instruction: Instruction, facts: LaunchFacts, origin: Origin | None) -> _Source:
+    """Describe memory; the first load that was seen need not be that of the work-item whose value mattered."""
     address, name = load.address, instruction.mnemonic
+    precise = origin is None or origin.what == "loaded"
     if name.startswith("ds_"):
         text = f"byte {address} of the workgroup's LDS"
+        text = text if precise else f"the workgroup's LDS (byte {address}, for one)"
         hint = "let every element of the shared array be written before it is read, with a barrier in between"
         return _Source(text, address, None, origin, hint)
     if name.startswith("scratch_"):
@@ -114,6 +117,7 @@ def _described(load: Row, instruction: Instruction, facts: LaunchFacts, origin: 
     text = f"global memory at {address:#x}"
     if place is not None:
         text = f"{place.text} of shape {place.shape}"
+        text = text if precise else f"{place.array} of shape {place.shape} ({place.text}, for one)"
     hint = "write the memory first: copy to it, or make it with amdjit.zeros instead of amdjit.empty"
     return _Source(text, address, place, origin, hint)
 

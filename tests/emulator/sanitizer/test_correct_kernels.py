@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from building import compile_kernel, device, missing_tools
 from checked_device import CheckedDevice
+from correct_kernels import LAUNCHES, Launch
 from seeded import reports_of, text_of
 from test_emulator_kernels import CASES, GRID, Case
 
@@ -33,6 +34,13 @@ EXAMPLES = (
 def test_examples(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
     reports = reports_of(example.main, "init", "sync")
+    assert not reports, text_of(reports)
+
+
+@pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: launch[0].__name__)
+def test_kernels_that_only_look_wrong(launch: Launch) -> None:
+    kernel, block, arguments = launch
+    reports = reports_of(lambda: kernel[1, block](*arguments()), "init", "sync")
     assert not reports, text_of(reports)
 
 
