@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object import CodeObject, Kernel, KernelArgument
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.kernarg import Extent
@@ -32,7 +32,8 @@ def run(
     """Run a kernel on the emulator.
 
     grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous arrays, passed as
-    pointers and updated in place, and NumPy scalars, laid out as the code object's metadata says.
+    pointers and updated in place, and NumPy scalars (those of structured types for structures by value), laid out as
+    the code object's metadata says.
     LaunchError for arguments that do not fit, KernelFault for what the kernel does wrong.
     """
     target = find_target(CodeObject.read(code_object).target_name)
@@ -59,26 +60,41 @@ def _pack(
         raise LaunchError(f"{kernel.name}: takes {len(wanted)} arguments, {len(args)} were given")
     end = max((argument.offset + argument.size for argument in wanted), default=0)
     kernarg = bytearray(end)
-    for argument, value in zip(wanted, args, strict=True):
-        data = _argument_bytes(device, value, places)
-        if len(data) != argument.size:
-            name = argument.name or f"at offset {argument.offset}"
-            raise LaunchError(f"{kernel.name}: argument {name} has {argument.size} bytes, {len(data)} were given")
+    for number, (argument, value) in enumerate(zip(wanted, args, strict=True), 1):
+        try:
+            data = _argument_bytes(device, argument, value, places)
+        except LaunchError as error:
+            name = f"{number} ({argument.name})" if argument.name else str(number)
+            raise LaunchError(f"{kernel.name}: argument {name} {error}") from None
         kernarg[argument.offset : argument.offset + argument.size] = data
     return kernarg
 
 
-def _argument_bytes(device: EmulatorDevice, value: Argument, places: list[tuple[int, NDArray[Any]]]) -> bytes:
-    if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous:
-            raise LaunchError("arrays must be C-contiguous")
-        address = device.allocate(value.nbytes)
-        places.append((address, value))
-        device.copy_to_device(address, _bytes_of(value))
-        return address.to_bytes(8, "little")
+def _argument_bytes(
+    device: EmulatorDevice, argument: KernelArgument, value: Argument, places: list[tuple[int, NDArray[Any]]]
+) -> bytes:
+    """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the argument's name."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise LaunchError(
+            f"must be a NumPy array or scalar, not {type(value).__name__}: it has {argument.size} bytes, "
+            "as np.int32(3) has 4"
+        )
     if isinstance(value, np.generic):
+        if argument.value_kind != "by_value":
+            raise LaunchError("is a pointer: give it an array")
+        if value.nbytes != argument.size:
+            raise LaunchError(f"has {argument.size} bytes, {value.dtype} has {value.nbytes}")
         return value.tobytes()
-    raise LaunchError(f"arguments must be NumPy arrays or scalars, not {type(value).__name__}")
+    if argument.value_kind == "by_value":
+        raise LaunchError(
+            f"is a value of {argument.size} bytes: give it a NumPy scalar; array[()] makes one of an array"
+        )
+    if not value.flags.c_contiguous:
+        raise LaunchError("must be C-contiguous: numpy.ascontiguousarray copies")
+    address = device.allocate(value.nbytes)
+    places.append((address, value))
+    device.copy_to_device(address, _bytes_of(value))
+    return address.to_bytes(8, "little")
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
