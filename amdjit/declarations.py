@@ -93,11 +93,24 @@ class EmitContext(Protocol):
         """Return the same bits as another llvmlite type of the same size (scalars, vectors, pointers)."""
         ...
 
-    def load(self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False) -> Any:
-        """Return the scalar or vector at an LLVM pointer; alignment in bytes, 0: the type's own."""
+    def load(
+        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, nontemporal: bool = False
+    ) -> Any:
+        """Return the scalar or vector at an LLVM pointer; alignment in bytes, 0: the type's own.
+
+        nontemporal: the caches may forget it first.
+        """
         ...
 
-    def store(self, type: Type, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
+    def store(
+        self,
+        type: Type,
+        pointer: Any,
+        value: Any,
+        alignment: int = 0,
+        volatile: bool = False,
+        nontemporal: bool = False,
+    ) -> None:
         """Write a scalar or vector to an LLVM pointer."""
         ...
 

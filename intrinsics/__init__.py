@@ -1,11 +1,24 @@
 """The operations that kernels have beyond Python's own, one typed declaration each.
 
 `workitem` ids and extents; `sync` barriers and fences; `wave` lane exchange; `lds` arrays on the compute unit;
-`atomic`; `convert`; `arithmetic`; `math`; `amdgcn` the machine's instructions under clang's builtin names.
+`atomic`; `memory` bounds and caches; `convert`; `arithmetic`; `math`; `amdgcn` the machine's instructions under
+clang's builtin names.
 """
 
 from __future__ import annotations
 
-from amdjit.intrinsics import amdgcn, arithmetic, atomic, convert, lds, math, sync, wave, workitem
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-__all__ = ["amdgcn", "arithmetic", "atomic", "convert", "lds", "math", "sync", "wave", "workitem"]
+if TYPE_CHECKING:
+    from amdjit.intrinsics import amdgcn, arithmetic, atomic, convert, lds, math, memory, sync, wave, workitem
+
+__all__ = ["amdgcn", "arithmetic", "atomic", "convert", "lds", "math", "memory", "sync", "wave", "workitem"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load a module when it is first asked for: most programs use few of them, and imports are to be fast."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")

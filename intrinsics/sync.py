@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.types import VOID, Choice
+from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.types import VOID, Choice, Immediate, i16
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
@@ -20,6 +20,10 @@ ORDERINGS = {
     "seq_cst": "seq_cst",
 }
 MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds": ("local",)}
+
+# Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL", "S_WAIT_LOADCNT".
+_GFX12 = ("gfx1200", "gfx1201", "gfx1250")
+_WHOLE = "sync.syncthreads"
 
 Scope = Annotated[str, Choice(*SYNC_SCOPES)]
 Order = Annotated[str, Choice(*ORDERINGS)]
@@ -44,6 +48,87 @@ def workgroup_barrier() -> VOID:
 @intrinsic(LlvmCall("llvm.amdgcn.wave.barrier"))
 def wave_barrier() -> VOID:
     """Keep the compiler from moving memory accesses across; no instruction (`__builtin_amdgcn_wave_barrier`)."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.barrier.signal", (-1,)), isa="s_barrier_signal", targets=_GFX12, alternative=_WHOLE)
+def _signal() -> VOID:
+    """Say that this wave has reached the workgroup's barrier, without any fence."""
+
+
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.barrier.wait", (As("barrier", i16),)),
+    isa="s_barrier_wait",
+    targets=_GFX12,
+    alternative=_WHOLE,
+)
+def _wait(barrier: Annotated[int, Immediate(-1, -1)] = -1) -> VOID:
+    """Wait until all waves have signalled the workgroup's barrier, without any fence."""
+
+
+@device_function
+def barrier_signal():
+    """Reach the workgroup's barrier without waiting: `barrier_wait()` waits; work in between hides the time.
+
+    What this wave wrote before it is what all see behind their wait. Each wave does both, once, in this order.
+    """
+    fence("release", "workgroup", "all")
+    _signal()
+
+
+@device_function
+def barrier_wait():
+    """Wait until all waves of the workgroup have done `barrier_signal()`; see what they wrote before."""
+    _wait()
+    fence("acquire", "workgroup", "all")
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.sleep"), isa="s_sleep")
+def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:
+    """Sleep for about 64 clocks times the duration (`__builtin_amdgcn_s_sleep`): for loops that wait."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.setprio", (As("priority", i16),)), isa="s_setprio")
+def setprio(priority: Annotated[int, Immediate(0, 3)]) -> VOID:
+    """Set the wave's priority among those of its SIMD; 0 is what it starts with (`__builtin_amdgcn_s_setprio`)."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.sched.barrier"))
+def sched_barrier(mask: Annotated[int, Immediate(0, 0x7FF)] = 0) -> VOID:
+    """Keep the scheduler from moving instructions across, but for kinds in the mask; no instruction.
+
+    mask: 1 all without memory, 2 VALU, 4 SALU, 8 matrix, 16 VMEM, 32 VMEM loads, 64 VMEM stores, 128 LDS,
+    256 LDS loads, 512 LDS stores, 1024 transcendental.
+    """
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.sched.group.barrier"))
+def sched_group_barrier(
+    mask: Annotated[int, Immediate(0, 0x7FF)],
+    size: Annotated[int, Immediate(0, 255)],
+    group: Annotated[int, Immediate(0, 255)] = 0,
+) -> VOID:
+    """Ask the scheduler for `size` instructions of the kinds in the mask next: see `sched_barrier`; no instruction.
+
+    Calls with the same `group` in one block give the pipeline's order.
+    """
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.wait.loadcnt", (As("count", i16),)), isa="s_wait_loadcnt", targets=_GFX12)
+def wait_loads(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
+    """Wait until at most `count` of the wave's loads of global memory are under way (`s_wait_loadcnt`).
+
+    The compiler inserts the waits that correctness needs; this one is for timing.
+    """
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.wait.storecnt", (As("count", i16),)), isa="s_wait_storecnt", targets=_GFX12)
+def wait_stores(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
+    """Wait until at most `count` of the wave's stores to global memory are under way (`s_wait_storecnt`)."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)), isa="s_wait_dscnt", targets=_GFX12)
+def wait_lds(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
+    """Wait until at most `count` of the wave's LDS operations are under way (`s_wait_dscnt`)."""
 
 
 @device_function

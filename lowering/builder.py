@@ -97,10 +97,10 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         head = f"load volatile {llvm_type}," if volatile else f"load {llvm_type},"
         return self.text(llvm_type, head, (pointer,), f", align {alignment}" if alignment else "")
 
-    def write(self, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
-        """Store."""
+    def write(self, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> Any:
+        """Store; return the instruction."""
         tail = f", align {alignment}" if alignment else ""
-        self.text(VOID, "store volatile" if volatile else "store", (value, pointer), tail)
+        return self.text(VOID, "store volatile" if volatile else "store", (value, pointer), tail)
 
     def offset(self, pointer: Any, count: Any, unit: Any = I8, no_wrap: str = "inbounds nuw") -> Any:
         """Return the pointer that many units (bytes unless told) further on."""

@@ -103,15 +103,33 @@ class LoweringContext:
         """Return the same bits as another llvmlite type of the same size."""
         return bitcast(self.builder, value, llvm_type)
 
-    def load(self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False) -> Any:
+    def load(
+        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, nontemporal: bool = False
+    ) -> Any:
         """Return the scalar or vector at an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
-        return from_memory(self.builder, self.builder.read(memory_type(type), pointer, alignment, volatile), type)
+        loaded = self.builder.read(memory_type(type), pointer, alignment, volatile)
+        self._mark(loaded, nontemporal)
+        return from_memory(self.builder, loaded, type)
 
-    def store(self, type: Type, pointer: Any, value: Any, alignment: int = 0, volatile: bool = False) -> None:
+    def store(
+        self,
+        type: Type,
+        pointer: Any,
+        value: Any,
+        alignment: int = 0,
+        volatile: bool = False,
+        nontemporal: bool = False,
+    ) -> None:
         """Write a scalar or vector to an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
-        self.builder.write(pointer, to_memory(self.builder, value, type), alignment, volatile)
+        stored = self.builder.write(pointer, to_memory(self.builder, value, type), alignment, volatile)
+        self._mark(stored, nontemporal)
+
+    def _mark(self, access: Any, nontemporal: bool) -> None:
+        if nontemporal:
+            # LLVM language reference, "load": the node of !nontemporal holds the number 1.
+            access.set_metadata("nontemporal", self.builder.module.add_metadata([literal(I32, 1)]))
 
     def atomic_load(self, type: Type, pointer: Any, ordering: str, scope: str) -> Any:
         """Return the scalar at a pointer, read atomically."""

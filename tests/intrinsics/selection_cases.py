@@ -20,6 +20,7 @@ from amdjit.types import (
     AddressSpace,
     Choice,
     Immediate,
+    Pointer,
     PointerPattern,
     Scalar,
     Type,
@@ -63,7 +64,7 @@ class Case:
     def chosen(self, type: Type | None) -> Type:
         """Return the type that a parameter or the result has here."""
         if isinstance(type, PointerPattern):
-            return self.chosen(type.element)
+            return i32 if type.element is None else self.chosen(type.element)
         assert type is not None
         return self.types[type] if isinstance(type, TypeVariable) else type
 
@@ -85,7 +86,8 @@ def all_cases() -> Iterator[Case]:
     for label, intrinsic in HERE.items():
         plain = usual(label)
         variables = list(type_variables(intrinsic))
-        has_pointer = any(isinstance(parameter.type, PointerPattern) for parameter in intrinsic.parameters)
+        patterns = [parameter.type for parameter in intrinsic.parameters if isinstance(parameter.type, PointerPattern)]
+        has_pointer = any(AddressSpace.LDS in pattern.address_spaces for pattern in patterns)
         spaces = (AddressSpace.GLOBAL, AddressSpace.LDS) if has_pointer else (AddressSpace.GLOBAL,)
         for types in itertools.product(*(variable.constraints for variable in variables)):
             for space, wave_size in itertools.product(spaces, intrinsic.wave_sizes):
@@ -123,6 +125,8 @@ def _argument(case: Case, parameter: Parameter, name: str) -> str:
         return repr(bool(parameter.immediate.lo) if parameter.is_boolean_immediate else parameter.immediate.lo)
     if isinstance(parameter.immediate, Choice):
         return repr(case.values[parameter.name])
+    if isinstance(parameter.type, PointerPattern) and AddressSpace.BUFFER in parameter.type.address_spaces:
+        return f"memory._buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
     if isinstance(parameter.type, PointerPattern):
         return f"address_of({name}, i)" if case.space is AddressSpace.GLOBAL else f"address_of(lds_{name}, i)"
@@ -144,7 +148,7 @@ def kernel_text(number: int, case: Case) -> tuple[str, list[Scalar]]:
                 lines.append(f"lds_{name} = amdjit.shared.array(64, amdjit.{types[-1]})")
     is_property = any(word in case.label for word in PROPERTIES)
     expression = case.label if is_property else f"{case.label}({', '.join(arguments)})"
-    if case.intrinsic.result == VOID:
+    if case.intrinsic.result == VOID or isinstance(case.intrinsic.result, Pointer):
         lines.append(expression)
     else:
         result = case.chosen(case.intrinsic.result)
