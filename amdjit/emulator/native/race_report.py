@@ -5,7 +5,7 @@ from __future__ import annotations
 from amdjit.emulator.ir import Value, constant, sequence
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.native.function import V32, V64, NativeFunction, i32, i64
-from amdjit.emulator.native.race_access import OPERATIONS, process_symbol
+from amdjit.emulator.native.race_access import process_symbol
 from amdjit.emulator.native.race_layout import (
     DEVICE_SCOPE,
     READS_ONLY,
@@ -16,6 +16,7 @@ from amdjit.emulator.native.race_layout import (
     Plane,
     Race,
 )
+from amdjit.emulator.native.race_tags import OPERATIONS
 from amdjit.emulator.native.race_time import entry_of, get, group_number, group_of, race_pointer
 from amdjit.emulator.translate.instrument import AccessKind
 
