@@ -13,7 +13,7 @@ TESTS: dict[str, str] = {
     r"v_permlane64_b32|ds_bpermute_fi_b32": "test_emulator_wave64.py",
     r"v_permlanex16_var_b32": "test_emulator_rare_instructions.py",
     r"v_trig_preop_f64|v_mqsad_u32_u8": "test_emulator_rare_vectors.py",
-    r"v_movrel\w+": "test_emulator_cross_lane.py",
+    r"v_movrel(s|d|sd_2)_b32": "test_emulator_cross_lane.py",
     r"v_permlane\w+|v_(read|write)\w*lane_b32|v_swap_b32|ds_(b?permute|swizzle)\w*": "test_emulator_cross_lane.py",
     r"v_dot2_(f16_f16|bf16_bf16)": "test_emulator_vector_floats.py",
     r"v_div_(scale|fmas)_\w+": "test_emulator_kernels.py",
