@@ -18,6 +18,7 @@ from typing import Any
 
 import builtin_pages
 import matrix_pages
+import target_page
 from emulator_opcodes import introduction as opcode_introduction
 from emulator_opcodes import tables as opcode_tables
 from error_examples import examples
@@ -47,8 +48,9 @@ from amdjit.intrinsics import (
     wmma_gfx11,
     workitem,
 )
+from amdjit.intrinsics.matrix import fragments
 from amdjit.options import CompileOptions, Environment
-from amdjit.target import TARGETS, Feature
+from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable
 
 ROOT = Path(__file__).parents[1]
@@ -75,6 +77,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (amdgcn_integer, "amdjit.intrinsics.amdgcn"),
     (wmma, "amdjit.intrinsics.amdgcn"),
     (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
+    (fragments, "amdjit.intrinsics.matrix"),
 )
 
 
@@ -249,27 +252,7 @@ def _where(value: Intrinsic) -> str:
 
 def targets() -> str:
     """Return the page of processors."""
-    head = ("", *(f"`{target.name}`" for target in TARGETS))
-    facts: dict[str, Callable[[Any], object]] = {
-        "wavefront sizes": lambda t: ", ".join(map(str, t.wavefront_sizes)),
-        "registers of a SIMD a lane": lambda t: t.vgpr_file,
-        "handed out by": lambda t: t.vgpr_granule,
-        "VGPRs of a wave, at most": lambda t: t.vgpr_limit,
-        "waves of a SIMD, at most": lambda t: t.max_waves,
-        "work-items of a workgroup, at most": lambda t: t.max_workgroup_size,
-        "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
-        "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
-        "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
-        "run by the emulator": lambda t: "yes" if t.is_emulated else "",
-    }
-    rows = [(name, *(str(fact(target)) for target in TARGETS)) for name, fact in facts.items()]
-    rows += [(f.value, *("yes" if f in target.features else "" for target in TARGETS)) for f in Feature]
-    introduction = (
-        "The processors that amdjit compiles for, and what they have. The first wavefront size is the default. "
-        "Where there are no workgroup processors (gfx9, gfx1250) read compute unit. Code for processors that the "
-        "emulator does not run has been compiled and read, never run."
-    )
-    return page("Targets", "amdjit/target.py", introduction, [table(head, rows)])
+    return page("Targets", "amdjit/target.py", target_page.INTRODUCTION, [table(target_page.HEAD, target_page.rows())])
 
 
 def options() -> str:

@@ -334,6 +334,13 @@ LDS_OFFSET = ErrorKind(
     "not such an offset",
     "give the bytes in front of the array as an integer, rounded up to a multiple of 16",
 )
+REFUSED = ErrorKind(
+    "AJ0317",
+    TypeCheckError,
+    "{problem}",
+    "refused",
+    "{remedy}",
+)
 
 TARGET_LACKS = ErrorKind(
     "AJ0401",

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from amdjit.complex_types import ComplexElement
-from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
+from amdjit.declarations import CompileTimeFunction, DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.closures import make_partial, partial_call, refreshed
+from amdjit.frontend.compile_time_calls import call_when_compiling
 from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
@@ -88,6 +89,8 @@ def _call_object(builder: FunctionBuilder, callee: Any, arguments: Arguments, no
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
         return call_declared(builder, callee, arguments, node)
+    if isinstance(callee, CompileTimeFunction):
+        return call_when_compiling(builder, callee, arguments, node)
     return _call_python_object(builder, callee, arguments, node)
 
 

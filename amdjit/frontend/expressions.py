@@ -20,6 +20,7 @@ from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
 from amdjit.frontend.records import Getter, record_attribute
 from amdjit.frontend.scope import bind, outside_value, read_name
+from amdjit.frontend.structures import is_own_value
 from amdjit.frontend.subscripts import subscript
 from amdjit.frontend.texts import constant_text
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
@@ -182,7 +183,7 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
         ) from None  # fmt: skip
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
-    if not isinstance(owner, (Type, Coordinates)):
+    if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):
         builder.session.note_read(owner, node.attr, value)
     return _read_property(builder, outside_value(builder, value, node.attr, node), node)
 

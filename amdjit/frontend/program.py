@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -157,7 +157,8 @@ class _Session:
             except CompileError as failure:
                 self.failed[key] = failure
         if key in self.failed:
-            raise _with_call(self.failed[key], builder, node)
+            is_library = (getattr(key[0], "__module__", None) or "").startswith("amdjit.intrinsics.")
+            raise _with_call(self.failed[key], builder, node, is_library)
         return self.instances[key]
 
     def _result(
@@ -368,9 +369,14 @@ def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> N
     site.replace(statements)
 
 
-def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr) -> CompileError:
-    site = (builder.source.node.name, builder.span(node))
-    from_here = tuple(type(d)(d.kind, d.span, d.fields, (site, *d.calls)) for d in failure.diagnostics)
+def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_library: bool) -> CompileError:
+    """Add the call to the errors of a function. What amdjit's own functions refuse is an error of the call itself."""
+    span = builder.span(node)
+    site = (builder.source.node.name, span)
+    from_here = tuple(
+        replace(d, span=span) if is_library and d.kind is codes.REFUSED else replace(d, calls=(site, *d.calls))
+        for d in failure.diagnostics
+    )
     return type(failure)(*from_here)
 
 

@@ -28,10 +28,19 @@ def _structure(python: type) -> Structure | None:
         return Structure(python.__name__, python._fields, python)
     parameters = getattr(python, "__dataclass_params__", None)
     # amdjit's own values, such as types and declarations, have a meaning of their own.
-    is_ours = python.__module__.startswith("amdjit.") and not python.__module__.startswith("amdjit.examples.")
-    if parameters is None or not parameters.frozen or is_ours:
+    if parameters is None or not parameters.frozen or _is_ours(python):
         return None
     return Structure(python.__name__, tuple(field.name for field in dataclasses.fields(python)), python)
+
+
+def _is_ours(python: type) -> bool:
+    return python.__module__.startswith("amdjit.") and not python.__module__.startswith("amdjit.examples.")
+
+
+def is_own_value(value: object) -> bool:
+    """Whether this is a frozen value of amdjit's, which cannot change between two launches."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and parameters.frozen and _is_ours(type(value))
 
 
 def record_class(value: Value | None) -> Structure | None:

@@ -28,7 +28,8 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
             codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
             remedy=f"its elements {what}: index it, `a[i]`",
         )  # fmt: skip
-    index, second = arguments.exactly(builder, node, f"array.{method.name}", ("index", "width or vector"))
+    names = ("index", "width" if method.name == "load" else "vector", "alignment")
+    index, second, known = arguments.exactly(builder, node, f"array.{method.name}", names, optional=1)
     indices = element_indices(builder, array, array.type, index, node)
     if method.name == "load":
         width = constant_integer(builder, second, node, "the width of a load")
@@ -36,7 +37,8 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
         if array.type.layout is Layout.STRIDED:
             return _gather(builder, array, indices, vector, node)
         check = index_check(builder, array, indices, node, width)
-        return tree.Load(builder.span(node), vector, array, indices, width, _alignment(array.type), check=check)
+        alignment = _alignment(builder, array.type, known, node)
+        return tree.Load(builder.span(node), vector, array, indices, width, alignment, check=check)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
             codes.ARGUMENT_TYPE,
@@ -52,14 +54,21 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
     if array.type.layout is Layout.STRIDED:
         _scatter(builder, array, indices, value, node)
     else:
-        check, alignment = index_check(builder, array, indices, node, vector.length), _alignment(array.type)
+        check = index_check(builder, array, indices, node, vector.length)
+        alignment = _alignment(builder, array.type, known, node)
         builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, alignment, check=check))
     return CompileTime(None)
 
 
-def _alignment(array: Array) -> int:
+def _alignment(builder: FunctionBuilder, array: Array, given: Value, node: ast.Call) -> int:
     """Return what is known of an access's address: rows may begin at any element. 0: what the vector needs."""
-    return array.element.nbytes if array.layout is Layout.ROWS else 0
+    if given == CompileTime(None):
+        return array.element.nbytes if array.layout is Layout.ROWS else 0
+    bytes = constant_integer(builder, given, node, "the alignment of an access")
+    if bytes < array.element.nbytes or bytes > 16 or bytes & (bytes - 1):
+        message = f"an alignment of {bytes} bytes is no power of two from {array.element.nbytes} to 16"
+        raise builder.error(codes.CONSTANT_FAILS, node, message=message)
+    return bytes
 
 
 def _gather(

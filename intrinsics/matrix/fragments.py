@@ -1,0 +1,135 @@
+"""rocWMMA's fragments in kernels: a part of a matrix that a wave holds in its registers.
+
+    acc = matrix.fragment(matrix.accumulator, 16, 16, 16, f32)
+    matrix.fill_fragment(acc, 0.0)
+    matrix.load_matrix_sync(a, A, (row, k))
+    matrix.mma_sync(acc, a, b, acc)
+    matrix.store_matrix_sync(D, acc, (row, column))
+
+All lanes of a wave must reach each call together. m, n and k are any multiples of 16; `mma_sync` multiplies all blocks.
+Which lane holds which element is not part of the interface: `x[i]` is for what is done to all elements alike.
+
+Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from amdjit.declarations import device_function
+from amdjit.intrinsics.lds import local
+from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind, product_of
+from amdjit.intrinsics.matrix.memory import (
+    access_of,
+    first_along,
+    load_block,
+    put_registers,
+    registers,
+    store_block,
+)
+from amdjit.intrinsics.matrix.memory import (
+    static_range as _static_range,
+)
+from amdjit.intrinsics.sync import syncthreads
+from amdjit.intrinsics.wave import lane_id
+from amdjit.types import i32
+
+matrix_a, matrix_b, accumulator = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR
+row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
+i4, u4 = Nibble.I4, Nibble.U4
+synchronize_workgroup = syncthreads
+
+
+class Fragment(NamedTuple):
+    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits: eight an item)."""
+
+    kind: Any
+    x: Any
+
+    @property
+    def num_elements(self):
+        """Items of `x`."""
+        return self.kind.size
+
+
+@device_function
+def fragment(use, m, n, k, dtype, layout=None):
+    """Return a fragment of a product of m by k and k by n; what it holds is undefined.
+
+    use: `matrix_a`, `matrix_b` or `accumulator`. m, n, k: multiples of 16, known when compiling. dtype: the elements'
+    type, `matrix.i4` and `matrix.u4` for 4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
+    """
+    kind = fragment_kind(use, m, n, k, dtype, layout)
+    return Fragment(kind, local.array(kind.size, kind.item))
+
+
+@device_function
+def fill_fragment(fragment, value):
+    """Set all elements to a value, converted to their type."""
+    kind = fragment.kind
+    item = i32(value & 15) * i32(0x11111111) if kind.is_nibble else kind.item(value)
+    for i in _static_range(kind.size):
+        fragment.x[i] = item
+
+
+@device_function
+def load_matrix_sync(fragment, array, index=None, ld=None, layout=None):
+    """Read the fragment's part of a matrix, in global memory or LDS.
+
+    array: of one axis, then index is the offset of the first element and ld the distance from one row (row_major) or
+    column (col_major) to the next, in elements; with ld alone the offset is 0. Of two axes, then index is the first
+    element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
+    two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
+    Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
+    """
+    kind = fragment.kind
+    access = access_of("load_matrix_sync", kind, array, index, ld, layout)
+    place, pitch = _place(access, index, ld)
+    lane = lane_id()
+    for i in _static_range(kind.blocks_across):
+        for j in _static_range(kind.blocks_along):
+            across, along = 16 * i + lane % 16, kind.depth * j + first_along(kind, lane)
+            values = load_block(kind, access, array, place, pitch, across, along)
+            put_registers(fragment, i * kind.blocks_along + j, values)
+
+
+@device_function
+def store_matrix_sync(array, fragment, index=None, ld=None, layout=None):
+    """Write the fragment's part of a matrix; the arguments are those of `load_matrix_sync`."""
+    kind = fragment.kind
+    access = access_of("store_matrix_sync", kind, array, index, ld, layout)
+    place, pitch = _place(access, index, ld)
+    lane = lane_id()
+    for i in _static_range(kind.blocks_across):
+        for j in _static_range(kind.blocks_along):
+            across, along = 16 * i + lane % 16, kind.depth * j + first_along(kind, lane)
+            values = registers(fragment, i * kind.blocks_along + j, kind.memory_type)
+            store_block(kind, access, array, place, pitch, across, along, values)
+
+
+@device_function
+def _place(access, index, ld):
+    """Return the place of the first element, and ld."""
+    if access.two_axes:
+        return index if access.has_place else (0, 0), None
+    return (index, ld) if access.has_place else (0, index)
+
+
+@device_function
+def mma_sync(d, a, b, c):
+    """d = a b + c, block by block; d may be c. Refused with what there is where the types do not fit.
+
+    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other.
+    """
+    product = product_of(d.kind, a.kind, b.kind, c.kind)
+    for i in _static_range(product.rows):
+        for j in _static_range(product.columns):
+            total = registers(c, j * product.rows + i, product.c_type)
+            for step in _static_range(product.steps):
+                left = registers(a, i * product.steps + step, product.a_type)
+                right = registers(b, j * product.steps + step, product.b_type)
+                if product.is_integer:
+                    total = product.builtin(product.a_signed, left, product.b_signed, right, total, False)
+                else:
+                    total = product.builtin(left, right, total)
+            put_registers(d, j * product.rows + i, total)

@@ -1,0 +1,154 @@
+"""How fragments go between registers and memory: a lane's elements at once where they are neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from amdjit.declarations import Compilation, Form, Refused, SpecialForm, compile_time, device_function
+from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind, Use
+from amdjit.types import AddressSpace, Array, Scalar, i8, u8, vector
+
+bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
+static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")
+
+
+@dataclass(frozen=True)
+class Access:
+    """How an array is read or written for a fragment.
+
+    is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has rows of its own.
+    has_place: whether an index is given; else the first element is meant, and for one axis the index is ld.
+    alignment: bytes that the addresses of wide accesses are multiples of, None: the size of the vector.
+    """
+
+    is_wide: bool
+    two_axes: bool
+    has_place: bool
+    alignment: int | None
+
+
+@compile_time
+def access_of(
+    compilation: Compilation, function: str, kind: FragmentKind, array: Any, index: Any, ld: Any, layout: Any
+) -> Access:
+    """Check an access. What is known at run time only comes as its type. Refused where it does not fit."""
+    if not isinstance(array, Array):
+        raise Refused(f"{function} was given no array", f"write {function}(fragment, array, index, ld)")
+    elements = (i8, u8) if kind.is_nibble else (kind.item,)
+    if array.element not in elements:
+        wanted = "i8 or u8, two elements a byte" if kind.is_nibble else str(kind.item)
+        raise Refused(f"{kind} is in an array of {array.element}", f"its array has elements of {wanted}")
+    chosen = _layout(kind, layout)
+    is_wide = (chosen is DataLayout.ROW_MAJOR) == (kind.use is Use.MATRIX_A)
+    if kind.is_nibble and not is_wide:
+        raise Refused(
+            f"{kind} has neighbours of k in different bytes",
+            "4-bit matrices lie along k: matrix_a row_major, matrix_b col_major",
+        )
+    _check_place(function, array, index, ld)
+    two_axes = array.ndim == 2
+    has_place = index is not None and (two_axes or ld is not None)
+    return Access(is_wide, two_axes, has_place, _alignment(kind, array, ld if has_place else index))
+
+
+def _layout(kind: FragmentKind, layout: Any) -> DataLayout:
+    if layout is not None and not isinstance(layout, DataLayout):
+        raise Refused(f"the layout is {layout!r}", "write matrix.row_major or matrix.col_major")
+    return layout or kind.layout or DataLayout.ROW_MAJOR
+
+
+def _check_place(function: str, array: Array, index: Any, ld: Any) -> None:
+    if array.ndim == 2:
+        if ld is not None:
+            raise Refused("an array of two axes has its own leading dimension", "leave out ld, or flatten the array")
+        if index is not None and not (isinstance(index, tuple) and len(index) == 2 and all(map(_is_integer, index))):
+            raise Refused("a place in an array of two axes is a pair of integers", f"write {function}(..., (i, j))")
+    elif array.ndim == 1:
+        if not _is_integer(index) or not (ld is None or _is_integer(ld)):
+            remedy = "give the offset and ld, in elements, or ld alone; a pair of indices needs an array of two axes"
+            raise Refused("a place in an array of one axis is an offset and a leading dimension", remedy)
+    else:
+        raise Refused(f"an array of {array.ndim} axes holds no one matrix", "index it first: `a[i]`")
+
+
+def _is_integer(value: Any) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, Scalar) and value.is_integer)
+
+
+def _alignment(kind: FragmentKind, array: Array, ld: Any) -> int | None:
+    """Global memory is read at once from any element; LDS only where rows are multiples of the access."""
+    assert isinstance(array.element, Scalar)
+    if array.address_space is AddressSpace.LDS:
+        pitch = array.shape[-1] if array.ndim == 2 and array.shape is not None else ld
+        held = kind.held * (4 if kind.is_nibble else kind.item.bits) // 8
+        if isinstance(pitch, int) and pitch * array.element.nbytes % min(held, 16) == 0:
+            return None
+    return array.element.nbytes
+
+
+@device_function
+def load_block(kind, access, array, place, ld, across, along):
+    """Return a lane's elements of a block whose first is at (along, across): a vector, or one item."""
+    if access.is_wide:
+        if kind.is_nibble:
+            return _load(access, array, place, ld, across, along // 2, kind.held // 2)
+        return _load(access, array, place, ld, across, along, kind.held)
+    values = vector(kind.item, kind.held)()
+    for e in static_range(kind.held):
+        if access.two_axes:
+            values[e] = array[place[0] + along + e, place[1] + across]
+        else:
+            values[e] = array[place + (along + e) * ld + across]
+    return values
+
+
+@device_function
+def _load(access, array, place, ld, major, minor, width):
+    if access.two_axes:
+        return array.load((place[0] + major, place[1] + minor), width, access.alignment)
+    return array.load(place + major * ld + minor, width, access.alignment)
+
+
+@device_function
+def store_block(kind, access, array, place, ld, across, along, values):
+    """Write a lane's elements of a block whose first is at (along, across)."""
+    if access.is_wide:
+        minor = along // 2 if kind.is_nibble else along
+        if access.two_axes:
+            array.store((place[0] + across, place[1] + minor), values, access.alignment)
+        else:
+            array.store(place + across * ld + minor, values, access.alignment)
+    else:
+        for e in static_range(kind.held):
+            if access.two_axes:
+                array[place[0] + along + e, place[1] + across] = values[e]
+            else:
+                array[place + (along + e) * ld + across] = values[e]
+
+
+@device_function
+def first_along(kind, lane):
+    """Return how far along a lane's first element of a block is."""
+    odd, upper = kind.steps
+    first = lane // 16 % 2 * odd
+    return first + lane // 32 * upper if upper > 0 else first
+
+
+@device_function
+def registers(fragment, block, type):
+    """Return the lane's registers of a block, as an operand of the instruction."""
+    items = fragment.kind.items
+    if items == 1:
+        return bitcast(fragment.x[block], type)
+    return bitcast(fragment.x.load(items * block, items), type)
+
+
+@device_function
+def put_registers(fragment, block, value):
+    """Set the lane's registers of a block."""
+    items, item = fragment.kind.items, fragment.kind.item
+    if items == 1:
+        fragment.x[block] = bitcast(value, item)
+    else:
+        fragment.x.store(items * block, bitcast(value, vector(item, items)))

@@ -1,0 +1,65 @@
+"""Kernels over fragments: products of any types and layouts, copies, and what is compared with them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import amdjit
+from amdjit import blockIdx
+from amdjit.intrinsics import matrix
+from amdjit.intrinsics.matrix.kinds import Nibble
+from amdjit.types import i8, u8
+
+Matrix = np.ndarray[Any, Any]
+ROW, COL = matrix.row_major, matrix.col_major
+
+
+@cache
+def product_kernel(a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tuple[Any, ...], wave: int) -> Any:
+    """Return a kernel D = A B + C of one tile a workgroup; layouts: of A, B, and of C and D."""
+    a_layout, b_layout, c_layout = layouts
+
+    @amdjit.kernel(block=wave, wave_size=wave)
+    def kernel(a_matrix, b_matrix, c_matrix, d_matrix, depth):
+        row, column = m * blockIdx.y, n * blockIdx.x
+        left = matrix.fragment(matrix.matrix_a, m, n, k, a, a_layout)
+        right = matrix.fragment(matrix.matrix_b, m, n, k, b, b_layout)
+        total = matrix.fragment(matrix.accumulator, m, n, k, c, c_layout)
+        place = (row, column) if c_layout is ROW else (column, row)
+        matrix.load_matrix_sync(total, c_matrix, place)
+        per_item = 2 if is_nibble else 1
+        for step in range(0, depth, k):
+            at = step // per_item
+            matrix.load_matrix_sync(left, a_matrix, (row, at) if a_layout is ROW else (at, row))
+            matrix.load_matrix_sync(right, b_matrix, (at, column) if b_layout is ROW else (column, at))
+            matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d_matrix, total, place)
+
+    is_nibble = isinstance(a, Nibble)
+    return kernel
+
+
+def numpy_type(dtype: Any) -> Any:
+    """Return the type of a matrix's elements on the host, before 4-bit ones are packed."""
+    return {Nibble.I4: np.dtype(np.int8), Nibble.U4: np.dtype(np.uint8)}.get(dtype) or dtype.dtype
+
+
+def limits(dtype: Any) -> tuple[int, int]:
+    """Return bounds of random integers that make exact sums."""
+    if isinstance(dtype, Nibble):
+        return (-8, 8) if dtype is Nibble.I4 else (0, 16)
+    if dtype in (i8, u8):
+        return (-128, 128) if dtype is i8 else (0, 256)
+    return -3, 4
+
+
+def in_memory(values: Matrix, dtype: Any, layout: Any) -> Matrix:
+    """Return a matrix as it lies in memory: 4-bit elements two a byte."""
+    lying = np.ascontiguousarray(values if layout is ROW else values.T).astype(numpy_type(dtype))
+    if not isinstance(dtype, Nibble):
+        return lying
+    bits = lying.view(np.uint8) & 15
+    return bits[:, ::2] | bits[:, 1::2] << 4
