@@ -46,6 +46,8 @@ class Packed:
 
     def _operands(self, count: int) -> tuple[list[str], list[Bits]]:
         scalar = int(self._maker.flip()) if self._class == "scalar" else count
+        if self._name == "v_pk_fmac_f16" and scalar < count:
+            scalar = 0  # VOP2 takes a scalar as the first operand only
         found = [
             self._maker.scalar(place, "b32") if place == scalar else self._maker.vector(place, "b32", 0)
             for place in range(count)
