@@ -71,7 +71,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (error_functions, "amdjit.intrinsics.math"),
     (roots_and_remainders, "amdjit.intrinsics.math"),
     (power, "amdjit.intrinsics.math"),
-    (convert, "amdjit.intrinsics.amdgcn"),
+    (convert, "amdjit.intrinsics.convert"),
     (amdgcn_wave, "amdjit.intrinsics.amdgcn"),
     (amdgcn_math, "amdjit.intrinsics.amdgcn"),
     (amdgcn_integer, "amdjit.intrinsics.amdgcn"),

@@ -1,8 +1,8 @@
 """The operations that kernels have beyond Python's own, one typed declaration each.
 
 `workitem` ids and extents; `sync` barriers and fences; `wave` lane exchange; `lds` arrays on the compute unit;
-`atomic`; `memory` bounds and caches; `convert`; `arithmetic`; `math`; `amdgcn` the machine's instructions under
-clang's builtin names.
+`atomic`; `memory` bounds and caches; `convert`; `arithmetic`; `asm` inline assembly; `math`; `amdgcn` the machine's
+instructions under clang's builtin names.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics import amdgcn, arithmetic, atomic, convert, lds, math, memory, sync, wave, workitem
+    from amdjit.intrinsics import amdgcn, arithmetic, asm, atomic, convert, lds, math, memory, sync, wave, workitem
 
-__all__ = ["amdgcn", "arithmetic", "atomic", "convert", "lds", "math", "memory", "sync", "wave", "workitem"]
+__all__ = ["amdgcn", "arithmetic", "asm", "atomic", "convert", "lds", "math", "memory", "sync", "wave", "workitem"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -15,14 +15,14 @@ from types import MappingProxyType
 
 from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn_integer, amdgcn_math, amdgcn_wave, convert, wmma, wmma_gfx11
-from amdjit.intrinsics.builtin_table import from_table, python_name, rows
+from amdjit.intrinsics.builtin_table import from_table, is_builtin, python_name, rows
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {
         name: declared
         for module in (amdgcn_wave, amdgcn_math, amdgcn_integer, convert, wmma, wmma_gfx11)
         for name, declared in vars(module).items()
-        if isinstance(declared, Intrinsic)
+        if isinstance(declared, Intrinsic) and is_builtin(name)
     }
 )
 globals().update(BUILTINS)

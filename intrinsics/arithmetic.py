@@ -5,25 +5,39 @@ Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Bit M
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, intrinsic
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.builtin_table import row_of
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR, HALF_OR_SINGLE, INTEGER, WORD
-from amdjit.types import Scalar, i64
+from amdjit.types import Immediate, Scalar, TypeVariable, Vector, bf16, boolean, f16, f32, i8, i32, i64, u8, u32, vector
+
+_i8x4, _u8x4 = vector(i8, 4), vector(u8, 4)
+BYTES_A, BYTES_B = TypeVariable("A", (_i8x4, _u8x4)), TypeVariable("B", (_i8x4, _u8x4))
+PAIR = TypeVariable("P", (vector(f16, 2), vector(bf16, 2)))
+Flag = Annotated[bool, Immediate(0, 1)]
 
 __all__ = [
     "add_saturating",
+    "bfe",
     "bit_reverse",
     "clz",
     "ctz",
+    "dot2",
+    "dot4",
+    "dot8",
     "fma",
+    "fma_mix",
     "funnel_shift_left",
     "funnel_shift_right",
     "med3",
+    "mul24",
     "mulhi",
+    "perm",
     "popcount",
+    "sad",
     "subtract_saturating",
 ]
 
@@ -113,3 +127,116 @@ def add_saturating(x: INTEGER, y: INTEGER) -> INTEGER:
 @intrinsic(Emit(_emit_subtract_saturating))
 def subtract_saturating(x: INTEGER, y: INTEGER) -> INTEGER:
     """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`)."""
+
+
+def _named_by_sign(context: EmitContext, name: str, *arguments: Any) -> Any:
+    """Call LLVM's function for signed or for unsigned words, as the first argument is."""
+    type = context.types[0]
+    sign = "i" if isinstance(type, Scalar) and type.is_signed else "u"
+    return context.call(f"llvm.amdgcn.{name.format(sign)}", context.llvm_type(type), list(arguments))
+
+
+def _emit_bfe(context: EmitContext, x: Any, offset: Any, width: Any) -> Any:
+    type = context.types[0]
+    sign = "s" if isinstance(type, Scalar) and type.is_signed else "u"
+    return context.call(f"llvm.amdgcn.{sign}bfe.i32", context.llvm_type(type), [x, offset, width])
+
+
+def _emit_mul24(context: EmitContext, x: Any, y: Any) -> Any:
+    return _named_by_sign(context, "mul.{}24", x, y)
+
+
+def _is_signed(type: Any) -> bool:
+    return isinstance(type, Vector) and type.element.is_signed
+
+
+def _emit_dot4(context: EmitContext, a: Any, b: Any, c: Any, clamp: bool) -> Any:
+    word = context.llvm_type(i32)
+    words, signs = [context.bitcast(value, word) for value in (a, b)], [_is_signed(t) for t in context.types[:2]]
+    first, second, last = (context.constant(boolean, flag) for flag in (*signs, clamp))
+    return context.call("llvm.amdgcn.sudot4", word, [first, words[0], second, words[1], c, last])
+
+
+def _emit_dot2(context: EmitContext, a: Any, b: Any, c: Any, clamp: bool) -> Any:
+    is_half = context.types[0] == vector(f16, 2)
+    name = "llvm.amdgcn.fdot2" if is_half else "llvm.amdgcn.fdot2.f32.bf16"
+    return context.call(name, context.llvm_type(f32), [a, b, c, context.constant(boolean, clamp)])
+
+
+def _clamped(total: Any, clamp: bool) -> Any:
+    low, high = -(2**31), 2**31 - 1
+    return np.clip(total, low, high) if clamp else np.asarray(total).astype(np.int32)
+
+
+@intrinsic(Emit(_emit_bfe), isa="v_bfe")
+def bfe(x: WORD, offset: u32, width: u32) -> WORD:
+    """Return `width` bits from bit `offset` on, sign-extended if x is signed; offset and width modulo 32."""
+    offset, width = int(offset) % 32, int(width) % 32
+    field = (int(x) % 2**32 if isinstance(x, np.unsignedinteger) else int(x)) >> offset & ((1 << width) - 1)
+    negative = not isinstance(x, np.unsignedinteger) and width > 0 and field >> (width - 1)
+    return field - (1 << width) if negative else field
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.perm"), isa="v_perm_b32")
+def perm(high: u32, low: u32, selectors: u32) -> u32:
+    """Return bytes of high:low, one for each byte of `selectors`: 0..7 a byte, from the lowest of `low` on.
+
+    8..11 the sign of bytes 1, 3, 5, 7 eight times, 12 zero, 13 and above ones (`v_perm_b32`).
+    """
+    data = (int(high) << 32 | int(low)).to_bytes(8, "little")
+    signs = [255 * (data[place] >> 7) for place in (1, 3, 5, 7)]
+    table = [*data, *signs, 0]
+    chosen = [table[s] if s < 13 else 255 for s in int(selectors).to_bytes(4, "little")]
+    return np.uint32(int.from_bytes(bytes(chosen), "little"))
+
+
+@intrinsic(Emit(_emit_mul24), isa="v_mul")
+def mul24(x: WORD, y: WORD) -> WORD:
+    """Return the lower 32 bits of the product of the lower 24 bits of x and y, as signed as the type is."""
+    sign = 0 if isinstance(x, np.unsignedinteger) else 1 << 23
+    left, right = (((int(value) % 2**24) ^ sign) - sign for value in (x, y))
+    return (left * right + (1 << 31 if sign else 0)) % 2**32 - (1 << 31 if sign else 0)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.sad.u8"), isa="v_sad_u8")
+def sad(x: u32, y: u32, total: u32) -> u32:
+    """Return total + the absolute differences of the four bytes of x and y (`v_sad_u8`)."""
+    left, right = (np.frombuffer(np.uint32(value).tobytes(), np.uint8).astype(np.int64) for value in (x, y))
+    return np.uint32((int(total) + int(np.abs(left - right).sum())) % 2**32)
+
+
+@intrinsic(
+    Emit(_emit_dot2), isa="v_dot2_f32", targets=row_of("fdot2_f32_bf16").targets, alternative="arithmetic.fma, twice"
+)
+def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
+    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`, `_bf16`)."""
+
+
+@intrinsic(
+    Emit(_emit_dot4), isa="v_dot4_i32_iu8", targets=row_of("sudot4").targets, alternative="amdgcn.sdot4, amdgcn.udot4"
+)
+def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
+    """Return c + the dot product of four bytes, each side signed as its type is; clamp: saturate (`v_dot4_i32_iu8`)."""
+    products = np.asarray(a, np.int64) * np.asarray(b, np.int64)
+    return _clamped(products.sum(axis=-1) + np.asarray(c, np.int64), clamp)
+
+
+@intrinsic(
+    LlvmCall("llvm.amdgcn.sudot8", ("a_signed", "a", "b_signed", "b", "c", "clamp")),
+    isa="v_dot8_i32_iu4",
+    targets=row_of("sudot8").targets,
+    alternative="amdgcn.sdot8, amdgcn.udot8",
+)
+def dot8(a: i32, b: i32, c: i32, a_signed: Flag = True, b_signed: Flag = True, clamp: Flag = False) -> i32:
+    """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate (`v_dot8_i32_iu4`)."""
+    sides = []
+    for value, signed in ((a, a_signed), (b, b_signed)):
+        nibbles = np.asarray(value, np.int64)[..., None] >> (4 * np.arange(8)) & 15
+        sides.append(np.where(signed & (nibbles > 7), nibbles - 16, nibbles))
+    return _clamped((sides[0] * sides[1]).sum(axis=-1) + np.asarray(c, np.int64), clamp)
+
+
+@device_function
+def fma_mix(x, y, z):
+    """Return f32(x) * f32(y) + f32(z), rounded once, for f16 and f32 in any mix: one `v_fma_mix_f32`."""
+    return fma(f32(x), f32(y), f32(z))

@@ -17,15 +17,17 @@ from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, Order, Scope
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
-from amdjit.types import PointerPattern, Scalar, TypeVariable, f32, f64, i32, i64, u32, u64
+from amdjit.types import PointerPattern, Scalar, TypeVariable, bf16, f16, f32, f64, i32, i64, u32, u64, vector
 
-__all__ = ["add", "and_", "cas", "dec", "exch", "inc", "max", "min", "or_", "sub", "xor"]
+__all__ = ["add", "add_pair", "and_", "cas", "dec", "exch", "inc", "max", "min", "or_", "sub", "xor"]
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))
 UNSIGNED = TypeVariable("U", (u32, u64))
 NUMBER_POINTER = PointerPattern(NUMBER, GLOBAL_AND_LDS)
 INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
+F16_PAIR, BF16_PAIR = vector(f16, 2), vector(bf16, 2)
+F16_POINTER, BF16_POINTER = PointerPattern(f16, GLOBAL_AND_LDS), PointerPattern(bf16, GLOBAL_AND_LDS)
 UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
 
 
@@ -67,6 +69,31 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
     return _add(address_of(array, index), value, order, scope)
+
+
+def _emit_pair(context: EmitContext, pointer: Any, value: Any, order: str, scope: str) -> Any:
+    return context.atomic_update("fadd", pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_f16", name="atomic.add_pair")
+def _add_f16_pair(pointer: F16_POINTER, value: F16_PAIR, order: Order, scope: Scope) -> F16_PAIR:
+    """Add to two neighbouring f16; return the old values (LLVM `atomicrmw fadd`)."""
+
+
+@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_bf16", name="atomic.add_pair")
+def _add_bf16_pair(pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: Scope) -> BF16_PAIR:
+    """Add to two neighbouring bf16; return the old values (LLVM `atomicrmw fadd`)."""
+
+
+@device_function
+def add_pair(array, index, value, order="relaxed", scope="agent"):
+    """Add an f16x2 or bf16x2 to an element and its successor; return the old pair. The element's address: even.
+
+    index: of the first of the two, a multiple of 2 in an array whose rows are.
+    """
+    if array.dtype == bf16:
+        return _add_bf16_pair(address_of(array, index), value, order, scope)
+    return _add_f16_pair(address_of(array, index), value, order, scope)
 
 
 @intrinsic(_update("sub", float="fsub"), name="atomic.sub")

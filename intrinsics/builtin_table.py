@@ -114,6 +114,11 @@ def row_of(name: str) -> Row:
     return Row(name, group, tuple(targets.split()), tuple(map(int, sizes.split())), signature, llvm, operands, isa)
 
 
+def is_builtin(name: str) -> bool:
+    """Return whether clang has a builtin of this name that LLVM selects."""
+    return name in _lines()
+
+
 @cache
 def rows() -> Mapping[str, Row]:
     """Return the table by the builtins' names."""

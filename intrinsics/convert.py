@@ -5,17 +5,25 @@ Sources: clang's AMDGPU builtins; RDNA4 ISA, `v_cvt_*`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import LlvmCall
+from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import builtin
-from amdjit.types import f16, f32, i16, i32, u16, u32, vector
+from amdjit.types import Immediate, TypeVariable, bf8, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32, vector
 
 f16x2 = vector(f16, 2)
 i16x2 = vector(i16, 2)
 u16x2 = vector(u16, 2)
+fp8x4, bf8x4 = vector(fp8, 4), vector(bf8, 4)
+FLOAT = TypeVariable("F", (f16, f32, f64))
+Flag = Annotated[bool, Immediate(0, 1)]
+Byte = Annotated[int, Immediate(0, 3)]
+_bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
+# fp8 of the OCP kind is what gfx12 converts to; gfx942's has another bias (RDNA4 ISA, "FP8 and BF8").
+_OCP = ("gfx950", "gfx1200", "gfx1201", "gfx1250")
+_SOFTWARE = "amdjit.fp8(x) and amdjit.bf8(x), which convert in software"
 
 
 def round_toward_zero_to_f16(value: Any) -> Any:
@@ -53,3 +61,81 @@ def cvt_pk_i16(x: i32, y: i32) -> i16x2:
 def cvt_pk_u16(x: u32, y: u32) -> u16x2:
     """Return x and y clamped to the range of a u16 (`__builtin_amdgcn_cvt_pk_u16`)."""
     return np.clip(np.stack([x, y], axis=-1), 0, 65535).astype(np.uint16)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.cvt.pk.fp8.f32"), isa="v_cvt_pk_fp8_f32", targets=_OCP, alternative=_SOFTWARE)
+def _pair_to_fp8(x: f32, y: f32, old: i32, upper: Flag) -> i32:
+    """Return `old` with x and y as fp8 in its lower or upper half."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.cvt.pk.bf8.f32"), isa="v_cvt_pk_bf8_f32", targets=_OCP, alternative=_SOFTWARE)
+def _pair_to_bf8(x: f32, y: f32, old: i32, upper: Flag) -> i32:
+    """Return `old` with x and y as bf8 in its lower or upper half."""
+
+
+@device_function
+def pack_fp8(a, b, c, d):
+    """Return four f32 as fp8 (e4m3), rounded to nearest even: two `v_cvt_pk_fp8_f32`."""
+    return _bitcast(_pair_to_fp8(c, d, _pair_to_fp8(a, b, 0, False), True), fp8x4)
+
+
+@device_function
+def pack_bf8(a, b, c, d):
+    """Return four f32 as bf8 (e5m2), rounded to nearest even: two `v_cvt_pk_bf8_f32`."""
+    return _bitcast(_pair_to_bf8(c, d, _pair_to_bf8(a, b, 0, False), True), bf8x4)
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.fp8.f32"), isa="v_cvt_sr_fp8_f32", targets=_OCP, alternative=_SOFTWARE)
+def stochastic_fp8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
+    """Return `old` with x as fp8 in one byte, rounded up with the probability of its rest if `random` is uniform.
+
+    Source: `v_cvt_sr_fp8_f32`, which adds the upper bits of `random` below the last bit that stays.
+    """
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.bf8.f32"), isa="v_cvt_sr_bf8_f32", targets=_OCP, alternative=_SOFTWARE)
+def stochastic_bf8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
+    """Return `old` with x as bf8 in one byte, rounded up with the probability of its rest if `random` is uniform."""
+
+
+def _saturated(x: Any, dtype: type) -> Any:
+    limits = np.iinfo(dtype)
+    wide = np.trunc(np.nan_to_num(np.asarray(x, np.float64), nan=0.0))
+    inside = np.clip(wide, float(limits.min), float(limits.max))
+    return np.where(wide >= limits.max, limits.max, np.where(wide <= limits.min, limits.min, inside.astype(dtype)))
+
+
+@intrinsic(LlvmCall("llvm.fptosi.sat.i8.{x}"))
+def saturate_i8(x: FLOAT) -> i8:
+    """Return x rounded toward zero, clamped to the range of an i8; 0 for NaN (`llvm.fptosi.sat`)."""
+    return _saturated(x, np.int8)
+
+
+@intrinsic(LlvmCall("llvm.fptoui.sat.i8.{x}"))
+def saturate_u8(x: FLOAT) -> u8:
+    """Return x rounded toward zero, clamped to the range of a u8; 0 for NaN (`llvm.fptoui.sat`)."""
+    return _saturated(x, np.uint8)
+
+
+@intrinsic(LlvmCall("llvm.fptosi.sat.i16.{x}"))
+def saturate_i16(x: FLOAT) -> i16:
+    """Return x rounded toward zero, clamped to the range of an i16; 0 for NaN (`llvm.fptosi.sat`)."""
+    return _saturated(x, np.int16)
+
+
+@intrinsic(LlvmCall("llvm.fptoui.sat.i16.{x}"))
+def saturate_u16(x: FLOAT) -> u16:
+    """Return x rounded toward zero, clamped to the range of a u16; 0 for NaN (`llvm.fptoui.sat`)."""
+    return _saturated(x, np.uint16)
+
+
+@intrinsic(LlvmCall("llvm.fptosi.sat.i32.{x}"), isa="v_cvt_i32_f32")
+def saturate_i32(x: FLOAT) -> i32:
+    """Return x rounded toward zero, clamped to the range of an i32; 0 for NaN (`llvm.fptosi.sat`)."""
+    return _saturated(x, np.int32)
+
+
+@intrinsic(LlvmCall("llvm.fptoui.sat.i32.{x}"), isa="v_cvt_u32_f32")
+def saturate_u32(x: FLOAT) -> u32:
+    """Return x rounded toward zero, clamped to the range of a u32; 0 for NaN (`llvm.fptoui.sat`)."""
+    return _saturated(x, np.uint32)
