@@ -48,7 +48,7 @@ from amdjit.intrinsics import (
     wmma_gfx11,
     workitem,
 )
-from amdjit.intrinsics.matrix import fragments
+from amdjit.intrinsics.matrix import cooperation, fragments
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable
@@ -78,6 +78,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (wmma, "amdjit.intrinsics.amdgcn"),
     (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
     (fragments, "amdjit.intrinsics.matrix"),
+    (cooperation, "amdjit.intrinsics.matrix"),
 )
 
 

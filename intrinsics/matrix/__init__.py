@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from amdjit.intrinsics.matrix.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
 from amdjit.intrinsics.matrix.fragments import (
     Fragment,
     accumulator,
@@ -44,6 +45,7 @@ __all__ = [
     "i4",
     "layout",
     "layout_map",
+    "load_matrix_coop_sync",
     "load_matrix_sync",
     "matrix_a",
     "matrix_b",
@@ -52,6 +54,7 @@ __all__ = [
     "pack",
     "reference",
     "row_major",
+    "store_matrix_coop_sync",
     "store_matrix_sync",
     "synchronize_workgroup",
     "u4",

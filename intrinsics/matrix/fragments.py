@@ -23,6 +23,7 @@ from amdjit.intrinsics.matrix.memory import (
     access_of,
     first_along,
     load_block,
+    place_of,
     put_registers,
     registers,
     store_block,
@@ -84,7 +85,7 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None):
     """
     kind = fragment.kind
     access = access_of("load_matrix_sync", kind, array, index, ld, layout)
-    place, pitch = _place(access, index, ld)
+    place, pitch = place_of(access, index, ld)
     lane = lane_id()
     for i in _static_range(kind.blocks_across):
         for j in _static_range(kind.blocks_along):
@@ -98,21 +99,13 @@ def store_matrix_sync(array, fragment, index=None, ld=None, layout=None):
     """Write the fragment's part of a matrix; the arguments are those of `load_matrix_sync`."""
     kind = fragment.kind
     access = access_of("store_matrix_sync", kind, array, index, ld, layout)
-    place, pitch = _place(access, index, ld)
+    place, pitch = place_of(access, index, ld)
     lane = lane_id()
     for i in _static_range(kind.blocks_across):
         for j in _static_range(kind.blocks_along):
             across, along = 16 * i + lane % 16, kind.depth * j + first_along(kind, lane)
             values = registers(fragment, i * kind.blocks_along + j, kind.memory_type)
             store_block(kind, access, array, place, pitch, across, along, values)
-
-
-@device_function
-def _place(access, index, ld):
-    """Return the place of the first element, and ld."""
-    if access.two_axes:
-        return index if access.has_place else (0, 0), None
-    return (index, ld) if access.has_place else (0, index)
 
 
 @device_function

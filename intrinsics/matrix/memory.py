@@ -88,6 +88,14 @@ def _alignment(kind: FragmentKind, array: Array, ld: Any) -> int | None:
 
 
 @device_function
+def place_of(access, index, ld):
+    """Return the place of the first element, and ld."""
+    if access.two_axes:
+        return index if access.has_place else (0, 0), None
+    return (index, ld) if access.has_place else (0, index)
+
+
+@device_function
 def load_block(kind, access, array, place, ld, across, along):
     """Return a lane's elements of a block whose first is at (along, across): a vector, or one item."""
     if access.is_wide:

@@ -10,6 +10,7 @@ import pytest
 import amdjit
 from amdjit import f16, f32, i8, i32
 from amdjit.examples import (
+    fragment_gemm,
     mlp,
     reduction,
     saxpy,
@@ -36,6 +37,12 @@ KERNELS = {
     "transpose_shuffle": lambda: transpose_shuffle.transpose_shuffle.compile(H, H, target="gfx1201"),
     "transpose_wmma": lambda: transpose_wmma.transpose_wmma.compile(H, H, target="gfx1201"),
     "wmma_gemm": lambda: wmma_gemm.wmma_gemm.compile(f16[:, :], f16[:, :], f32[:, :], target="gfx1201"),
+    "fragment_gemm": lambda: fragment_gemm.fragment_gemm.compile(
+        *[f16[:, :]] * 4, (f16, f32), 32, fragment_gemm.twice_both, target="gfx1201"
+    ),
+    "fragment_gemm_i8": lambda: fragment_gemm.fragment_gemm.compile(
+        *[i8[:, :]] * 4, (i8, i32), 64, fragment_gemm.relu, target="gfx1201"
+    ),
     "user_intrinsic": lambda: user_intrinsic.median_filter.compile(F, F, target="gfx1201"),
 }
 COMPILED: dict[str, amdjit.CompiledKernel] = {}
@@ -115,3 +122,12 @@ def test_transposes_use_what_they_are_named_after() -> None:
 
 def test_the_users_intrinsic_is_its_instruction() -> None:
     assert instructions("user_intrinsic").count("v_med3_num_f32") == 1
+
+
+def test_the_gemm_of_fragments_multiplies_32_times_a_step_with_wide_accesses() -> None:
+    mnemonics = instructions("fragment_gemm")
+    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 32
+    assert {name for name in mnemonics if name.startswith("ds_")} == {"ds_load_b128", "ds_store_b128"}
+    assert {name for name in mnemonics if name.startswith("global_")} == {"global_load_b128", "global_store_b128"}
+    assert mnemonics.count("s_barrier_wait") == 1
+    assert instructions("fragment_gemm_i8").count("v_wmma_i32_16x16x16_iu8") == 64

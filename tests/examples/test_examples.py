@@ -18,7 +18,7 @@ NAMES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 11
+    assert len(NAMES) == 12
 
 
 @pytest.mark.parametrize("name", NAMES)
