@@ -12,7 +12,7 @@ from pathlib import Path
 import llvmlite
 import msgpack
 
-from amdjit.backend import emit_object, find_linker, link, optimise
+from amdjit.backend import emit_object, find_linker, find_ocml, link, optimise, read_library
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.disk_cache import DiskCache, source_version
@@ -35,7 +35,12 @@ def compile_kernel(
     BackendError is raised where LLVM or the linker refuses.
     """
     limits = Limits(
-        options.target, options.wave_size, options.required_workgroup_size, options.asserts, bool(options.bounds_check)
+        options.target,
+        options.wave_size,
+        options.required_workgroup_size,
+        options.asserts,
+        bool(options.bounds_check),
+        find_ocml(environment),
     )
     try:
         with collector_paused():
@@ -44,7 +49,7 @@ def compile_kernel(
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
-    optimized, code_object = _build(llvm, options, environment)
+    optimized, code_object = _build(llvm, options, environment, typed.libraries)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads
     )
@@ -60,16 +65,20 @@ def _arrays(function: types.FunctionType, arguments: tuple[Argument, ...]) -> di
     return {name: argument for name, argument in named if isinstance(argument, Array)}
 
 
-def _build(llvm: str, options: CompileOptions, environment: Environment) -> tuple[str, bytes]:
+def _build(
+    llvm: str, options: CompileOptions, environment: Environment, libraries: tuple[Path, ...]
+) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
     linker = find_linker(environment)
     cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
     # The other options are written in the IR.
     tools = f"llvmlite {llvmlite.__version__} {linker}"
-    key = cache.key("code object", llvm, options.target.name, f"{options.wave_size} {options.opt_level}", tools)
+    bitcode = tuple(read_library(file) for file in libraries)
+    level = f"{options.wave_size} {options.opt_level}"
+    key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)
     built = cache.get(key)
     if built is None:
-        optimized = optimise(llvm, options.target, options)
+        optimized = optimise(llvm, options.target, options, bitcode)
         relocatable = emit_object(optimized, options.target, options, environment)
         built = msgpack.packb((optimized, link(relocatable, linker)))
         cache.put(key, built)

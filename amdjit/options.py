@@ -128,7 +128,8 @@ class Environment:
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
     sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all launches, such as `memory,race`.
     sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
-    rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker is used.
+    rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker and device library are used.
+    device_libraries: AMDJIT_DEVICE_LIBS, the folder of OCML, `ocml.bc`, for functions of f64: found unless set.
     search_path: PATH, where programs are looked for.
     """
 
@@ -139,6 +140,7 @@ class Environment:
     emulator_threads: int | None = None
     emulator_time_limit: float | None = None
     rocm_path: Path | None = None
+    device_libraries: Path | None = None
     search_path: str = field(default="", repr=False)
     debug: bool = False
     warnings: bool = True
@@ -164,6 +166,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
         sanitize_json=Path(variables["AMDJIT_SANITIZE_JSON"]) if variables.get("AMDJIT_SANITIZE_JSON") else None,
+        device_libraries=Path(variables["AMDJIT_DEVICE_LIBS"]) if variables.get("AMDJIT_DEVICE_LIBS") else None,
         rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
         search_path=variables.get("PATH", ""),
     )

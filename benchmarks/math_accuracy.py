@@ -28,7 +28,7 @@ Singles = np.ndarray[Any, np.dtype[np.float32]]
 BATCH = 1 << 22
 
 
-def _each(function: Callable[..., float]) -> Callable[..., Doubles]:
+def each(function: Callable[..., float]) -> Callable[..., Doubles]:
     """Return a function of Python's `math` on arrays, with C's results where Python raises."""
 
     def of_one(*values: float) -> float:
@@ -66,8 +66,8 @@ REFERENCES: dict[str, Callable[..., Doubles]] = {
     "asinh": np.arcsinh,
     "acosh": np.arccosh,
     "atanh": np.arctanh,
-    "erf": _each(math.erf),
-    "erfc": _each(math.erfc),
+    "erf": each(math.erf),
+    "erfc": each(math.erfc),
 }
 """Functions of one number, in float64."""
 
@@ -76,7 +76,7 @@ REFERENCES_OF_TWO: dict[str, Callable[..., Doubles]] = {
     "hypot": np.hypot,
     "power": np.power,
     "fmod": np.fmod,
-    "remainder": _each(math.remainder),
+    "remainder": each(math.remainder),
 }
 """Functions of two numbers, in float64."""
 

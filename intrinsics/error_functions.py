@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.float_evaluation import exponential, polynomial, rounded, single
+from amdjit.intrinsics import device_library as library
+from amdjit.intrinsics.float_evaluation import DOUBLES, exponential, polynomial, rounded, single
 from amdjit.intrinsics.native_math import copysign
 from amdjit.types import f64
 
-__all__ = ["erf", "erfc"]
+__all__ = ["erf", "erfc", "lgamma", "tgamma"]
 
 # erf(x) / x over x * x in [0, 1], relative error 3.4e-11: tests/intrinsics/fit_polynomials.py
 _ERROR = (
@@ -26,6 +27,8 @@ _LARGEST = 10.1  # beyond it erfc is 0 in f32
 @device_function
 def erf(x):
     """Return the error function."""
+    if isinstance(x, DOUBLES):
+        return library.erf(f64(x))
     value = f64(single(x))
     if abs(value) < 1:
         return rounded(value * polynomial(value * value, _ERROR), x)
@@ -35,6 +38,8 @@ def erf(x):
 @device_function
 def erfc(x):
     """Return 1 less the error function."""
+    if isinstance(x, DOUBLES):
+        return library.erfc(f64(x))
     value = f64(single(x))
     if abs(value) < 1:
         return rounded(1 - value * polynomial(value * value, _ERROR), x)
@@ -42,6 +47,20 @@ def erfc(x):
     if value != value:
         tail = value
     return rounded(2 - tail if value < 0 else tail, x)
+
+
+@device_function
+def tgamma(x):
+    """Return the gamma function, evaluated in f64 by the device library for every type."""
+    result = library.tgamma(f64(x))
+    return result if isinstance(x, DOUBLES) else rounded(result, x)
+
+
+@device_function
+def lgamma(x):
+    """Return the natural logarithm of the gamma function's magnitude, evaluated as `tgamma` is."""
+    result = library.lgamma(f64(x))
+    return result if isinstance(x, DOUBLES) else rounded(result, x)
 
 
 @device_function

@@ -19,8 +19,8 @@ __all__ = ["exponential", "exponential_less_1", "logarithm_of_1_plus", "polynomi
 bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 
 SMALL_FLOATS: Any = (f16, bf16)
-LONG_INTEGERS: Any = (i64, u64)
-"""For `isinstance`."""
+DOUBLES: Any = (f64, i64, u64)
+"""For `isinstance`: what functions take as a 16-bit float, and what as f64 (64-bit integers are)."""
 
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52
@@ -33,15 +33,8 @@ _ARTANH = tuple(1 / n for n in (15, 13, 11, 9, 7, 5, 3, 1))
 
 @device_function
 def single(x):
-    """Return x as f32: 16-bit floats, and integers up to 32 bits; f64 and 64-bit integers are refused."""
-    if isinstance(x, LONG_INTEGERS):
-        return _as_f32(f64(x))
-    return f32(x) if isinstance(x, int) else _as_f32(x)
-
-
-@device_function
-def _as_f32(x: f32):
-    return x
+    """Return a 16-bit float, an f32 or an integer of up to 32 bits as f32."""
+    return f32(x)
 
 
 @device_function

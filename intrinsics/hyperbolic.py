@@ -8,7 +8,15 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.float_evaluation import exponential, exponential_less_1, logarithm_of_1_plus, rounded, single
+from amdjit.intrinsics import device_library as library
+from amdjit.intrinsics.float_evaluation import (
+    DOUBLES,
+    exponential,
+    exponential_less_1,
+    logarithm_of_1_plus,
+    rounded,
+    single,
+)
 from amdjit.intrinsics.native_math import copysign, isinf, sqrt
 from amdjit.types import f64
 
@@ -18,6 +26,8 @@ __all__ = ["acosh", "asinh", "atanh", "cosh", "expm1", "log1p", "sinh", "tanh"]
 @device_function
 def expm1(x):
     """Return e to the power x, less 1."""
+    if isinstance(x, DOUBLES):
+        return library.expm1(f64(x))
     value = f64(single(x))
     return rounded(value if value != value else copysign(exponential_less_1(value), value), x)
 
@@ -25,6 +35,8 @@ def expm1(x):
 @device_function
 def log1p(x):
     """Return the natural logarithm of 1 + x: -infinity at -1, NaN below."""
+    if isinstance(x, DOUBLES):
+        return library.log1p(f64(x))
     value = f64(single(x))
     if value == -1:
         return rounded(f64(-math.inf), x)
@@ -36,6 +48,8 @@ def log1p(x):
 @device_function
 def sinh(x):
     """Return the hyperbolic sine."""
+    if isinstance(x, DOUBLES):
+        return library.sinh(f64(x))
     value = f64(single(x))
     grown = exponential_less_1(abs(value))
     return rounded(value if value != value else copysign(0.5 * (grown + grown / (grown + 1)), value), x)
@@ -44,6 +58,8 @@ def sinh(x):
 @device_function
 def cosh(x):
     """Return the hyperbolic cosine."""
+    if isinstance(x, DOUBLES):
+        return library.cosh(f64(x))
     value = f64(single(x))
     grown = exponential(abs(value))
     return rounded(value if value != value else 0.5 * (grown + 1 / grown), x)
@@ -52,6 +68,8 @@ def cosh(x):
 @device_function
 def tanh(x):
     """Return the hyperbolic tangent."""
+    if isinstance(x, DOUBLES):
+        return library.tanh(f64(x))
     value = f64(single(x))
     grown = exponential_less_1(2 * abs(value))
     return rounded(value if value != value else copysign(grown / (grown + 2), value), x)
@@ -60,6 +78,8 @@ def tanh(x):
 @device_function
 def asinh(x):
     """Return the number whose hyperbolic sine is x."""
+    if isinstance(x, DOUBLES):
+        return library.asinh(f64(x))
     value = f64(single(x))
     magnitude = abs(value)
     square = magnitude * magnitude
@@ -70,6 +90,8 @@ def asinh(x):
 @device_function
 def acosh(x):
     """Return the number that is not negative whose hyperbolic cosine is x, NaN below 1."""
+    if isinstance(x, DOUBLES):
+        return library.acosh(f64(x))
     value = f64(single(x))
     above = value - 1
     result = logarithm_of_1_plus(above + sqrt(above * (above + 2)))
@@ -81,6 +103,8 @@ def acosh(x):
 @device_function
 def atanh(x):
     """Return the number whose hyperbolic tangent is x: infinite at -1 and 1, NaN beyond."""
+    if isinstance(x, DOUBLES):
+        return library.atanh(f64(x))
     value = f64(single(x))
     magnitude = abs(value)
     result = 0.5 * logarithm_of_1_plus(2 * magnitude / (1 - magnitude))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from amdjit.intrinsics.error_functions import erf, erfc
+from amdjit.intrinsics.error_functions import erf, erfc, lgamma, tgamma
+from amdjit.intrinsics.exponentials import exp, exp2, exp10, log, log2, log10
 from amdjit.intrinsics.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
 from amdjit.intrinsics.native_math import (
     ceil,
     ceil_to_int,
     copysign,
     degrees,
-    exp,
-    exp2,
-    exp10,
     fabs,
     fast_exp2,
     fast_log2,
@@ -25,9 +23,6 @@ from amdjit.intrinsics.native_math import (
     isinf,
     isnan,
     ldexp,
-    log,
-    log2,
-    log10,
     radians,
     rcp,
     rint,
@@ -78,6 +73,7 @@ __all__ = [
     "isinf",
     "isnan",
     "ldexp",
+    "lgamma",
     "log",
     "log1p",
     "log2",
@@ -97,6 +93,7 @@ __all__ = [
     "sqrt",
     "tan",
     "tanh",
+    "tgamma",
     "trunc",
     "trunc_to_int",
 ]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import Form, SpecialForm, device_function
+from amdjit.intrinsics import device_library as library
+from amdjit.intrinsics.float_evaluation import DOUBLES, rounded, single
 from amdjit.intrinsics.native_math import copysign, rint
 from amdjit.types import f32, f64, i32, i64
 
@@ -25,8 +27,15 @@ _EXPONENTIAL = tuple(1 / math.factorial(n) for n in range(10, -1, -1))
 
 
 @device_function
-def power(x: f32, y: f32):
-    """Return x to the power y for f32: within 0.501 units of the last place, special cases as in C."""
+def power(x, y):
+    """Return x to the power y: within 0.501 units of the last place, f64 by OCML; special cases as in C."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return library.pow(f64(x), f64(y))
+    return rounded(_power(single(x), single(y)), x + y)
+
+
+@device_function
+def _power(x: f32, y: f32):
     magnitude = _of_magnitude(abs(x), y)
     is_whole = rint(y) == y
     is_odd = is_whole and rint(y * 0.5) != y * 0.5

@@ -32,6 +32,8 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "log1p": real.log1p,
     "erf": real.erf,
     "erfc": real.erfc,
+    "gamma": real.tgamma,
+    "lgamma": real.lgamma,
     "sqrt": real.sqrt,
     "cbrt": real.cbrt,
     "hypot": real.hypot,

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics import device_library as library
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import SMALL_FLOATS, bitcast, rounded, single
+from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
 from amdjit.intrinsics.native_math import copysign, isfinite, isinf, isnan, sqrt, trunc
 from amdjit.intrinsics.type_variables import NATIVE_FLOAT, SINGLE_OR_DOUBLE
 from amdjit.types import f64, i32, u32, u64
@@ -48,12 +49,16 @@ def _exponent(x: SINGLE_OR_DOUBLE) -> i32:
 @device_function
 def rsqrt(x):
     """Return 1 / sqrt(x) within 0.501 units of the last place; `rsq` is the instruction."""
+    if isinstance(x, DOUBLES):
+        return library.rsqrt(f64(x))
     return rounded(1 / sqrt(f64(single(x))), x)
 
 
 @device_function
 def cbrt(x):
     """Return the cube root, also of negative numbers, within 0.501 units of the last place."""
+    if isinstance(x, DOUBLES):
+        return library.cbrt(f64(x))
     value = f64(single(x))
     magnitude = abs(value)
     guess = u32(bitcast(magnitude, u64) >> 32) // 3 + _GUESS
@@ -70,6 +75,8 @@ def cbrt(x):
 @device_function
 def hypot(x, y):
     """Return sqrt(x * x + y * y) within 0.501 units of the last place; infinite if x or y is, also beside NaN."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return library.hypot(f64(x), f64(y))
     a, b = f64(single(x)), f64(single(y))
     length = sqrt(fma(a, a, b * b))
     return rounded(f64(math.inf) if isinf(a) or isinf(b) else length, x + y)
@@ -78,6 +85,8 @@ def hypot(x, y):
 @device_function
 def remainder(x, y):
     """Return x - n * y exactly, n the nearest whole number to the quotient, the even one of two."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return library.remainder(f64(x), f64(y))
     a, b = f64(single(x)), abs(f64(single(y)))
     rest = abs(fmod(a, 2 * b)) if isfinite(b) else abs(a)
     if 2 * rest > b:

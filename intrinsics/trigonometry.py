@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
+from amdjit.intrinsics import device_library as library
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import bitcast, polynomial, rounded, single
+from amdjit.intrinsics.float_evaluation import DOUBLES, bitcast, polynomial, rounded, single
 from amdjit.intrinsics.native_math import copysign, isfinite, isinf, rint, sqrt
 from amdjit.types import f32, f64, i32, i64, u32, u64
 
@@ -37,6 +38,8 @@ _ARCTANGENT = (
 @device_function
 def sin(x):
     """Return the sine of x radians."""
+    if isinstance(x, DOUBLES):
+        return library.sin(f64(x))
     sine, _ = _sine_and_cosine(single(x))
     return rounded(x if x == 0 else sine, x)
 
@@ -44,6 +47,8 @@ def sin(x):
 @device_function
 def cos(x):
     """Return the cosine of x radians."""
+    if isinstance(x, DOUBLES):
+        return library.cos(f64(x))
     _, cosine = _sine_and_cosine(single(x))
     return rounded(cosine, x)
 
@@ -51,6 +56,8 @@ def cos(x):
 @device_function
 def sincos(x):
     """Return the sine and the cosine of x radians."""
+    if isinstance(x, DOUBLES):
+        return library.sin(f64(x)), library.cos(f64(x))
     sine, cosine = _sine_and_cosine(single(x))
     return rounded(x if x == 0 else sine, x), rounded(cosine, x)
 
@@ -58,6 +65,8 @@ def sincos(x):
 @device_function
 def tan(x):
     """Return the tangent of x radians."""
+    if isinstance(x, DOUBLES):
+        return library.tan(f64(x))
     sine, cosine = _sine_and_cosine(single(x))
     return rounded(x if x == 0 else sine / cosine, x)
 
@@ -65,6 +74,8 @@ def tan(x):
 @device_function
 def asin(x):
     """Return the angle in [-pi/2, pi/2] whose sine is x, NaN beyond -1 and 1."""
+    if isinstance(x, DOUBLES):
+        return library.asin(f64(x))
     high = f64(single(x))
     angle = _angle(abs(high), sqrt((1 - high) * (1 + high)))
     return rounded(copysign(angle, high), x)
@@ -73,6 +84,8 @@ def asin(x):
 @device_function
 def acos(x):
     """Return the angle in [0, pi] whose cosine is x, NaN beyond -1 and 1."""
+    if isinstance(x, DOUBLES):
+        return library.acos(f64(x))
     high = f64(single(x))
     angle = _angle(sqrt((1 - high) * (1 + high)), abs(high))
     return rounded(math.pi - angle if high < 0 else angle, x)
@@ -81,6 +94,8 @@ def acos(x):
 @device_function
 def atan(x):
     """Return the angle in [-pi/2, pi/2] whose tangent is x."""
+    if isinstance(x, DOUBLES):
+        return library.atan(f64(x))
     slope = f64(single(x))
     return rounded(copysign(_angle(abs(slope), f64(1)), slope), x)
 
@@ -88,6 +103,8 @@ def atan(x):
 @device_function
 def atan2(y, x):
     """Return the angle in [-pi, pi] of the point (x, y), special cases as in C."""
+    if isinstance(y, DOUBLES) or isinstance(x, DOUBLES):
+        return library.atan2(f64(y), f64(x))
     a, b = f64(single(y)), f64(single(x))
     angle = _angle(abs(a), abs(b))
     if copysign(f64(1), b) < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amdjit.backend.assembly import annotate_assembly
 from amdjit.backend.emit import emit_object
+from amdjit.backend.libraries import find_ocml, read_library
 from amdjit.backend.link import link
 from amdjit.backend.llvm import TRIPLE, emit_assembly, optimise
 from amdjit.backend.tools import Linker, find_linker
@@ -15,6 +16,8 @@ __all__ = [
     "emit_assembly",
     "emit_object",
     "find_linker",
+    "find_ocml",
     "link",
     "optimise",
+    "read_library",
 ]

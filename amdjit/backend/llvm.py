@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.libraries import with_libraries
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
@@ -29,10 +30,15 @@ TRIPLE = "amdgcn-amd-amdhsa"
 _LOCK = threading.RLock()
 
 
-def optimise(llvm_text: str, target: Target, options: CompileOptions) -> str:
-    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words."""
+def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries: tuple[bytes, ...] = ()) -> str:
+    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words.
+
+    libraries: bitcode or IR, of which the functions that are called become part of the module.
+    """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
+        if libraries:
+            llvm_text = with_libraries(llvm_text, libraries, str(machine.target_data), target, options.wave_size)
         with _parsed(llvm_text, machine) as module:
             check_calls(module)
             tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)

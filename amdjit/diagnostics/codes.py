@@ -370,6 +370,13 @@ PRIVATE_SIZE = ErrorKind(
     "{used} bytes for every work-item",
     "use an array parameter with a part for each work-item",
 )
+NO_LIBRARY = ErrorKind(
+    "AJ0405",
+    TargetError,
+    "`{intrinsic}` is a function of {library}, which is not there",
+    "needs {library}",
+    "{remedy}",
+)
 
 ALL: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))
 

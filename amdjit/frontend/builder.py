@@ -7,6 +7,7 @@ import contextlib
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
@@ -37,6 +38,7 @@ class Limits:
     """What the compilation knows of its target: processor, lanes of a wave, the compiled-in workgroup shape.
 
     asserts, bounds_check: whether `assert` and `raise`, and tests of indices, are compiled.
+    device_library: the bitcode of OCML, if it is installed.
     """
 
     target: Target
@@ -44,6 +46,7 @@ class Limits:
     block: tuple[int, int, int] | None = None
     asserts: bool = True
     bounds_check: bool = False
+    device_library: Path | None = None
 
 
 class Session(Protocol):
@@ -52,6 +55,10 @@ class Session(Protocol):
     limits: Limits
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
+
+    def note_library(self, file: Path) -> None:
+        """Remember that the code calls a function of this bitcode."""
+        ...
 
     def call(
         self,

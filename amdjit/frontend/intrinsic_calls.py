@@ -6,7 +6,7 @@ import ast
 import reprlib
 from typing import Any
 
-from amdjit.declarations import Intrinsic, Parameter
+from amdjit.declarations import DeviceLibrary, Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert
@@ -30,6 +30,7 @@ from amdjit.types import (
 def call_intrinsic(builder: FunctionBuilder, intrinsic: Intrinsic, arguments: Arguments, node: ast.expr) -> Value:
     """Type a call of an intrinsic."""
     check_target(builder, intrinsic, node)
+    _note_library(builder, intrinsic, node)
     values = _bind(builder, intrinsic, arguments, node)
     places = [arguments.place(i, parameter.name, node) for i, parameter in enumerate(intrinsic.parameters)]
     variables = _resolve_variables(builder, intrinsic, values, places)
@@ -62,6 +63,27 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
 
 def _alternative(intrinsic: Intrinsic, target: str) -> str:
     return intrinsic.alternative if isinstance(intrinsic.alternative, str) else intrinsic.alternative(target)
+
+
+def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> None:
+    """Find the bitcode that defines an intrinsic's function."""
+    library = intrinsic.lowering.library if isinstance(intrinsic.lowering, LlvmCall) else None
+    if library is None:
+        return
+    if isinstance(library, DeviceLibrary):
+        file, remedy = builder.session.limits.device_library, _DEVICE_LIBRARY
+    else:
+        file, remedy = (library if library.is_file() else None), "write the file's whole path"
+    if file is None:
+        what = library.value if isinstance(library, DeviceLibrary) else str(library)
+        raise builder.error(codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=what, remedy=remedy)
+    builder.session.note_library(file)
+
+
+_DEVICE_LIBRARY = (
+    "compute in f32, or install ROCm, Debian's `rocm-device-libs`, or `pip install triton`, which carries it; "
+    "AMDJIT_DEVICE_LIBS names another folder that holds `ocml.bc`"
+)
 
 
 def signature(intrinsic: Intrinsic) -> str:

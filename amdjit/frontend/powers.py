@@ -12,7 +12,7 @@ from amdjit.frontend.conversion import complex_type, convert, is_complex, scalar
 from amdjit.frontend.promotion import common_scalar, literal_type
 from amdjit.frontend.values import CompileTime, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, f32
+from amdjit.types import Scalar
 
 _LARGEST_POWER = 64
 
@@ -23,7 +23,7 @@ def power(
     """Type `base ** exponent`: for a small constant exponent multiplications, in the order of binary powering."""
     value = exponent.value if isinstance(exponent, CompileTime) else None
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
-    if not is_exponent and (common := _small_float(base, exponent)) is not None:
+    if not is_exponent and (common := _float_type(base, exponent)) is not None:
         return _float_power(builder, base, exponent, common, node)
     if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
         raise builder.error(
@@ -32,7 +32,7 @@ def power(
             operator="**",
             left=describe(base),
             right=describe(exponent),
-            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or an f32 operand and none of f64",
+            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or a float operand",
         )
     assert isinstance(value, int)
     held = builder.hold(base, "base", node)
@@ -47,8 +47,8 @@ def power(
     return result
 
 
-def _small_float(base: Value, exponent: Value) -> Scalar | None:
-    """Return the common type of two numbers if that is a float of at most 32 bits."""
+def _float_type(base: Value, exponent: Value) -> Scalar | None:
+    """Return the common type of two numbers if that is a float."""
     known = [value.type for value in (base, exponent) if isinstance(value, tree.Expression)]
     types = [type for type in known if isinstance(type, Scalar)]
     weak = [value.value for value in (base, exponent) if isinstance(value, CompileTime)]
@@ -57,15 +57,15 @@ def _small_float(base: Value, exponent: Value) -> Scalar | None:
     common = common_scalar(types[0], types[-1])
     if weak and common is not None:
         common = literal_type(weak[0], common)  # type: ignore[arg-type]
-    return common if common is not None and common.is_float and common.bits <= 32 and not common.storage_only else None
+    return common if common is not None and common.is_float and not common.storage_only else None
 
 
 def _float_power(builder: FunctionBuilder, base: Value, exponent: Value, common: Scalar, node: ast.AST) -> Value:
-    """`x ** y` of floats up to f32, computed as f32."""
+    """`x ** y` of floats."""
     function = builder.session.builtins[math.pow]
-    operands = tuple(convert(builder, convert(builder, value, common, node), f32, node) for value in (base, exponent))
+    operands = tuple(convert(builder, value, common, node) for value in (base, exponent))
     result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
-    return convert(builder, result, common, node)
+    return result
 
 
 def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
@@ -60,11 +61,12 @@ _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
 
 @dataclass(frozen=True, slots=True)
 class TypedKernel:
-    """What the front end gives: the program, and what it read from outside the kernel."""
+    """What the front end gives: the program, what it read from outside the kernel, and the bitcode that it needs."""
 
     program: tree.Program
     reads: tuple[OutsideRead, ...]
     source: FunctionSource
+    libraries: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ class _Session:
     failed: dict[_Key, CompileError] = field(default_factory=dict)
     active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
+    libraries: dict[Path, None] = field(default_factory=dict)
+
+    def note_library(self, file: Path) -> None:
+        """Remember that the code calls a function of this bitcode."""
+        self.libraries[file] = None
 
     def note_read(self, scope: Any, name: str, value: object) -> None:
         """Remember that the code depends on this variable."""
@@ -250,7 +257,7 @@ def type_kernel(
     _check_lds(builder, program)
     written = written_parameters(program)
     program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
-    return TypedKernel(program, tuple(session.reads.values()), source)
+    return TypedKernel(program, tuple(session.reads.values()), source, tuple(session.libraries))
 
 
 def kernel_annotations(

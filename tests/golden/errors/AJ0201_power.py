@@ -1,11 +1,11 @@
 """What is refused: power."""
 
 import amdjit
-from amdjit import f64
+from amdjit import i32
 
 
 @amdjit.kernel
-def power(a: f64[:], y: f64):
+def power(a: i32[:], y: i32):
     a[0] = a[0] ** y
 
 
