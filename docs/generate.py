@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 import linecache
 import re
 import string
@@ -23,6 +22,7 @@ import target_page
 from emulator_opcodes import introduction as opcode_introduction
 from emulator_opcodes import tables as opcode_tables
 from error_examples import examples
+from exactness import EXACTNESS, measured_errors
 from numba_checklist import page as checklist
 
 import amdjit
@@ -276,26 +276,7 @@ def options() -> str:
 
 def accuracy() -> str:
     """Return the page of how exact the functions of real numbers are."""
-    introduction = (
-        "How far the functions of `amdjit.intrinsics.math` in f32 are from the true value at most, in units of the last "
-        "place (0.5: always the nearest f32), run on the emulator against float64: NumPy's functions, and Python's "
-        "`math` for `erf` and `erfc`. NaN, infinities and the signs of zeros count as wrong where they differ from C's. "
-        "*Inputs*: all 2**32, or 2**24 spread evenly over signs and exponents; pairs for functions of two numbers. "
-        "`python benchmarks/math_accuracy.py --all sin` measures again.\n\n"
-        "Functions whose error is 0.50 are evaluated in f64 and rounded once. That costs f64 instructions, which "
-        "graphics GPUs execute at a fraction of the rate of f32; where a few bits suffice, the instructions themselves "
-        "(`amdgcn.sinf`, `fast_exp2`, `rsq`) cost one each. 16-bit floats give the nearest of their type, except powers "
-        "and what LLVM evaluates (`exp`, `log`, `sqrt` and their kin). Functions of f64, and `tgamma` and `lgamma` of "
-        "every type, come from OCML, ROCm's device library; AMDJIT_DEVICE_LIBS in "
-        "[environment.md](environment.md) says where it is looked for."
-    )
-    measured = json.loads((ROOT / "docs/math_accuracy.json").read_text())
-    rows = (
-        (f"`{name}`", f"{row['ulp']:.4f}", f"`{row['at']}`", "all" if row["inputs"] == 2**32 else "2**24")
-        for name, row in measured.items()
-    )
-    head = ("function", "largest error", "at", "inputs")
-    return page("Exactness of functions", "docs/math_accuracy.json", introduction, [table(head, rows)])
+    return page("Exactness of functions", "docs/math_accuracy.json", EXACTNESS, [table(*measured_errors())])
 
 
 def numba() -> str:
