@@ -140,13 +140,13 @@ class Environment:
     emulator_threads: int | None = None
     emulator_time_limit: float | None = None
     rocm_path: Path | None = None
-    device_libraries: Path | None = None
     search_path: str = field(default="", repr=False)
     debug: bool = False
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
     emulator_memory: int | None = None
+    device_libraries: Path | None = None
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:

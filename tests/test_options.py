@@ -93,6 +93,7 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_EMULATOR_TIME_LIMIT": "2.5",
         "AMDJIT_EMULATOR_MEMORY": "3G",
         "ROCM_PATH": "/rocm",
+        "AMDJIT_DEVICE_LIBS": "/libraries",
         "PATH": "/bin",
         "AMDJIT_DEBUG": "1",
         "AMDJIT_WARNINGS": "0",
@@ -109,6 +110,7 @@ def test_every_variable_is_read() -> None:
         "/bin",
         True,
         False,
+        device_libraries=Path("/libraries"),
         emulator_memory=3 << 30,
     )
     assert default_target(read_environment(variables)) == target
