@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol, overload
+from typing import Annotated, Any, Literal, Protocol, overload
 
 from amdjit.target import Feature, Target
 from amdjit.types import VOID, Choice, Immediate, Type
@@ -33,16 +33,6 @@ class As:
     type: Type
 
 
-class DeviceLibrary(Enum):
-    """A library of device functions that amdjit finds where it is installed."""
-
-    OCML = "OCML"
-
-
-OCML = DeviceLibrary.OCML
-"""ROCm's library of mathematical functions, `ocml.bc`."""
-
-
 @dataclass(frozen=True, slots=True)
 class LlvmCall:
     """Lower to a call of an LLVM intrinsic.
@@ -51,14 +41,14 @@ class LlvmCall:
     operands: the LLVM operands in order where they are not just the parameters: parameter names, `As(...)`, or
         constants (bool is i1, int is i32).
     result: the LLVM call's type where it is not the declared one; its bits are then read as the declared type.
-    library: a file of LLVM bitcode or IR (`.bc`, `.ll`) that defines the function, or `OCML`. It is read, and linked
-        into the kernel, when a kernel that calls the function is compiled.
+    library: a file of LLVM bitcode or IR (`.bc`, `.ll`) that defines the function, or "OCML" (ROCm's, found where it is
+        installed). It is read and linked when a kernel that calls the function is compiled.
     """
 
     name: str
     operands: tuple[str | As | bool | int, ...] | None = None
     result: Type | None = None
-    library: Path | DeviceLibrary | None = None
+    library: Path | Literal["OCML"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import ast
 import reprlib
 from typing import Any
 
-from amdjit.declarations import DeviceLibrary, Intrinsic, LlvmCall, Parameter
+from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert
@@ -70,13 +70,12 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
     library = intrinsic.lowering.library if isinstance(intrinsic.lowering, LlvmCall) else None
     if library is None:
         return
-    if isinstance(library, DeviceLibrary):
+    if library == "OCML":
         file, remedy = builder.session.limits.device_library, _DEVICE_LIBRARY
     else:
         file, remedy = (library if library.is_file() else None), "write the file's whole path"
     if file is None:
-        what = library.value if isinstance(library, DeviceLibrary) else str(library)
-        raise builder.error(codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=what, remedy=remedy)
+        raise builder.error(codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=library, remedy=remedy)
     builder.session.note_library(file)
 
 
