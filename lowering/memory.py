@@ -98,7 +98,7 @@ def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alig
         value = builder.read(memory_type(element), address, _element_alignment(array.type))
         return from_memory(builder, value, element)
     wide = _wide_type(element, width)
-    return builder.read(llvm_type(wide), address, alignment or _power_of_two(wide.nbytes))
+    return builder.read(llvm_type(wide), address, alignment or _wide_alignment(array.type, wide))
 
 
 def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: int = 0, alignment: int = 0) -> None:
@@ -107,7 +107,7 @@ def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: 
     if width == 0:
         builder.write(address, to_memory(builder, value, element), _element_alignment(array.type))
     else:
-        builder.write(address, value, alignment or _power_of_two(_wide_type(element, width).nbytes))
+        builder.write(address, value, alignment or _wide_alignment(array.type, _wide_type(element, width)))
 
 
 def record_view(builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array) -> ArrayValue:
@@ -242,6 +242,16 @@ def _wide_type(element: Element, width: int) -> Vector:
     if not isinstance(element, Scalar) or element.bits == 1:
         raise InternalError(f"no vector access to elements of type {element}")
     return Vector(element, width)
+
+
+def _wide_alignment(type: Array, wide: Vector) -> int:
+    """Return what a wide access's address is a multiple of.
+
+    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from there; more would let LLVM
+    make a scalar load of it, which drops the address's lowest bits (RDNA4 ISA, "Scalar Memory Instructions").
+    """
+    is_global = type.address_space is AddressSpace.GLOBAL
+    return _element_alignment(type) if is_global else _power_of_two(wide.nbytes)
 
 
 def _element_alignment(type: Array) -> int:

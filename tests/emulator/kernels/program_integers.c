@@ -154,7 +154,7 @@ PROGRAM(states) {
   y[i] = out;
 }
 PROGRAM(sparse_switch) {
-  u32 i = INDEX, r;
+  u32 i = INDEX, r = 5;
   switch (x[i] % 1000) {
   case 3: r = 1; break;
   case 17: case 18: case 19: r = y[i]; break;
