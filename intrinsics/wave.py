@@ -279,7 +279,7 @@ def segmented_reduce(value, head, operation="add"):
 
 @device_function
 def reduce_add(value):
-    """Return the sum over all lanes of the wave, in all lanes; all must be active. The order of sums is a tree's."""
+    """Return the sum over all lanes of the wave, in all lanes; one that is not active counts as 0. Sums are a tree's."""
     value += swap_in_rows(value, 1)
     value += swap_in_rows(value, 2)
     value += swap_in_rows(value, 4)
@@ -292,7 +292,10 @@ def reduce_add(value):
 
 @device_function
 def reduce_max(value):
-    """Return the largest value of all lanes of the wave, in all lanes; all must be active."""
+    """Return the largest value of all lanes of the wave, in all lanes.
+
+    All lanes must be active: one that is not counts as 0. `reduce` leaves it out.
+    """
     value = max(value, swap_in_rows(value, 1))
     value = max(value, swap_in_rows(value, 2))
     value = max(value, swap_in_rows(value, 4))
@@ -305,7 +308,10 @@ def reduce_max(value):
 
 @device_function
 def reduce_min(value):
-    """Return the smallest value of all lanes of the wave, in all lanes; all must be active."""
+    """Return the smallest value of all lanes of the wave, in all lanes.
+
+    All lanes must be active: one that is not counts as 0. `reduce` leaves it out.
+    """
     value = min(value, swap_in_rows(value, 1))
     value = min(value, swap_in_rows(value, 2))
     value = min(value, swap_in_rows(value, 4))

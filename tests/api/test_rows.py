@@ -204,3 +204,19 @@ def test_axes_of_one_element_may_have_any_stride() -> None:
     assert isinstance(kind, Array)
     assert kind.layout is Layout.CONTIGUOUS
     assert copy.specialisations == ()
+
+
+def test_a_wide_access_that_is_the_same_in_all_lanes_promises_no_alignment() -> None:
+    @amdjit.kernel
+    def uniform(a, out):
+        part = a[3:]
+        v = part.load(0, 8)
+        for k in amdjit.static_range(8):
+            out[k] = v[k]
+
+    # A scalar load drops the lowest two bits of its address (RDNA4 ISA, "Scalar Memory Instructions").
+    asm = uniform.compile(amdjit.f16[:], amdjit.f16[:], target="gfx1201").asm
+    assert "global_load_b128" in asm
+    a, out = np.arange(16, dtype=np.float16), np.zeros(8, np.float16)
+    uniform[1, 1](a, out)
+    np.testing.assert_array_equal(out, a[3:11])
