@@ -279,7 +279,7 @@ def segmented_reduce(value, head, operation="add"):
 
 @device_function
 def reduce_add(value):
-    """Return the sum over all lanes of the wave, in all lanes; one that is not active counts as 0. Sums are a tree's."""
+    """Return the sum over all lanes of the wave, in all lanes; an inactive one counts as 0. Sums are a tree's."""
     value += swap_in_rows(value, 1)
     value += swap_in_rows(value, 2)
     value += swap_in_rows(value, 4)

@@ -247,8 +247,8 @@ def _wide_type(element: Element, width: int) -> Vector:
 def _wide_alignment(type: Array, wide: Vector) -> int:
     """Return what a wide access's address is a multiple of.
 
-    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from there; more would let LLVM
-    make a scalar load of it, which drops the address's lowest bits (RDNA4 ISA, "Scalar Memory Instructions").
+    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from there. More would let
+    LLVM make a scalar load of it, which drops the address's lowest bits (RDNA4 ISA, "Scalar Memory Instructions").
     """
     is_global = type.address_space is AddressSpace.GLOBAL
     return _element_alignment(type) if is_global else _power_of_two(wide.nbytes)
