@@ -188,13 +188,20 @@ def test_vectors_of_three_elements_are_packed() -> None:
 
 def test_wide_accesses_have_the_alignment_that_was_promised() -> None:
     a, out = variable("a", array(f16)), variable("out", array(f16))
-    wide = load(read(a), number(8), width=8)
-    narrow = tree.Load(HERE, Vector(f16, 8), read(a), (number(3),), 8, 2)
+    any_element = load(read(a), number(8), width=8)
+    promised = tree.Load(HERE, Vector(f16, 8), read(a), (number(16),), 8, 16)
+    stores = (store(read(out), (number(8 * n),), value, 8) for n, value in enumerate((any_element, promised)))
+    text = lowered(function("k", (a, out), *stores))
+    assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["2", "16"]
+
+
+def test_wide_accesses_of_lds_stand_at_multiples_of_their_size() -> None:
+    out, tile = variable("out", array(f16)), variable("tile", shared(f16, 64))
+    allocated = assign(tile, tree.AllocateArray(HERE, tile.type, "tile"))
     text = lowered(
-        function("k", (a, out), store(read(out), (number(0),), wide, 8), store(read(out), (number(8),), narrow, 8))
+        function("k", (out,), allocated, store(read(out), (number(0),), load(read(tile), number(8), width=8), 8))
     )
-    assert re.search(r"load <8 x half>, .*, align 16", text)
-    assert re.search(r"load <8 x half>, .*, align 2\b", text)
+    assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["16"]
 
 
 @pytest.mark.skipif(shutil.which("llvm-dwarfdump-22") is None, reason="needs llvm-dwarfdump-22")
