@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+import re
 import struct
 import threading
 import weakref
@@ -28,6 +29,8 @@ _HEADER = struct.Struct("<Q5Q")
 # Each holds a record in device memory.
 _MOST_PENDING = 64
 _OUT_OF_MEMORY, _UNKNOWN_ERROR = 2, 999
+# hip-python prints names of libraries as Python's bytes: 'b'libamdhip64.so''.
+_BYTES = re.compile(r"b'([^']*)'")
 
 
 @functools.cache
@@ -49,7 +52,8 @@ def _call(doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
     except RuntimeError as error:
         if not str(error).startswith("failed to dl"):  # hip-python's words where dlopen or dlsym found nothing
             raise
-        raise HipUnavailableError(f"the HIP runtime cannot {doing}: {error}. Install ROCm's HIP runtime.") from error
+        words = _BYTES.sub(r"\1", str(error))
+        raise HipUnavailableError(f"the HIP runtime cannot {doing}: {words}. Install ROCm's HIP runtime.") from error
     except ValueError as error:  # a code that this hip-python does not know yet
         raise HipError(doing, _UNKNOWN_ERROR, "an unknown error", str(error)) from error
     if code:

@@ -1,8 +1,8 @@
 """Global accesses of their own kind: transposing loads, blocks of registers, addresses by lane number.
 
-How `global_load_tr` moves elements is not in the ISA document. The maps here are those that were measured on gfx1201
-by two projects independently of each other; they give the fragments of WMMA (RDNA 4 ISA, 7.12) from matrices in the
-other order.
+How `global_load_tr` moves elements is not in the ISA document. The maps here were measured on gfx1201 and published:
+that of 8-bit elements by two projects independently of each other, that of 16-bit ones by one. They give the fragments
+of WMMA (RDNA 4 ISA, 7.12) from matrices in the other order.
 """
 
 from __future__ import annotations
