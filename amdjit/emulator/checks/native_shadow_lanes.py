@@ -15,14 +15,9 @@ def _field(name: str, member: int, type_name: str = "i64", base: str = "shadows"
     )
 
 
-def shadow_of_text(attributes: str) -> str:
-    """Return `aj_shadow_of(shadows, site, address)`: the shadow of an address's dword, null if it is all defined.
-
-    The site's range becomes that of the address's allocation.
-    """
-    return f"""
-define ptr @aj_shadow_of(ptr %shadows, i32 %site, i64 %address) noinline {attributes} {{
-entry:
+def _shadow_cached() -> str:
+    """See whether the address lies in the site's range."""
+    return f"""entry:
 {_field("ranges", Shadows.RANGES, "ptr")}
   %site64 = zext i32 %site to i64
   %distance = mul i64 %site64, {RANGE_ROW * FIELD_BYTES}
@@ -33,7 +28,12 @@ entry:
   %off = sub i64 %address, %low
   %hit = icmp ult i64 %off, %span
   br i1 %hit, label %found, label %search
-search:
+"""
+
+
+def _shadow_search() -> str:
+    """Search the table of allocations, and make the one that is found the site's range."""
+    return f"""search:
 {_field("table", Shadows.TABLE, "ptr")}
 {_field("count", Shadows.TABLE_COUNT)}
   br label %next
@@ -59,7 +59,12 @@ keep:
   store i64 %size, ptr %span.at
   store i64 %shadow, ptr %known.at
   br label %found
-found:
+"""
+
+
+def _shadow_found() -> str:
+    """Return the address of the dword's shadow."""
+    return """found:
   %base = phi i64 [ %known, %entry ], [ %shadow, %keep ]
   %byte = phi i64 [ %off, %entry ], [ %into, %keep ]
   %nothing = icmp eq i64 %base, 0
@@ -70,20 +75,23 @@ found:
   ret ptr %result
 none:
   ret ptr null
-}}
 """
 
 
-def undefined_lane_text(attributes: str) -> str:
-    """Return `aj_undefined_lane(context, site, address, shadow, lane, size, masks)`: one lane's part of a load.
+def shadow_of_text(attributes: str) -> str:
+    """Return `aj_shadow_of(shadows, site, address)`: the shadow of an address's dword, null if it is all defined.
 
-    Adds the lane to the masks of the halves that have a byte that was never written, and notes where that was.
+    The site's range becomes that of the address's allocation.
     """
     return f"""
-{REPORT_DECLARATION}
-define void @aj_undefined_lane(ptr %context, i32 %site, i64 %address, ptr %shadow, i64 %lane, i32 %size, ptr %masks)
-  noinline {attributes} {{
-entry:
+define ptr @aj_shadow_of(ptr %shadows, i32 %site, i64 %address) noinline {attributes} {{
+{_shadow_cached()}{_shadow_search()}{_shadow_found()}}}
+"""
+
+
+def _undefined_bytes() -> str:
+    """Go over the bytes of the access, and mark the halves that have an undefined one."""
+    return """entry:
   %nothing = icmp eq ptr %shadow, null
   br i1 %nothing, label %done, label %begin
 begin:
@@ -116,14 +124,31 @@ latch:
   %more = add i64 %b, 1
   %left = icmp ult i64 %more, %size64
   br i1 %left, label %next, label %end
-end:
+"""
+
+
+def _undefined_note() -> str:
+    """Note where undefined bytes were loaded."""
+    return f"""end:
   br i1 %anynext, label %note, label %done
 note:
   call void @aj_report(ptr %context, i32 {InitKind.LOADED:d}, i32 %site, i64 %lane, i64 %address, i32 %size, ptr null)
   br label %done
 done:
   ret void
-}}
+"""
+
+
+def undefined_lane_text(attributes: str) -> str:
+    """Return `aj_undefined_lane(context, site, address, shadow, lane, size, masks)`: one lane's part of a load.
+
+    Adds the lane to the masks of the halves that have a byte that was never written, and notes where that was.
+    """
+    return f"""
+{REPORT_DECLARATION}
+define void @aj_undefined_lane(ptr %context, i32 %site, i64 %address, ptr %shadow, i64 %lane, i32 %size, ptr %masks)
+  noinline {attributes} {{
+{_undefined_bytes()}{_undefined_note()}}}
 """
 
 

@@ -54,24 +54,9 @@ def driver_symbol(wave_size: int) -> str:
     return f"aj_drive{wave_size}"
 
 
-def driver_text(wave_size: int, attributes: str) -> str:
-    """Return `aj_drive32(context)`: run workgroups until there are none left or the launch is stopped.
-
-    Several workgroups are resident at once where their waves may wait for those of other workgroups: while none of
-    the resident ones gets on, more are taken in, up to `RESIDENTS`; each has its own slot of the buffers. A wave's
-    entry in `resumes` is: >= 0 ready to run from that id; with bit 30 set, waits at the barrier of the low bits' id;
-    -1 ended.
-    """
-    return f"""
-{FAULT_DECLARATION}
-declare void @aj_stopped(ptr, i32)
-declare void @aj_sync_report(ptr, i32, i32, i64)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-{_take_text(attributes)}
-{begin_text(wave_size // HALF_LANES, attributes)}
-{run_text(wave_size, attributes)}
-define void @{driver_symbol(wave_size)}(ptr %context) {attributes} {{
-entry:
+def _drive_grow() -> str:
+    """Fill slots with workgroups until as many are resident as are wanted."""
+    return f"""entry:
 {field("context", "residents", Context.RESIDENTS)}
 {field("context", "slots", Context.SLOTS, "ptr")}
   %chunk = alloca [2 x i64], align 8
@@ -92,7 +77,12 @@ added:
   %used.more = add i64 %used, 1
   %live.more = add i64 %live, 1
   br label %grow
-begin:
+"""
+
+
+def _drive_sweep() -> str:
+    """Let each resident workgroup run; put the next one where one has ended."""
+    return f"""begin:
   br label %sweep
 sweep:
   %used.sweep = phi i64 [ %used, %begin ], [ %used.sweep, %again ]
@@ -130,7 +120,12 @@ vacate:
   store i64 -1, ptr %row
   %live.less = sub i64 %live.now, 1
   br label %slotdone
-slotdone:
+"""
+
+
+def _drive_swept() -> str:
+    """After a sweep, go on, or take more workgroups in if none gets on."""
+    return f"""slotdone:
   %live.next = phi i64 [ %live.now, %slot ], [ %live.now, %ran ], [ %live.now, %refill ], [ %live.less, %vacate ]
   %anydone.next = phi i1 [ %anydone, %slot ], [ %anydone, %ran ], [ true, %refill ], [ true, %vacate ]
   %allwait.next = phi i1 [ %allwait, %slot ], [ %allwait.ran, %ran ], [ false, %refill ], [ false, %vacate ]
@@ -156,5 +151,25 @@ full:
   br label %grow
 finish:
   ret void
-}}
+"""
+
+
+def driver_text(wave_size: int, attributes: str) -> str:
+    """Return `aj_drive32(context)`: run workgroups until there are none left or the launch is stopped.
+
+    Several workgroups are resident at once where their waves may wait for those of other workgroups: while none of
+    the resident ones gets on, more are taken in, up to `RESIDENTS`; each has its own slot of the buffers. A wave's
+    entry in `resumes` is: >= 0 ready to run from that id; with bit 30 set, waits at the barrier of the low bits' id;
+    -1 ended.
+    """
+    return f"""
+{FAULT_DECLARATION}
+declare void @aj_stopped(ptr, i32)
+declare void @aj_sync_report(ptr, i32, i32, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+{_take_text(attributes)}
+{begin_text(wave_size // HALF_LANES, attributes)}
+{run_text(wave_size, attributes)}
+define void @{driver_symbol(wave_size)}(ptr %context) {attributes} {{
+{_drive_grow()}{_drive_sweep()}{_drive_swept()}}}
 """

@@ -22,12 +22,8 @@ def _at(pointer: str, name: str, field: int) -> str:
     return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
 
 
-def fault_text(attributes: str) -> str:
-    """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch.
-
-    `lane` counts in the half of the wave that the context is for; -1 is no lane.
-    Where the memory check is on, a wrong access becomes a report, and the launch goes on.
-    """
+def _fill() -> str:
+    """Write the record: where the fault was, from the context, and what it was."""
     copies = []
     for source, target in (
         (Context.GROUP_X, Fault.GROUP_X),
@@ -51,7 +47,15 @@ def fault_text(attributes: str) -> str:
         (Fault.SIZE, "%size64"),
     ):
         values += [_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
-    body = "\n".join(copies + values)
+    return "\n".join(copies + values)
+
+
+def fault_text(attributes: str) -> str:
+    """Return `aj_fault`: the first caller of a launch fills the record; all callers stop the launch.
+
+    `lane` counts in the half of the wave that the context is for; -1 is no lane.
+    Where the memory check is on, a wrong access becomes a report, and the launch goes on.
+    """
     # A switch, because the kinds that are accesses are no range.
     accesses = " ".join(f"i32 {kind:d}, label %report" for kind in ACCESS_FAULTS)
     return f"""
@@ -84,7 +88,7 @@ fault:
   %first = extractvalue {{ i64, i1 }} %pair, 1
   br i1 %first, label %claim, label %stop
 claim:
-{body}
+{_fill()}
   br label %stop
 stop:
   %flag = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.FAULT:d} seq_cst seq_cst
@@ -112,18 +116,9 @@ done:
 """
 
 
-def resolve_text(attributes: str) -> str:
-    """Return `aj_resolve`: find each active lane's allocation; refresh the site's cache; fault where there is none.
-
-    The result is `exec` without the lanes whose access is not allowed.
-    """
-    row = TABLE_ROW * FIELD_BYTES
-    return f"""
-{FAULT_DECLARATION}
-declare i32 @llvm.cttz.i32(i32, i1)
-define i32 @aj_resolve(ptr %context, i32 %site, ptr %addresses, i32 %exec, i32 %size, i32 %kind)
-  noinline {attributes} {{
-entry:
+def _resolve_entry() -> str:
+    """Read the table and the site's range, and find what the access is."""
+    return f"""entry:
 {_at("context", "tablefield", Context.TABLE)}
   %table = load ptr, ptr %tablefield
 {_at("context", "countfield", Context.TABLE_COUNT)}
@@ -137,7 +132,12 @@ entry:
   %size64 = zext i32 %size to i64
   %write = icmp eq i32 %kind, {FaultKind.GLOBAL_STORE:d}
   br label %head
-head:
+"""
+
+
+def _resolve_lane() -> str:
+    """Take the next lane; its address may lie in the site's range."""
+    return """head:
   %left = phi i32 [ %exec, %entry ], [ %rest, %latch ]
   %valid = phi i32 [ %exec, %entry ], [ %validnext, %latch ]
   %empty = icmp eq i32 %left, 0
@@ -155,7 +155,12 @@ lane:
   %fits = icmp uge i64 %room, %size64
   %hit = and i1 %inside, %fits
   br i1 %hit, label %good, label %search
-search:
+"""
+
+
+def _resolve_search(row: int) -> str:
+    """Search the table, sorted by start, for the last row that begins before the address."""
+    return f"""search:
   %low = phi i64 [ 0, %lane ], [ %lownext, %step ]
   %high = phi i64 [ %count, %lane ], [ %highnext, %step ]
   %open = icmp ult i64 %low, %high
@@ -174,7 +179,12 @@ step:
 found:
   %none = icmp eq i64 %low, 0
   br i1 %none, label %bad, label %check
-check:
+"""
+
+
+def _resolve_check(row: int) -> str:
+    """See whether the allocation holds the access and allows it; make it the site's range."""
+    return f"""check:
   %last = sub i64 %low, 1
   %lastbytes = mul i64 %last, {row}
   %lastrow = getelementptr i8, ptr %table, i64 %lastbytes
@@ -199,7 +209,12 @@ refresh:
   store i64 %first, ptr %cache
   store i64 %newspan, ptr %cachesize
   br label %good
-bad:
+"""
+
+
+def _resolve_latch() -> str:
+    """Fault and leave the lane out, or keep it; go on to the next."""
+    return """bad:
   call void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane64, i64 %address, i32 %size)
   %bit = shl i32 1, %lane32
   %others = xor i32 %bit, -1
@@ -214,5 +229,19 @@ latch:
   br label %head
 done:
   ret i32 %valid
-}}
+"""
+
+
+def resolve_text(attributes: str) -> str:
+    """Return `aj_resolve`: find each active lane's allocation; refresh the site's cache; fault where there is none.
+
+    The result is `exec` without the lanes whose access is not allowed.
+    """
+    row = TABLE_ROW * FIELD_BYTES
+    return f"""
+{FAULT_DECLARATION}
+declare i32 @llvm.cttz.i32(i32, i1)
+define i32 @aj_resolve(ptr %context, i32 %site, ptr %addresses, i32 %exec, i32 %size, i32 %kind)
+  noinline {attributes} {{
+{_resolve_entry()}{_resolve_lane()}{_resolve_search(row)}{_resolve_check(row)}{_resolve_latch()}}}
 """

@@ -35,18 +35,9 @@ def _fill() -> str:
     return "\n".join(lines)
 
 
-def report_text(attributes: str) -> str:
-    """Return `aj_report(context, kind, site, lane, address, size, other)`; a full table counts what it lost.
-
-    `lane` counts in the half of the wave that the context is for; -1 is no lane.
-    """
-    row_bytes = Report.FIELDS * FIELD_BYTES
-    other_bytes = (Report.OTHER_LANE - Report.OTHER_SITE + 1) * FIELD_BYTES
-    return f"""
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define void @aj_report(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size, ptr %other)
-  noinline cold {attributes} {{
-entry:
+def _report_entry() -> str:
+    """Number the lane in the wave, and read the site of the other access."""
+    return f"""entry:
   %launch = load ptr, ptr %context
 {_at("launch", "sanitizerfield", Launch.SANITIZER)}
   %sanitizer = load ptr, ptr %sanitizerfield
@@ -63,7 +54,12 @@ entry:
 second:
   %theirs = load i64, ptr %other
   br label %search
-search:
+"""
+
+
+def _report_search(row_bytes: int) -> str:
+    """Find the row of this kind and these sites in the table, or claim an empty one."""
+    return f"""search:
   %othersite = phi i64 [ 0, %entry ], [ %theirs, %second ]
 {_at("sanitizer", "rowsfield", Sanitizer.ROWS)}
   %rows = load ptr, ptr %rowsfield
@@ -93,7 +89,12 @@ further:
   %next = add i64 %try, 1
   %more = icmp ule i64 %next, %mask
   br i1 %more, label %probe, label %full
-full:
+"""
+
+
+def _report_row(other_bytes: int) -> str:
+    """Fill the row that was claimed, and count what was seen."""
+    return f"""full:
 {_at("sanitizer", "lostfield", Sanitizer.LOST)}
   %lost = atomicrmw add ptr %lostfield, i64 1 seq_cst
   ret void
@@ -110,7 +111,21 @@ count:
 {_at("row", "countfield", Report.COUNT)}
   %seen = atomicrmw add ptr %countfield, i64 1 seq_cst
   ret void
-}}
+"""
+
+
+def report_text(attributes: str) -> str:
+    """Return `aj_report(context, kind, site, lane, address, size, other)`; a full table counts what it lost.
+
+    `lane` counts in the half of the wave that the context is for; -1 is no lane.
+    """
+    row_bytes = Report.FIELDS * FIELD_BYTES
+    other_bytes = (Report.OTHER_LANE - Report.OTHER_SITE + 1) * FIELD_BYTES
+    return f"""
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define void @aj_report(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size, ptr %other)
+  noinline cold {attributes} {{
+{_report_entry()}{_report_search(row_bytes)}{_report_row(other_bytes)}}}
 """
 
 

@@ -148,15 +148,9 @@ def _slot_text() -> str:
 """
 
 
-def run_text(wave_size: int, attributes: str) -> str:
-    """Return `aj_run_group(context, slot)`: run the waves of a workgroup, each until it waits, gives way or ends.
-
-    The result is 1 when all have ended, 0 when others should run meanwhile, 2 when they should and all that ran only
-    wait for other waves, -1 when the launch is stopped.
-    """
-    return f"""
-define internal i32 @aj_run_group(ptr %context, i64 %slot) {attributes} {{
-entry:
+def _run_entry(wave_size: int) -> str:
+    """Put the slot's group, LDS and epoch into the context."""
+    return f"""entry:
 {_slot_text()}
 {field("context", "scratchall", Context.SCRATCH_ALL)}
 {field("context", "lanebytes", Context.SCRATCH_LANE_BYTES)}
@@ -179,7 +173,12 @@ entry:
   %wavebytes = mul i64 %lanebytes, {wave_size}
   %firstwave = mul i64 %slot, %waves
   br label %round
-round:
+"""
+
+
+def _run_each() -> str:
+    """Run each wave that is ready once."""
+    return f"""round:
   %rounds = phi i32 [ {_ROUNDS}, %entry ], [ %roundsleft, %again ], [ %rounds, %wakenext ]
   br label %each
 each:
@@ -204,7 +203,12 @@ run:
   %result = call i32 %wavefunction(ptr %vstate, ptr %context, i32 %resume)
   %failed = icmp eq i32 %result, {WAVE_STOPPED}
   br i1 %failed, label %finish, label %keep
-keep:
+"""
+
+
+def _run_noted() -> str:
+    """Note what the wave that ran waits for, look at the stop flag, and go on to the next wave."""
+    return f"""keep:
   %isend = icmp eq i32 %result, 0
   %flipped = xor i32 %result, {WAVE_YIELDED}
   %resumeid = and i32 %flipped, {~WAVE_WAITS}
@@ -228,7 +232,12 @@ eachnext:
   %vnext = add i64 %v, 1
   %morev = icmp ult i64 %vnext, %waves
   br i1 %morev, label %each, label %rounddone
-rounddone:
+"""
+
+
+def _run_again() -> str:
+    """Go round while waves run and move; else give way, or look at the barrier."""
+    return """rounddone:
   br i1 %rannext, label %again, label %barrier
 again:
   %roundsleft = sub i32 %rounds, 1
@@ -238,7 +247,12 @@ again:
 giveway:
   %giveway.result = select i1 %busynext, i32 0, i32 2
   ret i32 %giveway.result
-barrier:
+"""
+
+
+def _run_barrier() -> str:
+    """See whether all waves that have not ended wait at the same barrier."""
+    return """barrier:
   %b = phi i64 [ 0, %rounddone ], [ %bnext, %barriernext ]
   %id = phi i32 [ -1, %rounddone ], [ %idnext, %barriernext ]
   %gone = phi i64 [ -1, %rounddone ], [ %gonenext, %barriernext ]
@@ -262,7 +276,12 @@ barriernext:
 release:
   %none = icmp eq i32 %idnext, -1
   br i1 %none, label %groupdone, label %wakeup
-wakeup:
+"""
+
+
+def _run_wake() -> str:
+    """Begin an epoch, report a wave that ended early, and make all waves ready."""
+    return f"""wakeup:
 {_new_epoch()}
   %anygone = icmp sge i64 %gonenext, 0
   br i1 %anygone, label %unreached, label %wakefirst
@@ -285,7 +304,12 @@ wakenext:
   %unext = add i64 %u, 1
   %moreu = icmp ult i64 %unext, %waves
   br i1 %moreu, label %wakeall, label %round
-differ:
+"""
+
+
+def _run_end() -> str:
+    """Fault where barriers differ, and return."""
+    return f"""differ:
   %bsite = and i32 %bresume, {_WAITING - 1}
   %osite = and i32 %id, {_WAITING - 1}
   %osite64 = zext i32 %osite to i64
@@ -297,5 +321,16 @@ groupdone:
   ret i32 1
 finish:
   ret i32 -1
-}}
+"""
+
+
+def run_text(wave_size: int, attributes: str) -> str:
+    """Return `aj_run_group(context, slot)`: run the waves of a workgroup, each until it waits, gives way or ends.
+
+    The result is 1 when all have ended, 0 when others should run meanwhile, 2 when they should and all that ran only
+    wait for other waves, -1 when the launch is stopped.
+    """
+    return f"""
+define internal i32 @aj_run_group(ptr %context, i64 %slot) {attributes} {{
+{_run_entry(wave_size)}{_run_each()}{_run_noted()}{_run_again()}{_run_barrier()}{_run_wake()}{_run_end()}}}
 """
