@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from amdjit.array_places import ArrayArgument
-from amdjit.diagnostics.sanitizer import SanitizerReport, SanitizerWarning
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
 from amdjit.options import Environment
 from amdjit.sanitizing import ACTIVE, sanitize
 
@@ -61,3 +62,22 @@ def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
             if not report.is_error:
                 place = (report.file or "<kernel>", report.line or 1)
                 warnings.warn_explicit(report.render(), SanitizerWarning, *place)
+
+
+def launch_checked(
+    launch: Callable[[Request], tuple[tuple[SanitizerReport, ...], KernelFault | None]],
+    option: Sequence[str],
+    environment: Environment,
+    arrays: Sequence[ArrayArgument],
+) -> None:
+    """Launch with the checks that hold here and hand out what they find.
+
+    SanitizerError if they find errors, KernelFault for what stopped the launch.
+    """
+    settings = settings_for(option, environment)
+    reports, fault = launch(Request(settings.checks, settings.limit, tuple(arrays)))
+    publish(reports, settings)
+    if settings.raises and any(report.is_error for report in reports):
+        raise SanitizerError(reports) from fault
+    if fault is not None:
+        raise fault

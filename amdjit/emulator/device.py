@@ -94,6 +94,11 @@ class EmulatorDevice:
         return self._target
 
     @property
+    def environment(self) -> Environment:
+        """What the environment variables asked for when the device was made."""
+        return self._environment
+
+    @property
     def description(self) -> str:
         """One line for people."""
         limit = self._memory.limit

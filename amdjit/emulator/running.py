@@ -8,13 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.array_places import ArrayArgument
+from amdjit.check_settings import launch_checked
 from amdjit.code_object import CodeObject, Kernel, KernelArgument
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.kernarg import Extent
+from amdjit.emulator.loader import EmulatedFunction
+from amdjit.sanitizing import ACTIVE
 from amdjit.target import find_target
 
 Argument = NDArray[Any] | np.generic
+# Where an array lies on the device, and the argument's name.
+_Place = tuple[int, NDArray[Any], str]
+_Call = tuple[EmulatedFunction, Extent, Extent, int, bytearray]
 
 
 def run(
@@ -34,27 +41,39 @@ def run(
     grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous arrays, passed as
     pointers and updated in place, and NumPy scalars (those of structured types for structures by value), laid out as
     the code object's metadata says.
-    LaunchError for arguments that do not fit, KernelFault for what the kernel does wrong.
+    LaunchError for arguments that do not fit, KernelFault for what the kernel does wrong, SanitizerError for what
+    checks find where `amdjit.sanitize` or AMDJIT_SANITIZE asks for them.
     """
     target = find_target(CodeObject.read(code_object).target_name)
     assert target is not None
     device = device or EmulatorDevice(target, threads, time_limit)
     function = device.load(code_object).function(kernel)
-    places: list[tuple[int, NDArray[Any]]] = []
+    places: list[_Place] = []
     try:
         kernarg = _pack(device, function.kernel, args, places)
-        device.launch(function, _extent(grid), _extent(block), dynamic_lds, kernarg)
-        for address, array in places:
+        _launch(device, (function, _extent(grid), _extent(block), dynamic_lds, kernarg), places)
+        for address, array, _ in places:
             if array.flags.writeable:
                 device.copy_to_host(_bytes_of(array), address)
     finally:
-        for address, _ in places:
+        for address, *_ in places:
             device.free(address)
 
 
-def _pack(
-    device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], places: list[tuple[int, NDArray[Any]]]
-) -> bytearray:
+def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> None:
+    if not (ACTIVE.get() or device.environment.sanitize):
+        device.launch(*call)
+        return
+    arrays = [
+        ArrayArgument(
+            name, address, array.shape, array.strides, array.itemsize, str(array.dtype), array.flags.writeable
+        )
+        for address, array, name in places
+    ]
+    launch_checked(lambda request: device.launch_sanitized(*call, request), (), device.environment, arrays)
+
+
+def _pack(device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], places: list[_Place]) -> bytearray:
     wanted = kernel.metadata.explicit_arguments
     if len(wanted) != len(args):
         raise LaunchError(f"{kernel.name}: takes {len(wanted)} arguments, {len(args)} were given")
@@ -62,7 +81,7 @@ def _pack(
     kernarg = bytearray(end)
     for number, (argument, value) in enumerate(zip(wanted, args, strict=True), 1):
         try:
-            data = _argument_bytes(device, argument, value, places)
+            data = _argument_bytes(device, argument, value, argument.name or f"args[{number - 1}]", places)
         except LaunchError as error:
             name = f"{number} ({argument.name})" if argument.name else str(number)
             raise LaunchError(f"{kernel.name}: argument {name} {error}") from None
@@ -71,7 +90,7 @@ def _pack(
 
 
 def _argument_bytes(
-    device: EmulatorDevice, argument: KernelArgument, value: Argument, places: list[tuple[int, NDArray[Any]]]
+    device: EmulatorDevice, argument: KernelArgument, value: Argument, label: str, places: list[_Place]
 ) -> bytes:
     """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the argument's name."""
     if not isinstance(value, (np.ndarray, np.generic)):
@@ -92,7 +111,7 @@ def _argument_bytes(
     if not value.flags.c_contiguous:
         raise LaunchError("must be C-contiguous: numpy.ascontiguousarray copies")
     address = device.allocate(value.nbytes)
-    places.append((address, value))
+    places.append((address, value, label))
     device.copy_to_device(address, _bytes_of(value))
     return address.to_bytes(8, "little")
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from amdjit.array_places import ArrayArgument, place_of
-from amdjit.check_settings import Request, publish, settings_for
+from amdjit.check_settings import launch_checked
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.diagnostics.sanitizer import SanitizerError
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device, Extent, Function
@@ -26,14 +25,7 @@ def launch(
     handle: Any,
 ) -> None:
     """Run a kernel with checks. SanitizerError if they find errors, KernelFault for what stopped the launch."""
-    settings = settings_for(option, environment)
-    request = Request(settings.checks, settings.limit, tuple(arrays))
-    reports, fault = device.launch_sanitized(*call, request, handle)
-    publish(reports, settings)
-    if settings.raises and any(report.is_error for report in reports):
-        raise SanitizerError(reports) from fault
-    if fault is not None:
-        raise fault
+    launch_checked(lambda request: device.launch_sanitized(*call, request, handle), option, environment, arrays)
 
 
 def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequence[bool]) -> list[ArrayArgument]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from building import compile_source, device, missing_tools
 
+import amdjit
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator import run
 
@@ -77,3 +78,15 @@ def test_wrong_arguments_are_named_with_what_to_give(place: int, value: Any, mes
 def test_too_few_arguments_are_counted() -> None:
     with pytest.raises(LaunchError, match="widths: takes 9 arguments, 1 were given"):
         start(WIDTHS, "widths", [np.zeros(8)])
+
+
+def test_checks_that_are_asked_for_are_made() -> None:
+    source = '#include "common.h"\nKERNEL clash(GLOBAL u32 *x) { x[0] = __builtin_amdgcn_workitem_id_x() / 32; }\n'
+    x = np.zeros(4, np.uint32)
+    with (
+        pytest.raises(amdjit.SanitizerError, match=r"race/global.*store of args\[0\]\[0\]"),
+        amdjit.sanitize("race") as found,
+    ):
+        run(compile_source(source, "-O1"), "clash", 1, 64, [x], device=device())
+    assert {report.check for report in found.reports} == {"race"}
+    run(compile_source(source, "-O1"), "clash", 1, 64, [x], device=device())
