@@ -1,9 +1,10 @@
-"""Atomic read-modify-write operations on an element of an array in global memory or LDS.
+"""Atomic operations on an element of an array in global memory or LDS: reads, writes, read-modify-writes.
 
 `atomic.add(array, index, value, order="relaxed", scope="agent")` returns the old value. index: an int, or a tuple with
 one int an axis. order: relaxed, acquire, release, acq_rel, seq_cst. scope: system, agent (the whole device),
 workgroup, wavefront. Types: i32, u32, i64, u64, f32, f64, each where the operation has a meaning; f64 additions and
-float subtractions become a compare-and-swap loop on gfx12.
+float subtractions become a compare-and-swap loop on gfx12. `atomic.load` and `atomic.store` are for all numbers; what
+other waves write is seen by a `load`, in loops that wait for it, too: a plain read may be made once before the loop.
 
 Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and `ds_*_rtn_*`.
 """
@@ -11,15 +12,34 @@ Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `g
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, Order, Scope
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
-from amdjit.types import PointerPattern, Scalar, TypeVariable, bf16, f16, f32, f64, i32, i64, u32, u64, vector
+from amdjit.types import (
+    VOID,
+    Choice,
+    PointerPattern,
+    Scalar,
+    TypeVariable,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    vector,
+)
 
-__all__ = ["add", "add_pair", "and_", "cas", "dec", "exch", "inc", "max", "min", "or_", "sub", "xor"]
+__all__ = ["add", "add_pair", "and_", "cas", "dec", "exch", "inc", "load", "max", "min", "or_", "store", "sub", "xor"]
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))
@@ -29,6 +49,11 @@ INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
 F16_PAIR, BF16_PAIR = vector(f16, 2), vector(bf16, 2)
 F16_POINTER, BF16_POINTER = PointerPattern(f16, GLOBAL_AND_LDS), PointerPattern(bf16, GLOBAL_AND_LDS)
 UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
+ELEMENT = TypeVariable("T", (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64))
+ELEMENT_POINTER = PointerPattern(ELEMENT, GLOBAL_AND_LDS)
+# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and "store".
+LoadOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))]
+StoreOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))]
 
 
 def _emit_update(
@@ -58,6 +83,36 @@ def _emit_compare_exchange(
     context: EmitContext, pointer: Any, expected: Any, desired: Any, order: str, scope: str
 ) -> Any:
     return context.atomic_compare_exchange(pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+def _emit_load(context: EmitContext, pointer: Any, order: str, scope: str) -> Any:
+    return context.atomic_load(context.result_type, pointer, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+def _emit_store(context: EmitContext, pointer: Any, value: Any, order: str, scope: str) -> None:
+    context.atomic_store(context.types[1], pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+@intrinsic(Emit(_emit_load), isa="global_load", name="atomic.load")
+def _load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
+    """Read an element at once, as other waves wrote it (LLVM `load atomic`)."""
+
+
+@device_function
+def load(array, index, order="relaxed", scope="agent"):
+    """Read an element at once, as other waves wrote it; it is read anew in each round of a loop."""
+    return _load(address_of(array, index), order, scope)
+
+
+@intrinsic(Emit(_emit_store), isa="global_store", name="atomic.store")
+def _store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: Scope) -> VOID:
+    """Write an element at once, for other waves to read (LLVM `store atomic`)."""
+
+
+@device_function
+def store(array, index, value, order="relaxed", scope="agent"):
+    """Write an element at once, for other waves to read."""
+    _store(address_of(array, index), value, order, scope)
 
 
 @intrinsic(_update("add", float="fadd"), isa="global_atomic_add", name="atomic.add")

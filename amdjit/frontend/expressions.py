@@ -189,8 +189,9 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
 
 
 def _similar(owner: object, name: str) -> str:
-    close = difflib.get_close_matches(name, dir(owner), n=1)
-    return f"did you mean `{close[0]}`?" if close else "check the name's spelling"
+    names = [known for known in dir(owner) if not known.startswith("_")]
+    close = difflib.get_close_matches(name, names, n=1) or [known for known in names if name in known]
+    return f"did you mean {' or '.join(f'`{known}`' for known in close[:3])}?" if close else "check the name's spelling"
 
 
 def _refuse(expression: str, remedy: str) -> ExpressionHandler:
