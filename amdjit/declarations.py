@@ -369,7 +369,7 @@ def intrinsic(
         if not isinstance(result, Type):
             raise TypeError(f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)")
         return Intrinsic(
-            name=name or function.__name__,
+            name=name or function.__name__.lstrip("_"),
             parameters=parameters,
             result=result,
             lowering=lowering,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from amdjit.diagnostics.errors import CompileError
 from amdjit.diagnostics.span import Span
+
+_LIBRARY = Path(__file__).parent.parent / "intrinsics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,30 @@ class Diagnostic:
     def render(self) -> str:
         """Return the text that people read."""
         lines = [f"error[{self.code}]: {self.title}"]
-        if self.span is not None:
-            lines += excerpt(self.span, self.label)
-        for name, span in self.calls:
-            lines.append(f"  = called from {name} at {span}: {span.source.line(span.line).strip()}")
+        own = self._calls_of_the_user()
+        if own == len(self.calls):
+            lines += excerpt(self.span, self.label) if self.span is not None else []
+        else:
+            lines += excerpt(self.calls[own][1], "in this call")
+        for name, span in self.calls[:own]:
+            lines.append(f"  = called from {name} at {_line_at(span)}")
+        within = [span for _, span in self.calls[own + 1 :]] + [self.span]
+        for span in within if own < len(self.calls) else ():
+            lines.append(f"  = in {_line_at(span)}" if span is not None else "")
         lines.append(f"  = help: {self.help}")
         return "\n".join(lines)
+
+    def _calls_of_the_user(self) -> int:
+        """Count the calls that lead to the place to show: that of a call of amdjit's library, not one inside of it."""
+        spans = (*(span for _, span in self.calls), self.span)
+        own = len(self.calls)
+        while own > 0 and (span := spans[own]) is not None and Path(span.file).is_relative_to(_LIBRARY):
+            own -= 1
+        return own
+
+
+def _line_at(span: Span) -> str:
+    return f"{span}: {span.source.line(span.line).strip()}"
 
 
 def in_source_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

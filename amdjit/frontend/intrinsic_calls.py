@@ -207,7 +207,8 @@ def _resolve_variables(
         joined = common_type(found[variable], type) if variable in found else type
         chosen = None if joined is None else _constraint(variable, joined)
         if chosen is None:
-            raise _mismatch(builder, intrinsic, parameter, found.get(variable, variable), value, place)
+            expected = parameter.type if isinstance(parameter.type, PointerPattern) else found.get(variable, variable)
+            raise _mismatch(builder, intrinsic, parameter, expected, value, place)
         found[variable] = chosen
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable = parameter.type if isinstance(parameter.type, TypeVariable) else None
