@@ -71,9 +71,8 @@ class Diagnostic:
             lines += excerpt(self.calls[own][1], "in this call")
         for name, span in self.calls[:own]:
             lines.append(f"  = called from {name} at {_line_at(span)}")
-        within = [span for _, span in self.calls[own + 1 :]] + [self.span]
-        for span in within if own < len(self.calls) else ():
-            lines.append(f"  = in {_line_at(span)}" if span is not None else "")
+        for place in (*(span for _, span in self.calls), self.span)[own + 1 :]:
+            lines += [f"  = in {_line_at(place)}"] if place is not None else []
         lines.append(f"  = help: {self.help}")
         return "\n".join(lines)
 
