@@ -14,18 +14,9 @@ Source: rocWMMA 1.x, rocwmma_coop.hpp.
 from __future__ import annotations
 
 from amdjit.declarations import Compilation, Refused, compile_time, device_function
+from amdjit.intrinsics.matrix.blocks import load_blocks, store_blocks
 from amdjit.intrinsics.matrix.kinds import FragmentKind
-from amdjit.intrinsics.matrix.memory import (
-    access_of,
-    first_along,
-    load_block,
-    place_of,
-    put_registers,
-    registers,
-    store_block,
-)
-from amdjit.intrinsics.matrix.memory import static_range as _static_range
-from amdjit.intrinsics.wave import lane_id
+from amdjit.intrinsics.matrix.memory import access_of
 
 
 @compile_time
@@ -40,32 +31,19 @@ def _share(compilation: Compilation, kind: FragmentKind, wave_count: object) -> 
 
 
 @device_function
-def load_matrix_coop_sync(fragment, array, index, wave_index, wave_count, ld=None, layout=None):
+def load_matrix_coop_sync(fragment, array, index, wave_index, wave_count, ld=None, layout=None, clip=None):
     """Read a wave's share of the fragment; wave_index: 0 to wave_count - 1, the same in all lanes of a wave.
 
     The other arguments are those of `load_matrix_sync`.
     """
-    kind = fragment.kind
-    access = access_of("load_matrix_coop_sync", kind, array, index, ld, layout)
-    place, pitch = place_of(access, index, ld)
-    lane = lane_id()
-    for number in _static_range(_share(kind, wave_count)):
-        block = number * wave_count + wave_index
-        across = 16 * (block // kind.blocks_along) + lane % 16
-        along = kind.depth * (block % kind.blocks_along) + first_along(kind, lane)
-        put_registers(fragment, number, load_block(kind, access, array, place, pitch, across, along))
+    turn = wave_index, wave_count, _share(fragment.kind, wave_count)
+    access = access_of("load_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
+    load_blocks(fragment, access, array, index, ld, clip, turn)
 
 
 @device_function
-def store_matrix_coop_sync(array, fragment, index, wave_index, wave_count, ld=None, layout=None):
+def store_matrix_coop_sync(array, fragment, index, wave_index, wave_count, ld=None, layout=None, clip=None):
     """Write a wave's share of the fragment, as `load_matrix_coop_sync` with the same waves has read it."""
-    kind = fragment.kind
-    access = access_of("store_matrix_coop_sync", kind, array, index, ld, layout)
-    place, pitch = place_of(access, index, ld)
-    lane = lane_id()
-    for number in _static_range(_share(kind, wave_count)):
-        block = number * wave_count + wave_index
-        across = 16 * (block // kind.blocks_along) + lane % 16
-        along = kind.depth * (block % kind.blocks_along) + first_along(kind, lane)
-        values = registers(fragment, number, kind.memory_type)
-        store_block(kind, access, array, place, pitch, across, along, values)
+    turn = wave_index, wave_count, _share(fragment.kind, wave_count)
+    access = access_of("store_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
+    store_blocks(array, fragment, access, index, ld, clip, turn)

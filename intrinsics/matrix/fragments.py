@@ -6,7 +6,9 @@
     matrix.mma_sync(acc, a, b, acc)
     matrix.store_matrix_sync(D, acc, (row, column))
 
-All lanes of a wave must reach each call together. m, n and k are any multiples of 16; `mma_sync` multiplies all blocks.
+All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m, n or k is no
+multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds nothing to products, and stores
+write only what the matrix has. So what is done to `x[i]` of a partial A or B must leave 0 as it is.
 Which lane holds which element is not part of the interface: `x[i]` is for what is done to all elements alike.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
@@ -18,22 +20,12 @@ from typing import Any, NamedTuple
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
+from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind, product_of
-from amdjit.intrinsics.matrix.memory import (
-    access_of,
-    first_along,
-    load_block,
-    place_of,
-    put_registers,
-    registers,
-    store_block,
-)
-from amdjit.intrinsics.matrix.memory import (
-    static_range as _static_range,
-)
+from amdjit.intrinsics.matrix.memory import access_of, put_registers, registers
+from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.intrinsics.wave import lane_id
-from amdjit.types import i32
+from amdjit.types import i32, u8
 
 matrix_a, matrix_b, accumulator = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
@@ -57,8 +49,9 @@ class Fragment(NamedTuple):
 def fragment(use, m, n, k, dtype, layout=None):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
-    use: `matrix_a`, `matrix_b` or `accumulator`. m, n, k: multiples of 16, known when compiling. dtype: the elements'
-    type, `matrix.i4` and `matrix.u4` for 4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
+    use: `matrix_a`, `matrix_b` or `accumulator`. m, n, k: known when compiling, of any size: what is no multiple of 16
+    (4-bit elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4`
+    for 4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout)
     return Fragment(kind, local.array(kind.size, kind.item))
@@ -66,46 +59,38 @@ def fragment(use, m, n, k, dtype, layout=None):
 
 @device_function
 def fill_fragment(fragment, value):
-    """Set all elements to a value, converted to their type."""
+    """Set all elements to a value, converted to their type, and the padding of a partial fragment to 0."""
     kind = fragment.kind
-    item = i32(value & 15) * i32(0x11111111) if kind.is_nibble else kind.item(value)
-    for i in _static_range(kind.size):
-        fragment.x[i] = item
+    if kind.is_partial:
+        fill_blocks(fragment, u8((value & 15) * 17) if kind.is_nibble else kind.item(value))
+    else:
+        item = i32(value & 15) * i32(0x11111111) if kind.is_nibble else kind.item(value)
+        for i in _static_range(kind.size):
+            fragment.x[i] = item
 
 
 @device_function
-def load_matrix_sync(fragment, array, index=None, ld=None, layout=None):
-    """Read the fragment's part of a matrix, in global memory or LDS.
+def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=None):
+    """Read the fragment's part of a matrix, in global memory or LDS; the padding of a partial fragment becomes 0.
 
     array: of one axis, then index is the offset of the first element and ld the distance from one row (row_major) or
     column (col_major) to the next, in elements; with ld alone the offset is 0. Of two axes, then index is the first
     element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
     two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
+    clip: nothing behind an edge is read, elements there become 0. True: the edge is the end of the array's axes;
+    (rows, columns): how many the matrix has from the fragment's first element on, of 4-bit elements along k the bytes;
+    no matter if there are more than the fragment's, none, or less than none. The first element's index is not negative.
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
-    kind = fragment.kind
-    access = access_of("load_matrix_sync", kind, array, index, ld, layout)
-    place, pitch = place_of(access, index, ld)
-    lane = lane_id()
-    for i in _static_range(kind.blocks_across):
-        for j in _static_range(kind.blocks_along):
-            across, along = 16 * i + lane % 16, kind.depth * j + first_along(kind, lane)
-            values = load_block(kind, access, array, place, pitch, across, along)
-            put_registers(fragment, i * kind.blocks_along + j, values)
+    access = access_of("load_matrix_sync", fragment.kind, array, index, ld, layout, clip)
+    load_blocks(fragment, access, array, index, ld, clip, (0, 1, fragment.kind.blocks))
 
 
 @device_function
-def store_matrix_sync(array, fragment, index=None, ld=None, layout=None):
-    """Write the fragment's part of a matrix; the arguments are those of `load_matrix_sync`."""
-    kind = fragment.kind
-    access = access_of("store_matrix_sync", kind, array, index, ld, layout)
-    place, pitch = place_of(access, index, ld)
-    lane = lane_id()
-    for i in _static_range(kind.blocks_across):
-        for j in _static_range(kind.blocks_along):
-            across, along = 16 * i + lane % 16, kind.depth * j + first_along(kind, lane)
-            values = registers(fragment, i * kind.blocks_along + j, kind.memory_type)
-            store_block(kind, access, array, place, pitch, across, along, values)
+def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=None):
+    """Write the fragment's part of a matrix, without padding; the arguments are those of `load_matrix_sync`."""
+    access = access_of("store_matrix_sync", fragment.kind, array, index, ld, layout, clip)
+    store_blocks(array, fragment, access, index, ld, clip, (0, 1, fragment.kind.blocks))
 
 
 @device_function

@@ -46,7 +46,11 @@ _SIGNED = (i8, Nibble.I4)
 
 @dataclass(frozen=True)
 class FragmentKind:
-    """A fragment's parameters. m, n, k: of the product that it is part of, in elements."""
+    """A fragment's parameters. m, n, k: of the product that it is part of, in elements.
+
+    Registers hold whole blocks of 16 by `depth`. Where m, n or k is no multiple, the rest of the last blocks is
+    padding: not in memory, and 0.
+    """
 
     use: Use
     m: int
@@ -75,17 +79,27 @@ class FragmentKind:
         """Extent along of what one instruction takes."""
         if self.use is Use.ACCUMULATOR:
             return 16
-        return 32 if isinstance(self.dtype, Nibble) and self.k % 32 == 0 else 16
+        return 32 if isinstance(self.dtype, Nibble) and _whole(self.k, 16) % 32 == 0 else 16
 
     @property
     def blocks_across(self) -> int:
         """16 by `depth` blocks side by side."""
-        return self.across // 16
+        return _whole(self.across, 16) // 16
 
     @property
     def blocks_along(self) -> int:
         """16 by `depth` blocks below each other."""
-        return self.along // self.depth
+        return _whole(self.along, self.depth) // self.depth
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the whole fragment; number n is n % blocks_along along, n // blocks_along across."""
+        return self.blocks_across * self.blocks_along
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some of the elements in the registers are padding."""
+        return self.across % 16 > 0 or self.along % self.depth > 0
 
     @property
     def lanes(self) -> int:
@@ -116,6 +130,11 @@ class FragmentKind:
         return isinstance(self.dtype, Nibble)
 
     @property
+    def unit(self) -> int:
+        """Elements that share an item of memory."""
+        return 2 if self.is_nibble else 1
+
+    @property
     def item(self) -> Scalar:
         """The type of the items of `x`: elements, or words of eight 4-bit elements."""
         return i32 if isinstance(self.dtype, Nibble) else self.dtype
@@ -133,7 +152,12 @@ class FragmentKind:
     @property
     def size(self) -> int:
         """Items that a lane holds of the whole fragment."""
-        return self.items * self.blocks_across * self.blocks_along
+        return self.items * self.blocks
+
+
+def _whole(extent: int, block: int) -> int:
+    """Return an extent with the padding of its last block."""
+    return -(-extent // block) * block
 
 
 def type_name(dtype: Any) -> str:
@@ -156,8 +180,10 @@ def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dt
     if not is_element or (isinstance(dtype, Nibble) and use is Use.ACCUMULATOR):
         raise Refused(f"{use.value} holds no {type_name(dtype)}", "give a type such as f16, f32, i8 or matrix.i4")
     for name, extent in (("m", m), ("n", n), ("k", k)):
-        if not isinstance(extent, int) or isinstance(extent, bool) or extent < 16 or extent % 16:
-            raise Refused(f"{name} is {extent!r}", "m, n and k of a fragment are multiples of 16")
+        if not isinstance(extent, int) or isinstance(extent, bool) or extent < 1:
+            raise Refused(f"{name} is {extent}", "m, n and k of a fragment are positive and known when compiling")
+    if isinstance(dtype, Nibble) and k % 2:
+        raise Refused(f"k is {k}, and two neighbours of k share a byte", "give an even k")
     return FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size)
 
 
@@ -193,7 +219,7 @@ def product_of(compilation: Compilation, d: FragmentKind, a: FragmentKind, b: Fr
     builtin = getattr(amdgcn, instruction.name)
     types = [_first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None]
     return Product(
-        builtin, d.m // 16, d.n // 16, a.blocks_along, instruction.is_integer,
+        builtin, a.blocks_across, b.blocks_across, a.blocks_along, instruction.is_integer,
         a.dtype in _SIGNED, b.dtype in _SIGNED, *types,
     )  # fmt: skip
 

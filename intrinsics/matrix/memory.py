@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from amdjit.declarations import Compilation, Form, Refused, SpecialForm, compile_time, device_function
@@ -13,6 +14,14 @@ bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")
 
 
+class Edge(Enum):
+    """Where an access ends: with the fragment, with the array as well, or with a pair of rows and columns as well."""
+
+    FRAGMENT = "fragment"
+    ARRAY = "array"
+    GIVEN = "given"
+
+
 @dataclass(frozen=True)
 class Access:
     """How an array is read or written for a fragment.
@@ -20,17 +29,19 @@ class Access:
     is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has rows of its own.
     has_place: whether an index is given; else the first element is meant, and for one axis the index is ld.
     alignment: bytes that the addresses of wide accesses are multiples of, None: the size of the vector.
+    edge: what is clipped beside the padding of a partial fragment.
     """
 
     is_wide: bool
     two_axes: bool
     has_place: bool
     alignment: int | None
+    edge: Edge
 
 
 @compile_time
 def access_of(
-    compilation: Compilation, function: str, kind: FragmentKind, array: Any, index: Any, ld: Any, layout: Any
+    compilation: Compilation, function: str, kind: FragmentKind, array: Any, index: Any, ld: Any, layout: Any, clip: Any
 ) -> Access:
     """Check an access. What is known at run time only comes as its type. Refused where it does not fit."""
     if not isinstance(array, Array):
@@ -49,7 +60,23 @@ def access_of(
     _check_place(function, array, index, ld)
     two_axes = array.ndim == 2
     has_place = index is not None and (two_axes or ld is not None)
-    return Access(is_wide, two_axes, has_place, _alignment(kind, array, ld if has_place else index))
+    alignment = _alignment(kind, array, ld if has_place else index)
+    return Access(is_wide, two_axes, has_place, alignment, _edge(array, clip))
+
+
+def _edge(array: Array, clip: Any) -> Edge:
+    if clip is None or clip is False:
+        return Edge.FRAGMENT
+    if isinstance(clip, tuple) and len(clip) == 2 and all(map(_is_integer, clip)):
+        return Edge.GIVEN
+    if clip is not True:
+        raise Refused(
+            f"clip is {clip}", "write clip=True, or how many rows and columns there are: clip=(rows, columns)"
+        )
+    if array.ndim != 2:
+        remedy = "write how many rows and columns there are from the first element on: clip=(rows, columns)"
+        raise Refused("an array of one axis does not tell where the matrix ends", remedy)
+    return Edge.ARRAY
 
 
 def _layout(kind: FragmentKind, layout: Any) -> DataLayout:

@@ -12,8 +12,8 @@ import pytest
 from fragment_kernels import COL, ROW, in_memory, limits, numpy_type, product_kernel
 
 import amdjit
-from amdjit import f16x8, f32x8, shared, static_range, threadIdx
-from amdjit.intrinsics import amdgcn, matrix, wave
+from amdjit import f16x8, shared, static_range, threadIdx
+from amdjit.intrinsics import matrix
 from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 TYPES = [
@@ -215,42 +215,6 @@ def test_results_chain_into_the_next_product_without_exchange_of_lanes() -> None
     np.testing.assert_array_equal(out, second.astype(int) @ (first.astype(int) @ x.astype(int)))
     code = mlp.compile(f16[:, :], f16[:, :], f16[:, :], f32[:, :]).asm
     assert not re.search(r"^\s(ds_|v_permlane|.*dpp|scratch_)", code, re.MULTILINE)
-
-
-def instructions(asm: str) -> list[str]:
-    """Return a kernel's instructions, without labels, comments and directives."""
-    lines = (line.split(";")[0].strip() for line in asm.split("s_endpgm")[0].splitlines())
-    return [line for line in lines if line and not line.startswith(".") and not line.endswith(":")]
-
-
-def test_the_code_is_that_of_the_instructions_by_hand() -> None:
-    @amdjit.kernel(block=32)
-    def by_fragments(a, b, d):
-        left = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)
-        right = matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major)
-        total = matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major)
-        matrix.fill_fragment(total, 0.0)
-        for k in range(0, a.shape[1], 16):
-            matrix.load_matrix_sync(left, a, (0, k))
-            matrix.load_matrix_sync(right, b, (0, k))
-            matrix.mma_sync(total, left, right, total)
-        matrix.store_matrix_sync(d, total)
-
-    @amdjit.kernel(block=32)
-    def by_hand(a, b, d):
-        row, first = wave.lane_id() % 16, 8 * (wave.lane_id() // 16 % 2)
-        total = f32x8()
-        for k in range(0, a.shape[1], 16):
-            left = a.load((row, k + first), 8, 2)
-            right = b.load((row, k + first), 8, 2)
-            total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, right, total)
-        d.store((row, first), total, 4)
-
-    signature = (f16[:, :], f16[:, :], f32[:, :])
-    found, expected = (instructions(kernel.compile(*signature).asm) for kernel in (by_fragments, by_hand))
-    assert found == [line.replace("by_hand", "by_fragments") for line in expected]
-    assert sum("v_wmma" in line for line in found) == 1
-    assert sum("global_load_b128" in line for line in found) == 2
 
 
 def test_many_accumulators_stay_in_registers() -> None:

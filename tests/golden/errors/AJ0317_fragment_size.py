@@ -1,4 +1,4 @@
-"""What is refused: a fragment that is no multiple of 16."""
+"""What is refused: a fragment of no elements."""
 
 import amdjit
 from amdjit import f16, f32
@@ -7,7 +7,7 @@ from amdjit.intrinsics import matrix
 
 @amdjit.kernel
 def product(d: f32[:, :]):
-    a = matrix.fragment(matrix.matrix_a, 16, 16, 8, f16, matrix.row_major)
+    a = matrix.fragment(matrix.matrix_a, 16, 16, 0, f16, matrix.row_major)
     matrix.fill_fragment(a, 1)
 
 

@@ -1,0 +1,118 @@
+"""The fragment layer costs nothing: kernels over fragments become the code of the same kernels by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import amdjit
+from amdjit import f32x4, f32x8, shared
+from amdjit.intrinsics import amdgcn, matrix, wave
+from amdjit.types import f16, f32
+
+
+def instructions(asm: str) -> list[str]:
+    """Return a kernel's instructions, without labels, comments and directives."""
+    lines = (line.split(";")[0].strip() for line in asm.split("s_endpgm")[0].splitlines())
+    return [line for line in lines if line and not line.startswith(".") and not line.endswith(":")]
+
+
+def check_same(by_fragments: Any, by_hand: Any, *signature: Any) -> list[str]:
+    """Compare two kernels instruction by instruction, but for their names; return them."""
+    found, expected = (instructions(kernel.compile(*signature).asm) for kernel in (by_fragments, by_hand))
+    assert found == [line.replace("by_hand", "by_fragments") for line in expected]
+    return found
+
+
+MATRICES = (f16[:, :], f16[:, :], f32[:, :])
+
+
+@pytest.mark.parametrize("clip", [None, (16, 16), (40, 99)], ids=str)
+def test_products_are_those_of_the_instructions_by_hand(clip: Any) -> None:
+    """Edges that are known and behind the fragment's cost nothing either."""
+
+    @amdjit.kernel(block=32)
+    def by_fragments(a, b, d):
+        left = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)
+        right = matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major)
+        total = matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major)
+        matrix.fill_fragment(total, 0.0)
+        for k in range(0, a.shape[1], 16):
+            matrix.load_matrix_sync(left, a, (0, k), clip=clip)
+            matrix.load_matrix_sync(right, b, (0, k), clip=clip)
+            matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d, total, clip=clip)
+
+    @amdjit.kernel(block=32)
+    def by_hand(a, b, d):
+        row, first = wave.lane_id() % 16, 8 * (wave.lane_id() // 16 % 2)
+        total = f32x8()
+        for k in range(0, a.shape[1], 16):
+            left = a.load((row, k + first), 8, 2)
+            right = b.load((row, k + first), 8, 2)
+            total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, right, total)
+        d.store((row, first), total, 4)
+
+    found = check_same(by_fragments, by_hand, *MATRICES)
+    assert sum("v_wmma" in line for line in found) == 1
+    assert sum("global_load_b128" in line for line in found) == 2
+
+
+def test_products_in_wave64_are_those_of_the_instructions_by_hand() -> None:
+    @amdjit.kernel(block=64, wave_size=64)
+    def by_fragments(a, b, d):
+        left = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)
+        right = matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major)
+        total = matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major)
+        matrix.fill_fragment(total, 0.0)
+        for k in range(0, a.shape[1], 16):
+            matrix.load_matrix_sync(left, a, (0, k))
+            matrix.load_matrix_sync(right, b, (0, k))
+            matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d, total)
+
+    @amdjit.kernel(block=64, wave_size=64)
+    def by_hand(a, b, d):
+        total = f32x4()
+        for k in range(0, a.shape[1], 16):
+            lane = wave.lane_id()
+            row, first = lane % 16, 4 * (lane // 16 % 2) + 8 * (lane // 32)
+            left = a.load((row, k + first), 4, 2)
+            right = b.load((row, k + first), 4, 2)
+            total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(left, right, total)
+        lane = wave.lane_id()
+        d.store((lane % 16, 8 * (lane // 16 % 2) + 4 * (lane // 32)), total, 4)
+
+    found = check_same(by_fragments, by_hand, *MATRICES)
+    assert sum("v_wmma" in line for line in found) == 1
+
+
+def test_edges_of_lds_tiles_that_are_known_cost_nothing() -> None:
+    def kernel(clip: Any) -> Any:
+        @amdjit.kernel(block=32)
+        def copy(a, d):
+            tile = shared.array((64, 32), f16)
+            part = matrix.fragment(matrix.matrix_a, 64, 16, 32, f16, matrix.row_major)
+            matrix.load_matrix_sync(part, a)
+            matrix.store_matrix_sync(tile, part, clip=clip)
+            matrix.synchronize_workgroup()
+            matrix.load_matrix_sync(part, tile, (0, 0), clip=clip)
+            matrix.store_matrix_sync(d, part)
+
+        return copy
+
+    check_same(kernel(True), kernel(None), f16[:, :], f16[:, :])
+
+
+def test_a_clipped_tile_that_lies_inside_takes_one_branch_more() -> None:
+    @amdjit.kernel(block=32)
+    def load(a, d):
+        part = matrix.fragment(matrix.matrix_a, 64, 16, 32, f16, matrix.row_major)
+        matrix.load_matrix_sync(part, a, (64 * amdjit.blockIdx.x, 0), clip=True)
+        matrix.store_matrix_sync(d, part)
+
+    code = instructions(load.compile(f16[:, :], f16[:, :]).asm)
+    whole = max(index for index, line in enumerate(code) if line.startswith("global_load_b128"))
+    assert sum(line.startswith("global_load_b128") for line in code[whole - 40 :]) >= 8
+    assert not any(line.startswith(("v_cmp", "v_cndmask")) for line in code[whole - 7 :])
