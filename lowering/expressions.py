@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from amdjit.lowering.memory import (
     Index,
     allocate,
     allocate_dynamic,
+    base_address,
     element_address,
     load,
     record_view,
@@ -27,6 +29,7 @@ from amdjit.lowering.reports import calls_behind, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
 from amdjit.tree.record_views import RecordView
 from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
 
@@ -62,8 +65,16 @@ def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Stor
         return element_address(state.builder, array, known)
     if array.type.layout is Layout.STRIDED:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
+    if isinstance(node.array, Based):
+        return element_address(state.builder, array, [_index(state, index) for index in indices], keeps_apart=True)
     last, constant = split_constant(indices[-1])
     return element_address(state.builder, array, [_index(state, index) for index in (*indices[:-1], last)], constant)
+
+
+def _based(state: FunctionState, node: Based) -> Any:
+    array = evaluate(state, node.array)
+    starts = [_index(state, start) for start in node.starts]
+    return replace(array, pointer=base_address(state.builder, array, starts))
 
 
 def _index(state: FunctionState, node: tree.Expression) -> Index:
@@ -272,6 +283,7 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.View: _view,
         tree.AllocateArray: _allocate_array,
         tree.Load: _load,
+        Based: _based,
         RecordView: _record_view,
         tree.AddressOf: _address_of,
         tree.CallIntrinsic: _call_intrinsic,

@@ -11,10 +11,20 @@ from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
-from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, memory_type, pointer_to
+from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, mangled, memory_type, pointer_to
 from amdjit.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
 
-__all__ = ["allocate", "allocate_dynamic", "element_address", "load", "record_view", "store", "stride_of", "view"]
+__all__ = [
+    "allocate",
+    "allocate_dynamic",
+    "base_address",
+    "element_address",
+    "load",
+    "record_view",
+    "store",
+    "stride_of",
+    "view",
+]
 
 Index = tuple[Any, Scalar]
 
@@ -27,10 +37,13 @@ _UNSIGNED = ("nuw", "nsw")
 _DYNAMIC_LDS = "amdjit.dynamic_lds"
 
 
-def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index], constant: int = 0) -> Any:
+def element_address(
+    builder: Builder, array: ArrayValue, indices: Sequence[Index], constant: int = 0, keeps_apart: bool = False
+) -> Any:
     """Return the address of the element that is `constant` behind the indices; each index comes with its type.
 
     No index is negative, the last one together with the constant. A strided array without rows takes no constant.
+    keeps_apart: whether the array's address is not to be mixed with the indices.
 
     Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
     LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Elsewhere the offset counts
@@ -50,11 +63,33 @@ def element_address(builder: Builder, array: ArrayValue, indices: Sequence[Index
     else:
         offset = _flat_offset(builder, array, resized, constant != 0)
         offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
+    if keeps_apart and offset.type == I32 and not isinstance(offset, Literal):
+        offset = _kept_apart(builder, offset)
     if narrow and not short_pointer:
         offset = _extend(builder, offset, signed)
     if isinstance(offset, Literal) and offset.text == "0":
         return array.pointer
     return builder.offset(array.pointer, offset, unit, "inbounds" if signed else "inbounds nuw")
+
+
+def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -> Any:
+    """Return the address of an element, which LLVM does not mix with what is added to it: see `keeps_apart`.
+
+    LLVM's loop passes would add what does not change in a loop first, that is the lanes' part, and then each base with
+    64-bit vector additions. LLVM language reference, "llvm.strip.invariant.group": another name of the same address.
+    """
+    pointer = element_address(builder, array, starts)
+    return builder.invoke_name(f"llvm.strip.invariant.group.{mangled(pointer.type)}", pointer.type, [pointer])
+
+
+def _kept_apart(builder: Builder, offset: Any) -> Any:
+    """Return an offset that LLVM's passes take for another one each time, down to instruction selection.
+
+    They would extend one that a loop does not change in front of the loop, where instruction selection does not see that
+    it has 32 bits. LLVM language reference, "llvm.annotation": the call is its first operand.
+    """
+    nothing = Literal(pointer_to(AddressSpace.GLOBAL), "null")
+    return builder.invoke_name("llvm.annotation.i32.p1", I32, [offset, nothing, nothing, literal(I32, 0)])
 
 
 def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:

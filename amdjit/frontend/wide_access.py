@@ -1,4 +1,8 @@
-"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once."""
+"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once.
+
+`base` is a part of the index that is the same in all lanes of a wave: its place stays in scalar registers then, and one
+vector register with what differs between lanes does for many accesses.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import ast
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert
+from amdjit.frontend.effects import depends_on_memory
 from amdjit.frontend.forms import Arguments, constant_integer
 from amdjit.frontend.reports import index_check
 from amdjit.frontend.subscripts import element_indices
 from amdjit.frontend.values import CompileTime, Method, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Layout, Record, Scalar, Vector, boolean, i32
+from amdjit.tree.bases import Based
+from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, boolean, i32, i64
 
 Indices = tuple[tree.Expression, ...]
 
@@ -28,9 +34,12 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
             codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
             remedy=f"its elements {what}: index it, `a[i]`",
         )  # fmt: skip
-    names = ("index", "width" if method.name == "load" else "vector", "alignment")
-    index, second, known = arguments.exactly(builder, node, f"array.{method.name}", names, optional=1)
+    names = ("index", "width" if method.name == "load" else "vector", "alignment", "base")
+    index, second, known, base = arguments.exactly(builder, node, f"array.{method.name}", names, optional=2)
     indices = element_indices(builder, array, array.type, index, node)
+    if base != CompileTime(None):
+        array, indices = _based(builder, array, indices, base, node)
+        assert isinstance(array.type, Array)
     if method.name == "load":
         width = constant_integer(builder, second, node, "the width of a load")
         vector = _wide(builder, array.type, width, node)
@@ -58,6 +67,29 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
         alignment = _alignment(builder, array.type, known, node)
         builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, alignment, check=check))
     return CompileTime(None)
+
+
+def _based(
+    builder: FunctionBuilder, array: tree.Expression, indices: Indices, base: Value, node: ast.Call
+) -> tuple[tree.Expression, Indices]:
+    """Count the indices from a base on; where that saves nothing, or a check needs the whole index, add it."""
+    kind = array.type
+    assert isinstance(kind, Array)
+    # Python evaluates the index first.
+    indices = tuple(_held(builder, index, node) if depends_on_memory(index) else index for index in indices)
+    starts = element_indices(builder, array, kind, base, node)
+    is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
+    if is_global and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
+        return Based(builder.span(node), kind, array, starts), indices
+    return array, tuple(_sum(builder, start, index, node) for start, index in zip(starts, indices, strict=True))
+
+
+def _sum(builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.Call) -> tree.Expression:
+    """Add two parts of an index, exactly where it is checked."""
+    wide = builder.session.limits.bounds_check or i64 in (left.type, right.type)
+    type = i64 if wide else i32
+    parts = convert(builder, left, type, node), convert(builder, right, type, node)
+    return tree.Binary(builder.span(node), type, tree.BinaryOperator.ADD, *parts, no_wrap=True)
 
 
 def _alignment(builder: FunctionBuilder, array: Array, given: Value, node: ast.Call) -> int:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
 from amdjit.tree.record_views import RecordView
 
 __all__ = ["print_expression", "print_function", "print_program"]
@@ -200,6 +201,7 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.Compare: _compare,
         tree.Logical: _logical,
         tree.Conditional: _conditional,
+        Based: lambda node: f"{print_expression(node.array)} from [{_list(node.starts)}]",
         RecordView: lambda node: _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}",
         tree.Convert: lambda node: f"{node.type}({print_expression(node.operand)})",
         tree.Bitcast: lambda node: f"bitcast({print_expression(node.operand)}, {node.type})",

@@ -15,6 +15,7 @@ from amdjit.tree.checking import check_view
 from amdjit.tree.checking import fail as _fail
 from amdjit.tree.checking import same as _same
 from amdjit.tree.operators import BinaryOperator
+from amdjit.tree import bases
 from amdjit.tree.record_views import RecordView, fits
 from amdjit.types import (
     VOID,
@@ -360,6 +361,7 @@ class _Checker:
             tree.View: _view,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
+            bases.Based: lambda self, node: _check(bases.fits(node, self.expression), node, "no place in the array"),
             RecordView: lambda self, node: _check(fits(node, self.expression), node, "not a part of the array"),
             tree.AddressOf: _address_of,
             tree.CallIntrinsic: _call_intrinsic,
