@@ -85,7 +85,7 @@ def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -
 def _kept_apart(builder: Builder, offset: Any) -> Any:
     """Return an offset that LLVM's passes take for another one each time, down to instruction selection.
 
-    They would extend one that a loop does not change in front of the loop, where instruction selection does not see that
+    They would extend one that a loop does not change before the loop, where instruction selection does not see that
     it has 32 bits. LLVM language reference, "llvm.annotation": the call is its first operand.
     """
     nothing = Literal(pointer_to(AddressSpace.GLOBAL), "null")

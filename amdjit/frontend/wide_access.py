@@ -27,26 +27,26 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
     """`array.load(index, width)` and `array.store(index, vector)`."""
     array = method.receiver
     assert isinstance(array, tree.Expression)
-    assert isinstance(array.type, Array)
-    if isinstance(array.type.element, (Vector, Record)) or array.type.pitch or array.type.packing:
-        what = "are vectors already" if isinstance(array.type.element, Vector) else "are records or parts of them"
+    kind = array.type
+    assert isinstance(kind, Array)
+    if isinstance(kind.element, (Vector, Record)) or kind.pitch or kind.packing:
+        what = "are vectors already" if isinstance(kind.element, Vector) else "are records or parts of them"
         raise builder.error(
-            codes.NO_ATTRIBUTE, node.func, type=array.type, attribute=method.name,
+            codes.NO_ATTRIBUTE, node.func, type=kind, attribute=method.name,
             remedy=f"its elements {what}: index it, `a[i]`",
         )  # fmt: skip
     names = ("index", "width" if method.name == "load" else "vector", "alignment", "base")
     index, second, known, base = arguments.exactly(builder, node, f"array.{method.name}", names, optional=2)
-    indices = element_indices(builder, array, array.type, index, node)
+    indices = element_indices(builder, array, kind, index, node)
     if base != CompileTime(None):
         array, indices = _based(builder, array, indices, base, node)
-        assert isinstance(array.type, Array)
     if method.name == "load":
         width = constant_integer(builder, second, node, "the width of a load")
-        vector = _wide(builder, array.type, width, node)
-        if array.type.layout is Layout.STRIDED:
+        vector = _wide(builder, kind, width, node)
+        if kind.layout is Layout.STRIDED:
             return _gather(builder, array, indices, vector, node)
         check = index_check(builder, array, indices, node, width)
-        alignment = _alignment(builder, array.type, known, node)
+        alignment = _alignment(builder, kind, known, node)
         return tree.Load(builder.span(node), vector, array, indices, width, alignment, check=check)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
@@ -58,13 +58,13 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
             found=describe(second),
             remedy="store a vector, or assign one element: `a[i] = x`",
         )
-    vector = _wide(builder, array.type, second.type.length, node)
+    vector = _wide(builder, kind, second.type.length, node)
     value = assign_to(builder, second, vector, node)
-    if array.type.layout is Layout.STRIDED:
+    if kind.layout is Layout.STRIDED:
         _scatter(builder, array, indices, value, node)
     else:
         check = index_check(builder, array, indices, node, vector.length)
-        alignment = _alignment(builder, array.type, known, node)
+        alignment = _alignment(builder, kind, known, node)
         builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, alignment, check=check))
     return CompileTime(None)
 

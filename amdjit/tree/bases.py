@@ -20,6 +20,11 @@ class Based(Expression):
     starts: tuple[Expression, ...]
 
 
+def without_base(array: Expression) -> Expression:
+    """Return the array that an access is to."""
+    return array.array if isinstance(array, Based) else array
+
+
 def fits(node: Based, type_of: Callable[[Expression], Type]) -> bool:
     """Whether there is an integer for each axis, and the type is the array's."""
     array = type_of(node.array)

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.tree import bases
 from amdjit.tree import nodes as tree
 from amdjit.tree.checking import check as _check
 from amdjit.tree.checking import check_view
 from amdjit.tree.checking import fail as _fail
 from amdjit.tree.checking import same as _same
 from amdjit.tree.operators import BinaryOperator
-from amdjit.tree import bases
 from amdjit.tree.record_views import RecordView, fits
 from amdjit.types import (
     VOID,
@@ -108,8 +108,9 @@ class _Checker:
 
     def _store(self, node: tree.Store) -> bool:
         _same(node, self._accessed(node), self.expression(node.value))
-        if isinstance(node.array, tree.Read):
-            variable = node.array.variable
+        array = bases.without_base(node.array)
+        if isinstance(array, tree.Read):
+            variable = array.variable
             constant = variable.name in self._read_only and variable in self._function.parameters
             _check(not constant, node, f"{variable} is stored to but not among the written parameters")
         return True

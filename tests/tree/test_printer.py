@@ -27,6 +27,7 @@ from trees import (
 
 from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
 from amdjit.tree.printer import print_expression, print_program
 from amdjit.types import VOID, AddressSpace, Array, Immediate, Layout, Pointer, Tuple, Vector, boolean, f16, f32, i32
 
@@ -115,6 +116,9 @@ def test_every_expression_prints() -> None:
         tree.Load(HERE, Vector(f16, 8), read(a), (number(0), number(8)), 8, 4): (
             "a[i32(0), i32(8), width=8, alignment=4]"
         ),
+        tree.Load(
+            HERE, Vector(f16, 8), Based(HERE, a.type, read(a), (number(3), number(4))), (number(0), number(8)), 8
+        ): ("a from [i32(3), i32(4)][i32(0), i32(8), width=8]"),
         tree.AddressOf(HERE, pointer, read(a), (number(0), number(1))): "address_of(a, i32(0), i32(1))",
         call(thread): "thread(): i32",
     }

@@ -30,6 +30,7 @@ from trees import (
 from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
 from amdjit.tree.verifier import verify
 from amdjit.types import (
     VOID,
@@ -128,6 +129,8 @@ WRONG_EXPRESSIONS: list[tuple[Any, str]] = [
         tree.AddressOf(HERE, Pointer(f16, AddressSpace.GLOBAL), read(A), (number(0),)),
         "pointer to f32 in GLOBAL expected",
     ),
+    (tree.Load(HERE, f32, Based(HERE, A.type, read(A), ()), (number(0),)), "no place in the array"),
+    (tree.Load(HERE, f32, Based(HERE, array(f16), read(A), (number(0),)), (number(0),)), "no place in the array"),
     (call(thread, read(X)), "1 arguments"),
     (call(sleep, number(3)), "duration: "),
     (tree.Call(HERE, f32, OTHER, (read(X),)), "other is not among the functions before this"),
