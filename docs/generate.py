@@ -51,7 +51,7 @@ from amdjit.intrinsics import (
     wmma_gfx11,
     workitem,
 )
-from amdjit.intrinsics.matrix import cooperation, fragments
+from amdjit.intrinsics.matrix import cooperation, fragments, instructions
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable
@@ -82,6 +82,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (amdgcn_integer, "amdjit.intrinsics.amdgcn"),
     (wmma, "amdjit.intrinsics.amdgcn"),
     (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
+    (instructions, "amdjit.intrinsics.matrix"),
     (fragments, "amdjit.intrinsics.matrix"),
     (cooperation, "amdjit.intrinsics.matrix"),
 )
@@ -370,7 +371,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/intrinsics.md": intrinsics,
         ROOT / "docs/reference/builtins/README.md": builtin_index,
         ROOT / "intrinsics/amdgcn.pyi": builtin_pages.stub,
-        ROOT / "docs/reference/matrix_layouts.md": partial(page, *matrix_pages.PAGE),
+        **matrix_pages.pages(page, table),
         ROOT / "docs/reference/targets.md": targets,
         ROOT / "docs/reference/options.md": options,
         ROOT / "docs/reference/environment.md": environment,

@@ -1,19 +1,69 @@
-"""The reference page of the matrix instructions' layouts: each layout that there is, once, with a picture."""
+"""The reference pages of the matrix instructions: a row for each, and a picture of each layout that there is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from layout_pictures import FOLDER, file_name, picture
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix_layouts import OPERANDS, Layout
+from amdjit.intrinsics.builtin_table import row_of
+from amdjit.intrinsics.matrix.instructions import operand_types
+from amdjit.intrinsics.matrix_layouts import OPERANDS, Layout, MatrixInstruction
 
 INTRODUCTION = (
     "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC instructions of gfx12: "
-    "`lane.element` at each row and column, the first element of a lane in the lowest bits. A sparse A is shown as it "
-    "is held, with two of each four elements; the operand `index` says which two. Instructions with the same picture "
-    "share it. `amdjit layout NAME --operand a` prints one, `matrix.layout(name, operand).element(lane, i)` gives a "
-    "place."
+    "`lane.element` at each row and column, the first element of a lane in the lowest bits, a colour for each 16 "
+    "lanes. A sparse A is shown as it is held, with two of each four elements; the operand `index` says which two. "
+    "Instructions with the same picture share it. `amdjit layout NAME --operand a` prints one as text, "
+    "`matrix.layout(name, operand).element(lane, i)` gives a place, "
+    "[Matrix instructions](matrix_instructions.md) lists all instructions."
 )
+INSTRUCTIONS_INTRODUCTION = (
+    "All WMMA and SWMMAC instructions of gfx12, D = A B + C by one wave. The functions of `amdjit.intrinsics.matrix` "
+    "are the same in waves of 32 and 64 lanes; what a lane holds of the operands is not. A and B stand as rows by "
+    "columns; of a sparse A half the columns are held. The types beside them are what a lane gives to the function; of "
+    "several each will do. The index is an i32 of which a lane's positions are a part where there are several: `key` "
+    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element."
+)
+INSTRUCTIONS_HEAD = ("function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "processors")
+
+
+def instruction_rows() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each instruction, those of a function one below the other."""
+    for instruction in matrix.INSTRUCTIONS.values():
+        a, b, c = (instruction.layout(operand) for operand in "abc")
+        yield (
+            f"`{function_name(instruction)}`",
+            str(instruction.wave_size),
+            f"{a.rows} by {instruction.k} of {a.kind}",
+            _types(a),
+            f"{b.rows} by {b.columns} of {b.kind}",
+            _types(b),
+            _types(c),
+            _index(instruction),
+            ", ".join(row_of(instruction.name).targets),
+        )
+
+
+def function_name(instruction: MatrixInstruction) -> str:
+    """Return what an instruction is called in `amdjit.intrinsics.matrix`, in either wave size."""
+    return re.sub(r"_w\d\d(_gfx12)?$", "", instruction.name)
+
+
+def _types(layout: Layout) -> str:
+    return " or ".join(f"`{type}`" for type in operand_types(layout))
+
+
+def _index(instruction: MatrixInstruction) -> str:
+    if not instruction.is_sparse:
+        return ""
+    layout = instruction.layout("index")
+    bits = layout.bits * layout.elements
+    return f"{bits} bits, key 0 to {layout.sets - 1}" if layout.sets > 1 else f"{bits} bits"
 
 
 def sections() -> Iterator[str]:
@@ -23,8 +73,16 @@ def sections() -> Iterator[str]:
             for group in _groups(wave_size, operands):
                 yield f"## {title}, wave{wave_size}: {_kinds(group)}"
                 yield "Of " + ", ".join(f"`{layout.instruction}`" for layout in group) + "."
-                picture = matrix.layout_map(group[0]).split("\n", 1)[1]
-                yield f"```\n{picture}\n```"
+                yield matrix.layout_map(group[0]).splitlines()[1] + "."
+                yield f"![{group[0].operand} of {group[0].instruction}]({FOLDER.name}/{file_name(group[0])})"
+
+
+def pictured() -> Iterator[Layout]:
+    """Yield the layouts that have a picture: one of those that share it."""
+    for wave_size in (32, 64):
+        for operand in ("a", "b", "d", "index"):
+            for group in _groups(wave_size, operand):
+                yield group[0]
 
 
 def _groups(wave_size: int, operand: str) -> list[list[Layout]]:
@@ -50,4 +108,14 @@ def _kind(layout: Layout) -> str:
     return matrix.matrix_instruction(layout.instruction).a if layout.operand == "index" else layout.kind
 
 
-PAGE = ("Matrix layouts", "intrinsics/matrix_layouts.py", INTRODUCTION, tuple(sections()))
+def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:
+    """Return the files and how they are made; page, table: those of `generate`."""
+    rows = partial(table, INSTRUCTIONS_HEAD, list(instruction_rows()))
+    source = "intrinsics/matrix_layouts.py"
+    return {
+        FOLDER.with_suffix(".md"): partial(page, "Matrix layouts", source, INTRODUCTION, tuple(sections())),
+        FOLDER.with_name("matrix_instructions.md"): partial(
+            page, "Matrix instructions", source, INSTRUCTIONS_INTRODUCTION, (rows(),)
+        ),
+        **{FOLDER / file_name(layout): partial(picture, layout) for layout in pictured()},
+    }

@@ -3,8 +3,9 @@
     from amdjit.intrinsics import matrix
     matrix.layout("wmma_f32_16x16x16_f16_w32_gfx12", operand="a").element(17, 3)   # (row, column): (1, 7)
 
-`layout` and `INSTRUCTIONS` are the facts, `pack` and `unpack` bring whole matrices into a wave's registers and back,
-`reference` is the product in NumPy, `compress_2to4` makes the operands of a sparse one, `layout_map` draws a layout.
+`wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts about them. `pack`
+and `unpack` bring whole matrices into a wave's registers and back, `reference` is the product in NumPy, `compress_2to4`
+makes the operands of a sparse one, `layout_map` draws a layout.
 """
 
 from __future__ import annotations
@@ -25,6 +26,30 @@ from amdjit.intrinsics.matrix.fragments import (
     store_matrix_sync,
     synchronize_workgroup,
     u4,
+)
+from amdjit.intrinsics.matrix.instructions import (
+    swmmac_bf16_16x16x32_bf16,
+    swmmac_f16_16x16x32_f16,
+    swmmac_f32_16x16x32_bf8_bf8,
+    swmmac_f32_16x16x32_bf8_fp8,
+    swmmac_f32_16x16x32_bf16,
+    swmmac_f32_16x16x32_f16,
+    swmmac_f32_16x16x32_fp8_bf8,
+    swmmac_f32_16x16x32_fp8_fp8,
+    swmmac_i32_16x16x32_iu4,
+    swmmac_i32_16x16x32_iu8,
+    swmmac_i32_16x16x64_iu4,
+    wmma_bf16_16x16x16_bf16,
+    wmma_f16_16x16x16_f16,
+    wmma_f32_16x16x16_bf8_bf8,
+    wmma_f32_16x16x16_bf8_fp8,
+    wmma_f32_16x16x16_bf16,
+    wmma_f32_16x16x16_f16,
+    wmma_f32_16x16x16_fp8_bf8,
+    wmma_f32_16x16x16_fp8_fp8,
+    wmma_i32_16x16x16_iu4,
+    wmma_i32_16x16x16_iu8,
+    wmma_i32_16x16x32_iu4,
 )
 from amdjit.intrinsics.matrix.maps import layout_map
 from amdjit.intrinsics.matrix.packing import pack, unpack
@@ -56,7 +81,29 @@ __all__ = [
     "row_major",
     "store_matrix_coop_sync",
     "store_matrix_sync",
+    "swmmac_bf16_16x16x32_bf16",
+    "swmmac_f16_16x16x32_f16",
+    "swmmac_f32_16x16x32_bf8_bf8",
+    "swmmac_f32_16x16x32_bf8_fp8",
+    "swmmac_f32_16x16x32_bf16",
+    "swmmac_f32_16x16x32_f16",
+    "swmmac_f32_16x16x32_fp8_bf8",
+    "swmmac_f32_16x16x32_fp8_fp8",
+    "swmmac_i32_16x16x32_iu4",
+    "swmmac_i32_16x16x32_iu8",
+    "swmmac_i32_16x16x64_iu4",
     "synchronize_workgroup",
     "u4",
     "unpack",
+    "wmma_bf16_16x16x16_bf16",
+    "wmma_f16_16x16x16_f16",
+    "wmma_f32_16x16x16_bf8_bf8",
+    "wmma_f32_16x16x16_bf8_fp8",
+    "wmma_f32_16x16x16_bf16",
+    "wmma_f32_16x16x16_f16",
+    "wmma_f32_16x16x16_fp8_bf8",
+    "wmma_f32_16x16x16_fp8_fp8",
+    "wmma_i32_16x16x16_iu4",
+    "wmma_i32_16x16x16_iu8",
+    "wmma_i32_16x16x32_iu4",
 ]

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from instruction_kernels import FLAGS, run
+from sparse_data import two_of_four
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.packing import DTYPES
@@ -29,12 +30,6 @@ def each(instructions: list[MatrixInstruction]) -> pytest.MarkDecorator:
 def small(random: np.random.Generator, rows: int, columns: int) -> Matrix:
     """Integers that every type holds: -3 to 3, so that sums are exact in any order."""
     return random.integers(-3, 4, (rows, columns))
-
-
-def two_of_four(random: np.random.Generator, dense: Matrix) -> Matrix:
-    """Keep two random ones of each four in a row, at times one or none."""
-    order = np.argsort(random.random((len(dense), dense.shape[1] // 4, 4)), axis=2)
-    return np.where(order.reshape(dense.shape) < 2, dense, 0)
 
 
 def operands(product: MatrixInstruction, seed: int = 1) -> tuple[Matrix, Matrix, Matrix]:
