@@ -78,8 +78,9 @@ def _choose(compilation: Compilation, name: str, given: tuple[Any, ...], key: An
     builtin = getattr(amdgcn, instruction.name)
     types = [parameter.type for parameter in builtin.parameters if parameter.immediate is None]
     first = [getattr(type, "constraints", (type,))[0] for type in types[:3]]
-    signs = [_is_signed(operand, type, said) for operand, type, said in zip("ab", given[:2], signed, strict=True)]
-    return _Chosen(builtin, first[0], first[1], first[2], given[2], *signs, _shift(instruction, key))
+    a_signed, b_signed = _is_signed("a", given[0], signed[0]), _is_signed("b", given[1], signed[1])
+    shift = _shift(instruction, key)
+    return _Chosen(builtin, first[0], first[1], first[2], given[2], a_signed, b_signed, shift)
 
 
 def _in_wave(name: str, wave_size: int) -> MatrixInstruction:
