@@ -13,6 +13,7 @@ class ArrayArgument(NamedTuple):
     """An array that a launch was given: its parameter, address, shape, strides in bytes, bytes and type of an element.
 
     written: whether the kernel may write it; where it may not, a store there comes from another array's index.
+    in_lds: it is one of the kernel's own, and the address counts from the beginning of the workgroup's LDS.
     """
 
     name: str
@@ -22,6 +23,7 @@ class ArrayArgument(NamedTuple):
     itemsize: int
     dtype: str
     written: bool = True
+    in_lds: bool = False
 
     @property
     def span(self) -> tuple[int, int]:
@@ -57,12 +59,24 @@ def place_of(arguments: Iterable[ArrayArgument], address: int, base: int = 0) ->
     base: the address that the instruction adds an unsigned 32-bit offset to, 0 if there is none. The machine code of an
     index -1 adds 4 GiB - 4 to it: the offset is taken as signed where that leads nearer to the array of the base.
     """
-    known = list(arguments)
+    known = [argument for argument in arguments if not argument.in_lds]
     home = _nearest(known, base) if base else None
     if home is not None and _BELOW_4_GIB // 2 <= address - base < _BELOW_4_GIB:
         return Place(home.name, _index(home, address - _BELOW_4_GIB), home.shape)
     array = _containing(known, address) or home or _nearest(known, address)
     return None if array is None else Place(array.name, _index(array, address), array.shape)
+
+
+def place_in_lds(arguments: Iterable[ArrayArgument], address: int) -> Place | None:
+    """Return the element at a byte of the workgroup's LDS, or what an index out of bounds would call it."""
+    known = [argument for argument in arguments if argument.in_lds]
+    array = _containing(known, address) or _nearest(known, address)
+    return None if array is None else Place(array.name, _index(array, address), array.shape)
+
+
+def signed_offset(address: int) -> int:
+    """An LDS or private address is 32 bits: one below 0 looks like a large one."""
+    return address - (1 << 32) if 1 << 31 <= address < 1 << 32 else address
 
 
 # Allocations are this much apart on the emulator: what is farther away is no neighbour.

@@ -88,9 +88,10 @@ class PreparedLaunch:
             raise
 
     def _arrays(self) -> list[ArrayArgument]:
-        staging = self.staging
-        arrays: list[ArrayArgument] = _checks().array_arguments(staging.names, staging.arguments, self.loaded.written)
-        return arrays
+        staging, checks, compiled = self.staging, _checks(), self.loaded.compiled
+        arrays: list[ArrayArgument] = checks.array_arguments(staging.names, staging.arguments, self.loaded.written)
+        shared: list[ArrayArgument] = checks.shared_arrays(compiled.program, compiled.optimized_llvm)
+        return arrays + shared
 
     def _launch_reporting(
         self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any

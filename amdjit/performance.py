@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from amdjit.code_object.metadata import KernelMetadata
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.effects import walk
 from amdjit.lane_stride import strided_accesses
 from amdjit.tree import nodes as tree
+from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64
 
 

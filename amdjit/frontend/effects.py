@@ -1,35 +1,15 @@
-"""What a program does to memory: the LDS it takes, and the kernel parameters that it may write."""
+"""What a program does to memory: which values depend on it, and the kernel parameters that it may write."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import fields
-from functools import cache
-from typing import Any
 
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array, Scalar, Vector
+from amdjit.tree.walk import walk
+from amdjit.types import Array, Scalar, Vector
 
 Roots = dict[tree.Variable, frozenset[int]]
-
-
-def walk(node: object) -> Iterator[tree.Node]:
-    """Yield a node and all nodes below it in order, called functions excluded."""
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Node):
-            yield node
-            kind: Any = type(node)
-            pending += [getattr(node, name) for name in _parts(kind)]
-        elif isinstance(node, (tuple, list)):
-            pending += reversed(node)
-
-
-@cache
-def _parts(kind: type[Any]) -> tuple[str, ...]:
-    """Return the names of a node's fields that may hold nodes, last first."""
-    return tuple(field.name for field in reversed(fields(kind)) if field.name not in ("span", "type"))
 
 
 def depends_on_memory(value: object) -> bool:
@@ -45,20 +25,6 @@ def reads(value: object, variables: Collection[tree.Variable]) -> bool:
 def has_effects(value: object) -> bool:
     """Whether a value may do more than to compute."""
     return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
-
-
-def lds_allocations(program: tree.Program) -> list[tree.AllocateArray]:
-    """Return the static LDS arrays of all functions of a program."""
-    found = []
-    for function in (*program.functions, program.kernel):
-        for node in walk(function.body):
-            if isinstance(node, tree.AllocateArray) and not node.dynamic and _is_in_lds(node):
-                found.append(node)
-    return found
-
-
-def _is_in_lds(allocation: tree.AllocateArray) -> bool:
-    return isinstance(allocation.type, Array) and allocation.type.address_space is AddressSpace.LDS
 
 
 def written_parameters(program: tree.Program) -> frozenset[str]:

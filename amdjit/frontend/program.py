@@ -16,7 +16,7 @@ from amdjit.frontend.annotations import annotated_type, annotation_value, is_con
 from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, StatementHandler, describe
 from amdjit.frontend.closures import LocalFunction, define, is_static, local_signature, refreshed, split
-from amdjit.frontend.effects import lds_allocations, written_parameters
+from amdjit.frontend.effects import written_parameters
 from amdjit.frontend.expressions import EXPRESSIONS
 from amdjit.frontend.freeze import freeze
 from amdjit.frontend.loops import LOOPS
@@ -49,7 +49,8 @@ from amdjit.frontend.values import (
 )
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Array, Known, Tuple, Type
+from amdjit.tree.lds_arrays import lds_arrays
+from amdjit.types import VOID, Known, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     **STATEMENTS,
@@ -389,11 +390,10 @@ def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, 
 
 def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
     target = builder.session.limits.target
-    sizes = {a: a.type.size * a.type.element.nbytes for a in lds_allocations(program) if isinstance(a.type, Array)}
-    used = sum(-(-size // 16) * 16 for size in sizes.values())
+    arrays = lds_arrays(program)
+    used = sum(array.nbytes for array in arrays)
     if used > target.lds_per_workgroup:
-        largest = max(sizes, key=lambda allocation: sizes[allocation])
-        limit = target.lds_per_workgroup
-        raise codes.error(
-            codes.LDS_SIZE, largest.span, used=used, target=target.name, limit=limit, largest=sizes[largest]
-        )
+        largest = max(arrays, key=lambda array: array.nbytes)
+        nbytes, limit = largest.type.size * largest.type.element.nbytes, target.lds_per_workgroup
+        span = largest.allocation.span
+        raise codes.error(codes.LDS_SIZE, span, used=used, target=target.name, limit=limit, largest=nbytes)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from amdjit.array_places import ArrayArgument, place_of
+from amdjit.array_places import ArrayArgument, place_in_lds, place_of, signed_offset
 from amdjit.check_settings import launch_checked
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device, Extent, Function
+from amdjit.tree.lds_arrays import lds_arrays
+from amdjit.tree.nodes import Program
 
 # Function, grid, block, bytes of dynamic LDS, kernarg.
 Call = tuple[Function, Extent, Extent, int, bytearray]
@@ -37,11 +40,28 @@ def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequen
     ]
 
 
+def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
+    """Return a kernel's static LDS arrays; none where its IR leaves their places to LLVM (see `lowering.lds`)."""
+    if "!absolute_symbol" not in llvm:
+        return []
+    found = []
+    for array in lds_arrays(program):
+        shape, itemsize = array.type.shape or (), array.type.element.nbytes
+        strides = tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        dtype = str(array.type.element)
+        found.append(ArrayArgument(array.name, array.offset, shape, strides, itemsize, dtype, in_lds=True))
+    return found
+
+
 def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
-    """Name the element of the launch's arrays that a wrong access of global memory was for, where it can be told."""
-    if fault.array is not None or fault.address is None or fault.nearest_allocation is None:
+    """Name the element of the launch's arrays that a wrong access of memory was for, where it can be told."""
+    if fault.array is not None or fault.address is None:
         return
-    place = place_of(arrays, fault.address, fault.offset_base)
+    if fault.nearest_allocation is not None:
+        place = place_of(arrays, fault.address, fault.offset_base)
+    else:
+        in_lds = (fault.instruction or "").startswith("ds_")
+        place = place_in_lds(arrays, signed_offset(fault.address)) if in_lds else None
     if place is not None:
         fault.array, fault.index, fault.shape = place
         fault.message += f"\n  it is {place.text} of shape {place.shape}"

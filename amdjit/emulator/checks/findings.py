@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.array_places import ArrayArgument, Place, place_of
+from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin
 from amdjit.emulator.checks.quarantine import Quarantine
 from amdjit.emulator.kernarg import Geometry
@@ -62,6 +62,10 @@ class LaunchFacts:
         pc = self.compiled.site_pcs[row[Report.SITE]]
         base = self.function.module.register_base(pc, row[Report.BASE] & (1 << 64) - 1, self.wave_size)
         return place_of(self.arguments, row.address, base)
+
+    def lds_place(self, address: int) -> Place | None:
+        """Return the element of a shared array that a byte of the workgroup's LDS is, None where that is not known."""
+        return place_in_lds(self.arguments, address)
 
 
 class Row:

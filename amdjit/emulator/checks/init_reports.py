@@ -106,20 +106,25 @@ def _described(load: Row, instruction: Instruction, facts: LaunchFacts, origin: 
     address, name = load.address, instruction.mnemonic
     precise = origin is None or origin.what == "loaded"
     if name.startswith("ds_"):
+        shared = facts.lds_place(address)
         text = f"byte {address} of the workgroup's LDS"
         text = text if precise else f"the workgroup's LDS (byte {address}, for one)"
         hint = "let every element of the shared array be written before it is read, with a barrier in between"
-        return _Source(text, address, None, origin, hint)
+        return _Source(_element(shared, precise) if shared else text, address, shared, origin, hint)
     if name.startswith("scratch_"):
         hint = "give every element of the local array, and every variable, a value first"
         return _Source("the work-item's private memory", None, None, origin, hint)
     place = facts.place(load)
     text = f"global memory at {address:#x}"
     if place is not None:
-        text = f"{place.text} of shape {place.shape}"
-        text = text if precise else f"{place.array} of shape {place.shape} ({place.text}, for one)"
+        text = _element(place, precise)
     hint = "write the memory first: copy to it, or make it with amdjit.zeros instead of amdjit.empty"
     return _Source(text, address, place, origin, hint)
+
+
+def _element(place: Place, precise: bool) -> str:
+    text = f"{place.text} of shape {place.shape}"
+    return text if precise else f"{place.array} of shape {place.shape} ({place.text}, for one)"
 
 
 __all__ = ["INIT_KINDS", "InitReports"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
-from amdjit.array_places import Place, place_of
+from amdjit.array_places import Place, place_of, signed_offset
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.quarantine import CallPlace, Freed
@@ -115,15 +115,18 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
         )
     if kind == FaultKind.LDS:
         end = facts.function.kernel.descriptor.group_segment_bytes + facts.geometry.dynamic_lds
+        place = facts.lds_place(signed_offset(address))
+        name = f" ({place.text} of shape {place.shape})" if place else ""
         return _Finding(
             "lds-out-of-bounds",
-            f"access of {size} bytes at LDS byte {_signed(address)}; the workgroup has {end} bytes",
+            f"access of {size} bytes at LDS byte {signed_offset(address)}{name}; the workgroup has {end} bytes",
             "check the index against the shared array's shape, or make the array (or the launch's dynamic LDS) larger",
+            place=place,
         )
     if kind == FaultKind.SCRATCH:
         return _Finding(
             "scratch-overflow",
-            f"access of {size} bytes at byte {_signed(address)} of the work-item's private memory, outside of it",
+            f"access of {size} bytes at byte {signed_offset(address)} of the work-item's private memory, outside of it",
             "check the index against the local array's shape",
         )
     if kind == FaultKind.MISALIGNED:
@@ -191,8 +194,3 @@ def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) ->
 
 def _at(what: str, place: CallPlace | None) -> str:
     return "" if place is None else f"{what} at {place.file}:{place.line}"
-
-
-def _signed(address: int) -> int:
-    """An LDS or private address is 32 bits: one below 0 looks like a large one."""
-    return address - (1 << 32) if 1 << 31 <= address < 1 << 32 else address

@@ -31,8 +31,8 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a race, or of lanes that contradict."""
     number = row[Report.KIND] - RACE_KINDS
     in_lds = 9 <= number < LACKING or number == CONFLICT + 1
-    place = None if in_lds else facts.place(row)
-    where = f"LDS byte {row.address}" if in_lds else place.text if place else f"{row.address:#x}"
+    place = facts.lds_place(row.address) if in_lds else facts.place(row)
+    where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"
     same_block = facts.block(row[Report.OTHER_GROUP]) == row.block()
     finding = _finding(number, where, same_block)
     site = row[Report.SITE]

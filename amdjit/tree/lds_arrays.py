@@ -1,0 +1,64 @@
+"""Static LDS arrays: which a program has, where in the workgroup's LDS they lie, and what the program calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from amdjit.tree import nodes as tree
+from amdjit.tree.walk import walk
+from amdjit.types import AddressSpace, Array
+
+__all__ = ["LdsArray", "lds_arrays"]
+
+# Wide loads and stores want it: RDNA4 ISA, "LDS Access Alignment".
+_ALIGNMENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LdsArray:
+    """An array of the workgroup's LDS: `offset` bytes from its beginning, under the name of its first variable."""
+
+    allocation: tree.AllocateArray
+    type: Array
+    offset: int
+    name: str
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it takes, with those up to where the next one may begin."""
+        return -(-self.type.size * self.type.element.nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
+    """Return the static LDS arrays of all functions of a program, one behind the other."""
+    found: list[LdsArray] = []
+    end = 0
+    for function in (*program.functions, program.kernel):
+        nodes = list(walk(function.body))
+        allocations = [node for node in nodes if isinstance(node, tree.AllocateArray) and not node.dynamic]
+        names = _names(nodes) if allocations else {}
+        for node in allocations:
+            if isinstance(node.type, Array) and node.type.address_space is AddressSpace.LDS:
+                found.append(LdsArray(node, node.type, end, names.get(id(node), node.name)))
+                end += found[-1].nbytes
+    return tuple(found)
+
+
+# What the front end calls the variables of its own that hold a value between an expression and its use.
+_UNNAMED = ("shared", "value")
+
+
+def _names(nodes: Iterable[tree.Node]) -> dict[int, str]:
+    """Return the kernel's first variable for each allocation, by the allocation's identity."""
+    holders: dict[tree.Variable, tree.AllocateArray] = {}
+    names: dict[int, str] = {}
+    for node in nodes:
+        if not isinstance(node, tree.Assign):
+            continue
+        made = holders.get(node.value.variable) if isinstance(node.value, tree.Read) else node.value
+        if isinstance(made, tree.AllocateArray):
+            holders[node.variable] = made
+            if node.variable.name not in _UNNAMED:
+                names.setdefault(id(made), node.variable.name)
+    return names

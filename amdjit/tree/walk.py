@@ -1,0 +1,31 @@
+"""Nodes below a node of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from amdjit.tree import nodes as tree
+
+__all__ = ["walk"]
+
+
+def walk(node: object) -> Iterator[tree.Node]:
+    """Yield a node and all nodes below it in order, called functions excluded."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Node):
+            yield node
+            kind: Any = type(node)
+            pending += [getattr(node, name) for name in _parts(kind)]
+        elif isinstance(node, (tuple, list)):
+            pending += reversed(node)
+
+
+@cache
+def _parts(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of a node's fields that may hold nodes, last first."""
+    return tuple(field.name for field in reversed(fields(kind)) if field.name not in ("span", "type"))
