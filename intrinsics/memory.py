@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 _GFX12 = ("gfx1200", "gfx1201")
-# RDNA4 ISA, "Buffer Resource Descriptor", word 3: 32-bit elements, and OOB_SELECT 3, which compares byte offsets.
-_RAW_BUFFER = 0x31004000
+# RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT 3, which compares byte offsets.
+_RAW_BUFFER = 0x30014000
 # LLVM AMDGPU guide, auxiliary bits 0..2 of gfx12: TH, the temporal hint.
 _POLICIES: Mapping[str, int] = MappingProxyType({"temporal": 0, "non_temporal": 1, "high_temporal": 2, "last_use": 3})
 LoadPolicy = Annotated[str, Choice(*_POLICIES)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.emulator.kernarg import Extent, Geometry
-from amdjit.emulator.layout import Fault, FaultKind
+from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 
@@ -22,6 +22,7 @@ _KINDS = {
     FaultKind.BARRIER: "barrier",
     FaultKind.WILD_BRANCH: "wild-branch",
     FaultKind.MISALIGNED: "misaligned",
+    FaultKind.BUFFER: "buffer",
 }
 
 
@@ -103,6 +104,8 @@ def _message(
         verb = "store" if kind is FaultKind.GLOBAL_STORE else "load"
         what = f"{name}: {verb} of {size} bytes at {address:#x} is not allowed ({who})"
         return f"{what}{_describe(nearest)}"
+    if kind is FaultKind.BUFFER:
+        return f"{name}: {_BUFFERS[BufferRefusal(record[Fault.ADDRESS])]} ({who})"
     return f"{name}: {_OTHER[kind]} ({who})"
 
 
@@ -112,6 +115,24 @@ _OTHER = {
     FaultKind.BARRIER: "waves of a workgroup wait at different barriers",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
+}
+# RDNA 4 ISA, 9.3 to 9.6: what it forbids, and where it does not say what happens.
+_BUFFERS = {
+    BufferRefusal.TYPE: "these four registers are no buffer resource: bits 127:126 are not 0",
+    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0), as one that is not bound",
+    BufferRefusal.SWIZZLE: "the buffer resource's swizzle (bits 63:62) is 2, which is reserved",
+    BufferRefusal.ELEMENT: "the access does not fit into an element of this swizzled buffer",
+    BufferRefusal.STRIDE: "the stride of this swizzled buffer is no multiple of its element's size",
+    BufferRefusal.RAW_INDEX: "a raw buffer (OOB_SELECT 3) with a stride has an index: the ISA document ignores the "
+    "stride in one place and adds it in another; use OOB_SELECT 0",
+    BufferRefusal.SWIZZLED_OFFSET: "a swizzled buffer with OOB_SELECT 3 has a scalar offset: the ISA document does "
+    "not say how that shortens it; use OOB_SELECT 0",
+    BufferRefusal.COMPRESSED: "the buffer resource asks for access to compressed data or metadata (bits 123:122)",
+    BufferRefusal.SELECT: "the buffer resource's channel selection (bits 107:96) names what is reserved or not in "
+    "the format, or reorders the channels of a store",
+    BufferRefusal.VALUE: "a value does not fit the format without rounding or clamping, which the ISA document "
+    "leaves open",
+    BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or SSCALED format",
 }
 
 

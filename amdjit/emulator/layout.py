@@ -125,6 +125,23 @@ class FaultKind(IntEnum):
     BARRIER = 8
     WILD_BRANCH = 9
     MISALIGNED = 10
+    BUFFER = 11
+
+
+class BufferRefusal(IntEnum):
+    """What a buffer access asks for that no document settles, or forbids; in the address of a fault of kind BUFFER."""
+
+    TYPE = 1
+    UNBOUND = 2
+    SWIZZLE = 3
+    ELEMENT = 4
+    STRIDE = 5
+    RAW_INDEX = 6
+    SWIZZLED_OFFSET = 7
+    COMPRESSED = 8
+    SELECT = 9
+    VALUE = 10
+    SCALED = 11
 
 
 class Stop(IntEnum):

@@ -282,6 +282,11 @@ class UndefinedValues(Instrument):
             for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True)
             if spec.role in roles and isinstance(operand, Register)
         ]
+        if "_format_" in instruction.mnemonic:
+            # Channels are converted: each bit may be one of any of them.
+            parts = [shadow.registers.vector(n) for r in registers for n in range(r.index, r.index + r.dwords)]
+            some = shadow.masks.either(*(mask for halves in parts for mask in halves))
+            return [(some, some)] * max(access.size // 4, 1)
         if access.size < 4:
             halves = shadow.registers.vector(registers[0].index)
             mask = halves[1] if "d16_hi" in instruction.mnemonic else halves[0]

@@ -11,6 +11,8 @@ from amdjit.disk_cache import DiskCache
 from amdjit.emulator.checks.native_shadow import shadow_sources
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
+from amdjit.emulator.native.buffer_parts import PARTS
+from amdjit.emulator.native.buffer_places import PLACE, place_text
 from amdjit.emulator.native.driver import driver_symbol, driver_text
 from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
@@ -32,6 +34,7 @@ from amdjit.emulator.native.race_time import epoch_text, fence_text, ordered_tex
 from amdjit.emulator.native.reports import report_text, sync_report_text
 from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
+from amdjit.emulator.native.texels import TEXELS
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
 from amdjit.emulator.translate.instrument import AccessKind
 
@@ -92,6 +95,9 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_sin": sine_text,
         "aj_cos": cosine_text,
         **_access_sources(),
+        PLACE: place_text,
+        **PARTS,
+        **TEXELS,
         **shadow_sources(),
         **_race_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _PIXELS = "it interpolates inputs of pixel shaders: graphics"
-_FORMAT = "the conversions of texel formats are not emulated; untyped buffer accesses are"
 _NAMED = "named barriers are not in the RDNA 4 ISA document"
 _COUNTS = "the emulator does not count the signals of a barrier: it looks at who waits"
 _HANDLER = "it is for trap handlers and debuggers"
@@ -15,13 +14,6 @@ REFUSED: Mapping[str, str] = {
     "v_interp_*": _PIXELS,
     "ds_param_load": _PIXELS,
     "ds_direct_load": _PIXELS,
-    "buffer_load_format_*": _FORMAT,
-    "buffer_store_format_*": _FORMAT,
-    "buffer_load_d16_format_*": _FORMAT,
-    "buffer_store_d16_format_*": _FORMAT,
-    "buffer_load_d16_hi_format_*": _FORMAT,
-    "buffer_store_d16_hi_format_*": _FORMAT,
-    "tbuffer_*": _FORMAT,
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
     "s_barrier_init": _NAMED,
     "s_barrier_join": _NAMED,

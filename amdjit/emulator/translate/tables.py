@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
 from amdjit.emulator.translate.buffer_access import BUFFER_ACCESS
+from amdjit.emulator.translate.buffer_formats import BUFFER_FORMAT_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
 from amdjit.emulator.translate.float_mode import FLOAT_MODE
 from amdjit.emulator.translate.lds_access import LDS_ACCESS
@@ -40,6 +41,7 @@ EMITTERS: Mapping[str, Emitter] = {
     **LDS_ACCESS,
     **MATRIX,
     **BUFFER_ACCESS,
+    **BUFFER_FORMAT_ACCESS,
     **FLOAT_MODE,
     **VECTOR_SPECIAL,
     **VECTOR_PACKED,

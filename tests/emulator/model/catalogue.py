@@ -10,6 +10,9 @@ import numpy as np
 
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.emulator.decoder.rows import Row, row_of
+from model.buffer_cases import make_case
+from model.buffer_programs import FORMATTED, UNTYPED, BufferCase, run_buffer_cases
+from model.buffers import FORMATS
 from model.comparisons import COMPARISONS
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
@@ -29,7 +32,10 @@ from model.variants import CLASSES, Maker, Variant
 
 VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
-BATCHES = ("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory")
+BATCHES = (
+    *("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory"),
+    "buffers",
+)
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _AT_ONCE = 60
 # How many lanes a quick run has at most: it takes some of the forms of each opcode only.
@@ -43,7 +49,7 @@ def mnemonics() -> frozenset[str]:
     duals = {f"v_dual_{name}" for name in DUAL_Y}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}
-    return frozenset({*MEMORY, *SCALAR_LOADS, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
+    return frozenset({*MEMORY, *SCALAR_LOADS, *FORMATTED, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
 
 
 @cache
@@ -78,6 +84,8 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         return _run_scalars(count, random)
     if batch.endswith("memory"):
         return _run_memory(MEMORY if batch == "memory" else _WRONG_MEMORY, count, random)
+    if batch == "buffers":
+        return _run_buffers(count, random)
     if batch in ("packed", "dual"):
         inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
         makers = {size: Maker(data, random) for size, data in inputs.items()}
@@ -135,6 +143,37 @@ def _run_memory(table: dict[str, Access], count: int, random: np.random.Generato
     for start in range(0, len(cases), _AT_ONCE):
         wrong += run_memory_cases(cases[start : start + _AT_ONCE], inputs, random)
     return wrong, len(cases) + len(SCALAR_LOADS)
+
+
+def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], int]:
+    """Quick: one form of each opcode on one wave. Else 2,048 lanes or more of each, and all formats of the tbuffers."""
+    quick = count <= _QUICK_LANES
+    cases: list[BufferCase] = []
+    for name in (*FORMATTED, *UNTYPED):
+        for _ in range(1 if quick else 12):
+            cases.append(make_case(name, 1 if quick else 6, random))
+    if quick:
+        for name in ("load_format", "load_d16_format", "store_format", "store_d16_format"):
+            chosen = f"tbuffer_{name}_xyzw"
+            cases += [make_case(chosen, 1, random, number) for number in FORMATS if _is_settled(chosen, number)]
+    else:
+        for name in FORMATTED:
+            cases += [make_case(name, 6, random, number) for number in FORMATS if _is_settled(name, number)]
+    waves: dict[int, list[BufferCase]] = {}
+    for case in cases:
+        waves.setdefault(len(case.rows), []).append(case)
+    wrong = []
+    for group in waves.values():
+        for start in range(0, len(group), _AT_ONCE):
+            wrong += run_buffer_cases(group[start : start + _AT_ONCE], random)
+    return wrong, len(cases)
+
+
+def _is_settled(name: str, number: int) -> bool:
+    """The document leaves open how stores round to scaled formats, and what D16 loads make of wide integers."""
+    kind, widths = FORMATS[number]
+    wide = kind in ("UINT", "SINT") and 32 in widths
+    return not ("_store_" in name and kind.endswith("SCALED")) and not ("_load_d16" in name and wide)
 
 
 def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], int]:

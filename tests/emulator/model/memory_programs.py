@@ -86,7 +86,7 @@ class MemoryCase:
                 "  s_mov_b32 s52, s50",
                 "  s_and_b32 s53, s51, 0xffff",
                 f"  s_movk_i32 s54, {REGION}",
-                "  s_mov_b32 s55, 0x30000000",
+                "  s_mov_b32 s55, 0x30014000",
             ]
         if self.space in ("ds", "scratch"):
             store = "ds_store_b128 v251, v[24:27]" if self.space == "ds" else "scratch_store_b128 off, v[24:27], off"
@@ -274,7 +274,7 @@ def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
             ]
     head = _HEAD.format(input_bytes=256, output_bytes=64 * len(names))
     setup = (
-        f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  s_mov_b32 s55, 0x30000000\n"
+        f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  s_mov_b32 s55, 0x30014000\n"
     )
     source = random.integers(0, 1 << 32, (waves, 64), np.uint32)
     found = np.zeros((waves, len(names), 16), np.uint32)
