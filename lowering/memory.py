@@ -63,7 +63,7 @@ def element_address(
     else:
         offset = _flat_offset(builder, array, resized, constant != 0)
         offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
-    if keeps_apart and offset.type == I32 and not isinstance(offset, Literal):
+    if keeps_apart and not short_pointer and offset.type == I32 and not isinstance(offset, Literal):
         offset = _kept_apart(builder, offset)
     if narrow and not short_pointer:
         offset = _extend(builder, offset, signed)
@@ -79,6 +79,8 @@ def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -
     64-bit vector additions. LLVM language reference, "llvm.strip.invariant.group": another name of the same address.
     """
     pointer = element_address(builder, array, starts)
+    if array.type.address_space is not AddressSpace.GLOBAL:
+        return pointer
     return builder.invoke_name(f"llvm.strip.invariant.group.{mangled(pointer.type)}", pointer.type, [pointer])
 
 

@@ -79,7 +79,8 @@ def _based(
     indices = tuple(_held(builder, index, node) if depends_on_memory(index) else index for index in indices)
     starts = element_indices(builder, array, kind, base, node)
     is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
-    if is_global and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
+    saves = is_global or kind.address_space is AddressSpace.LDS
+    if saves and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
         return Based(builder.span(node), kind, array, starts), indices
     return array, tuple(_sum(builder, start, index, node) for start, index in zip(starts, indices, strict=True))
 

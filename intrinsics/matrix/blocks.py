@@ -30,7 +30,7 @@ def load_blocks(fragment, access, array, index, ld, clip, turn):
             _load_whole(fragment, access, array, place, pitch, turn)
         elif edges[0] > 0 and edges[1] > 0:
             for number in static_range(turn[2]):
-                across, along = _position(kind, number * turn[1] + turn[0])
+                across, along = _position(kind, number, turn)
                 values = load_clipped_block(kind, access, array, place, pitch, across, along, edges)
                 put_registers(fragment, number, values)
         else:
@@ -51,7 +51,7 @@ def store_blocks(array, fragment, access, index, ld, clip, turn):
             _store_whole(array, fragment, access, place, pitch, turn)
         elif edges[0] > 0 and edges[1] > 0:
             for number in static_range(turn[2]):
-                across, along = _position(kind, number * turn[1] + turn[0])
+                across, along = _position(kind, number, turn)
                 values = registers(fragment, number, kind.memory_type)
                 store_clipped_block(kind, access, array, place, pitch, across, along, values, edges)
 
@@ -61,7 +61,7 @@ def fill_blocks(fragment, value):
     """Set the elements of a partial fragment to a value, its padding to 0. value: an item of memory."""
     kind = fragment.kind
     for number in static_range(kind.blocks):
-        across, along = _position(kind, number)
+        across, along = _position(kind, number, (0, 1, kind.blocks))
         values, blank = kind.memory_type(), kind.memory_type()
         for e in static_range(kind.held // kind.unit):
             is_element = along // kind.unit + e < kind.along // kind.unit and across < kind.across
@@ -70,23 +70,45 @@ def fill_blocks(fragment, value):
 
 
 @device_function
-def _position(kind, block):
-    """Return where a lane's first element of a block is: (across, along)."""
+def _position(kind, number, turn):
+    """Return where a lane's first element of its block of a number is: (across, along)."""
+    known, shift = _start(kind, number, turn)
+    within = _within(kind)
+    return known[0] + shift[0] + within[0], known[1] + shift[1] + within[1]
+
+
+@device_function
+def _start(kind, number, turn):
+    """Return where a wave's block of a number begins, (across, along): a constant, and what is to be added to it."""
+    first, step, _ = turn
+    if step % kind.blocks_along == 0 or kind.blocks_along % step == 0:
+        return _block(kind, number * step), _block(kind, first)
+    return (0, 0), _block(kind, number * step + first)
+
+
+@device_function
+def _block(kind, block):
+    return 16 * (block // kind.blocks_along), kind.depth * (block % kind.blocks_along)
+
+
+@device_function
+def _within(kind):
+    """Return where in a block a lane's first element is: (across, along), the same for all blocks."""
     lane = lane_id()
-    across = 16 * (block // kind.blocks_along) + lane % 16
-    return across, kind.depth * (block % kind.blocks_along) + first_along(kind, lane)
+    return lane % 16, first_along(kind, lane)
 
 
 @device_function
 def _load_whole(fragment, access, array, place, ld, turn):
+    kind = fragment.kind
     for number in static_range(turn[2]):
-        across, along = _position(fragment.kind, number * turn[1] + turn[0])
-        put_registers(fragment, number, load_block(fragment.kind, access, array, place, ld, across, along))
+        values = load_block(kind, access, array, place, ld, _start(kind, number, turn), _within(kind))
+        put_registers(fragment, number, values)
 
 
 @device_function
 def _store_whole(array, fragment, access, place, ld, turn):
     kind = fragment.kind
     for number in static_range(turn[2]):
-        across, along = _position(kind, number * turn[1] + turn[0])
-        store_block(kind, access, array, place, ld, across, along, registers(fragment, number, kind.memory_type))
+        values = registers(fragment, number, kind.memory_type)
+        store_block(kind, access, array, place, ld, _start(kind, number, turn), _within(kind), values)

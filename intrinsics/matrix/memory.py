@@ -29,6 +29,7 @@ class Access:
     is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has rows of its own.
     has_place: whether an index is given; else the first element is meant, and for one axis the index is ld.
     alignment: bytes that the addresses of wide accesses are multiples of, None: the size of the vector.
+    is_in_lds: or in global memory.
     edge: what is clipped beside the padding of a partial fragment.
     """
 
@@ -36,6 +37,7 @@ class Access:
     two_axes: bool
     has_place: bool
     alignment: int | None
+    is_in_lds: bool
     edge: Edge
 
 
@@ -61,7 +63,8 @@ def access_of(
     two_axes = array.ndim == 2
     has_place = index is not None and (two_axes or ld is not None)
     alignment = _alignment(kind, array, ld if has_place else index)
-    return Access(is_wide, two_axes, has_place, alignment, _edge(array, clip))
+    is_in_lds = array.address_space is AddressSpace.LDS
+    return Access(is_wide, two_axes, has_place, alignment, is_in_lds, _edge(array, clip))
 
 
 def _edge(array: Array, clip: Any) -> Edge:
@@ -123,13 +126,17 @@ def place_of(access, index, ld):
 
 
 @device_function
-def load_block(kind, access, array, place, ld, across, along):
-    """Return a lane's elements of a block whose first is at (along, across): a vector, or one item."""
+def load_block(kind, access, array, place, ld, start, within):
+    """Return a lane's elements of a block: a vector.
+
+    start: where the block begins, (across, along), the same in all lanes, as a constant and what is to be added to it;
+    within: where the lane's first element is from there.
+    """
     if access.is_wide:
-        if kind.is_nibble:
-            return _load(access, array, place, ld, across, along // 2, kind.held // 2)
-        return _load(access, array, place, ld, across, along, kind.held)
+        index, base = _wide_place(kind, access, place, ld, start, within)
+        return array.load(index, kind.held // kind.unit, access.alignment, base)
     values = vector(kind.item, kind.held)()
+    across, along = _sum(start, within)
     for e in static_range(kind.held):
         if access.two_axes:
             values[e] = array[place[0] + along + e, place[1] + across]
@@ -139,27 +146,51 @@ def load_block(kind, access, array, place, ld, across, along):
 
 
 @device_function
-def _load(access, array, place, ld, major, minor, width):
-    if access.two_axes:
-        return array.load((place[0] + major, place[1] + minor), width, access.alignment)
-    return array.load(place + major * ld + minor, width, access.alignment)
-
-
-@device_function
-def store_block(kind, access, array, place, ld, across, along, values):
-    """Write a lane's elements of a block whose first is at (along, across)."""
+def store_block(kind, access, array, place, ld, start, within, values):
+    """Write a lane's elements of a block; see `load_block`."""
     if access.is_wide:
-        minor = along // 2 if kind.is_nibble else along
-        if access.two_axes:
-            array.store((place[0] + across, place[1] + minor), values, access.alignment)
-        else:
-            array.store(place + across * ld + minor, values, access.alignment)
+        index, base = _wide_place(kind, access, place, ld, start, within)
+        array.store(index, values, access.alignment, base)
     else:
+        across, along = _sum(start, within)
         for e in static_range(kind.held):
             if access.two_axes:
                 array[place[0] + along + e, place[1] + across] = values[e]
             else:
                 array[place + (along + e) * ld + across] = values[e]
+
+
+@device_function
+def _sum(start, within):
+    known, shift = start
+    return known[0] + shift[0] + within[0], known[1] + shift[1] + within[1]
+
+
+@device_function
+def _wide_place(kind, access, place, ld, start, within):
+    """Return the index and the base of a lane's elements.
+
+    In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but offsets in the
+    instruction: there the index is what blocks differ by, which is a constant.
+    """
+    known, shift = start
+    if access.is_in_lds:
+        index = _index(kind, access, None, ld, known)
+        base = _index(kind, access, place, ld, (within[0] + shift[0], within[1] + shift[1]))
+    else:
+        index = _index(kind, access, None, ld, within)
+        base = _index(kind, access, place, ld, (known[0] + shift[0], known[1] + shift[1]))
+    return index, base
+
+
+@device_function
+def _index(kind, access, place, ld, position):
+    """Return the index of a position, (across, along), from a place on; without one, from the array's first element."""
+    across = position[0]
+    along = position[1] // kind.unit if kind.unit > 1 else position[1]
+    if access.two_axes:
+        return (across, along) if place is None else (place[0] + across, place[1] + along)
+    return across * ld + along if place is None else place + (across * ld + along)
 
 
 @device_function

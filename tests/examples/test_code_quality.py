@@ -130,4 +130,5 @@ def test_the_gemm_of_fragments_multiplies_32_times_a_step_with_wide_accesses() -
     assert {name for name in mnemonics if name.startswith("ds_")} == {"ds_load_b128", "ds_store_b128"}
     assert {name for name in mnemonics if name.startswith("global_")} == {"global_load_b128", "global_store_b128"}
     assert mnemonics.count("s_barrier_wait") == 1
+    assert compiled("fragment_gemm").resources.vgprs <= 240
     assert instructions("fragment_gemm_i8").count("v_wmma_i32_16x16x16_iu8") == 64

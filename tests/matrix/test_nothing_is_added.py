@@ -46,13 +46,14 @@ def test_products_are_those_of_the_instructions_by_hand(clip: Any) -> None:
 
     @amdjit.kernel(block=32)
     def by_hand(a, b, d):
-        row, first = wave.lane_id() % 16, 8 * (wave.lane_id() // 16 % 2)
         total = f32x8()
         for k in range(0, a.shape[1], 16):
-            left = a.load((row, k + first), 8, 2)
-            right = b.load((row, k + first), 8, 2)
+            first, row = 8 * (wave.lane_id() // 16 % 2), wave.lane_id() % 16
+            left = a.load((row, first), 8, 2, base=(0, k))
+            right = b.load((row, first), 8, 2, base=(0, k))
             total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, right, total)
-        d.store((row, first), total, 4)
+        first, row = 8 * (wave.lane_id() // 16 % 2), wave.lane_id() % 16
+        d.store((row, first), total, 4, base=(0, 0))
 
     found = check_same(by_fragments, by_hand, *MATRICES)
     assert sum("v_wmma" in line for line in found) == 1
@@ -77,12 +78,13 @@ def test_products_in_wave64_are_those_of_the_instructions_by_hand() -> None:
         total = f32x4()
         for k in range(0, a.shape[1], 16):
             lane = wave.lane_id()
-            row, first = lane % 16, 4 * (lane // 16 % 2) + 8 * (lane // 32)
-            left = a.load((row, k + first), 4, 2)
-            right = b.load((row, k + first), 4, 2)
+            first, row = 4 * (lane // 16 % 2) + 8 * (lane // 32), lane % 16
+            left = a.load((row, first), 4, 2, base=(0, k))
+            right = b.load((row, first), 4, 2, base=(0, k))
             total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(left, right, total)
         lane = wave.lane_id()
-        d.store((lane % 16, 8 * (lane // 16 % 2) + 4 * (lane // 32)), total, 4)
+        first, row = 8 * (lane // 16 % 2) + 4 * (lane // 32), lane % 16
+        d.store((row, first), total, 4, base=(0, 0))
 
     found = check_same(by_fragments, by_hand, *MATRICES)
     assert sum("v_wmma" in line for line in found) == 1
