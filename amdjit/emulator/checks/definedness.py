@@ -31,15 +31,15 @@ from amdjit.emulator.checks.vector_rules import vector_results, write_half_resul
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import (
-    EXEC_LO,
     FIELD_BYTES,
     HALF_LANES,
     PRIVATE_APERTURE_HIGH,
     SHARED_APERTURE_HIGH,
 )
 from amdjit.emulator.translate.control_flow import Block, Graph
-from amdjit.emulator.translate.dataflow import Ones, ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.dataflow import Ones, exec_slots, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.translate.registers import V32, scalar_slot
 
@@ -71,27 +71,29 @@ class UndefinedValues(Instrument):
         self._last = 0
         self._full: Ones = frozenset()
         self._ones: Mapping[int, Ones] = {}
-        self._part = 0
+        self._half = self._part = 0
+        self._executes = exec_slots(HALF_LANES)
 
-    def begin_function(self, graph: Graph, full_waves: bool) -> None:
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Find out which registers can be undefined where."""
         self._graph = graph
-        self._ones = ones_at_entries(graph, full_waves, HALF_LANES)
-        live = vector_liveness(graph, self._ones, HALF_LANES).at_start.get(graph.entry, frozenset())
+        self._executes = exec_slots(wave_size)
+        self._ones = ones_at_entries(graph, full_waves, wave_size)
+        live = vector_liveness(graph, self._ones, wave_size).at_start.get(graph.entry, frozenset())
         self._at_start = live - {0} - keeping_scalars(graph)
-        self._facts = facts_at_entries(graph, self._ones, self._at_start, _SET_AT_START)
+        self._facts = facts_at_entries(graph, self._ones, self._at_start, _SET_AT_START, self._executes)
 
     def entry(self, frame: Frame) -> list[str]:
         """Find this thread's shadows; a wave that starts has none."""
         frame.natives.add("aj_begin_shadows")
         frame.builder.declarations["aj_begin_shadows"] = "declare void @aj_begin_shadows(ptr, i64, i64)"
-        return entry_lines(self._at_start)
+        return entry_lines(self._at_start, frame.registers.halves)
 
     def begin_block(self, frame: Frame, block: Block) -> None:
         """Start a block with what is known there."""
         if self._shadow is None:
             masks = MaskBuilder(frame.builder)
-            self._shadow = Shadow(frame, masks, ShadowRegisters(masks))
+            self._shadow = Shadow(frame, masks, ShadowRegisters(masks, frame.registers))
         self._known, self._full = self._facts[block.pc], self._ones[block.pc]
         self._entry_tainted = self._known.tainted
         self._shadow.registers.begin_block(self._known.tainted)
@@ -102,14 +104,18 @@ class UndefinedValues(Instrument):
         """Report what matters, pass on the rest."""
         shadow = self._shadow
         assert shadow is not None
-        self._part = 0
-        self._apply(shadow, instruction)
+        with shadow.registers.deferring():
+            for half in (0,) if is_for_the_whole_wave(instruction) else range(frame.registers.halves):
+                frame.registers.select_half(half)
+                self._apply(shadow, instruction)
+        frame.registers.select_half(0)
+        self._half = self._part = 0
         if instruction.pc == self._last and instruction.opcode.encoding.startswith("SOP"):
             self._end_block()
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """Keep up with what is known."""
-        self._known = facts_after(instruction, self._known, EXEC_LO in self._full)
+        self._known = facts_after(instruction, self._known, self._executes <= self._full)
         self._full = ones_after(instruction, self._full)
         if instruction.pc == self._last:
             self._end_block()
@@ -183,6 +189,8 @@ class UndefinedValues(Instrument):
         """Pass definedness between memory and registers."""
         shadow = self._shadow
         assert shadow is not None
+        if self._half != frame.registers.wave_half:
+            self._half, self._part = frame.registers.wave_half, 0
         if access.space == "k":
             self._scalar_load(shadow, instruction, access)
         elif access.kind is AccessKind.LOAD:
@@ -222,7 +230,7 @@ class UndefinedValues(Instrument):
             b.label(label)
         name = symbol_of(access.space, access.size, stored is not None)
         site = shadow.frame.sites.add(instruction.pc)
-        arguments = [CONTEXT, _SHADOWS, site, *access.address, access.lanes, _MASKS]
+        arguments = [shadow.frame.lane_context, _SHADOWS, site, *access.address, access.lanes, _MASKS]
         shadow.frame.native_void(name, arguments)
         if needed is not None:
             b.branch(f"{label}.done")
@@ -365,7 +373,8 @@ class UndefinedValues(Instrument):
             lane = b.resize(b.intrinsic("cttz", undefined, flags=[constant("i1", 1)]), 64)
         site = frame.sites.add(instruction.pc)
         nothing = Value("ptr", "null")
-        arguments = [CONTEXT, constant("i32", kind), site, lane, constant("i64", 0), constant("i32", 0), nothing]
+        context = frame.lane_context
+        arguments = [context, constant("i32", kind), site, lane, constant("i64", 0), constant("i32", 0), nothing]
         frame.native_void("aj_report", arguments)
         b.branch(f"undefined.{name}.done")
         b.label(f"undefined.{name}.done")

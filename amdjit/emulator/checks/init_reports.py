@@ -71,7 +71,7 @@ class InitReports:
         if row[Report.KIND] == InitKind.ATOMIC and pc in by_pc:
             return _described(by_pc[pc], instruction, facts, None)
         roles = {InitKind.ADDRESS: _ADDRESSES, InitKind.STORE: _DATA, InitKind.ATOMIC: _DATA}
-        places = places_read(instruction, roles.get(InitKind(row[Report.KIND])))
+        places = places_read(instruction, facts.wave_size, roles.get(InitKind(row[Report.KIND])))
         for load_pc in loads_behind(graph, pc, places):
             if load_pc in by_pc:
                 load = by_pc[load_pc]

@@ -15,8 +15,6 @@ from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.workspace import private_bytes
 
-_WAVE_LANES = 32
-
 
 @dataclass(frozen=True, slots=True)
 class LaunchShadows:
@@ -37,11 +35,12 @@ def launch_shadows(
     """Make the shadows of a launch on so many host threads, each with so many workgroups under way at most."""
     rows, kept = table_rows(memory.bounds(), memory.written)
     descriptor = function.kernel.descriptor
-    waves = -(-geometry.items // _WAVE_LANES)
+    lanes = descriptor.wavefront_size
+    waves = -(-geometry.items // lanes)
     # LDS and private memory have a byte of shadow for each dword, at the same distances as the memory itself.
     lds_bytes = descriptor.group_segment_bytes + geometry.dynamic_lds
     lds = -(-lds_bytes // 64) * 16
-    scratch = private_bytes(function.kernel) * _WAVE_LANES // 4
+    scratch = private_bytes(function.kernel) * lanes // 4
     sizes = (lds * residents, scratch * waves * residents, WAVE_BYTES * waves * residents)
     fields: NDArray[np.uint64] = np.zeros((threads, Shadows.FIELDS), np.uint64)
     buffers: list[NDArray[Any]] = [rows, *kept]

@@ -1,7 +1,8 @@
 """How undefined values pass through WMMA and SWMMAC: by row of A and column of B.
 
 Lane n holds row n % 16 of A and column n % 16 of B and of the result, whose rows lie in the registers of one lane,
-those of lanes 16 to 31 eight rows behind (AMD matrix instruction calculator; RDNA 4 ISA, 7.12).
+those of lanes 16 to 31 eight rows behind; in wave64 a lane has half as many, those of lanes 32 to 63 are four rows
+behind (AMD matrix instruction calculator; RDNA 4 ISA, 7.12).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from amdjit.emulator.checks.shadow_operands import Shadow
 from amdjit.emulator.checks.shadow_registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.ir import Builder, Value, constant
+from amdjit.emulator.translate.cross_lane import in_each_half
+from amdjit.emulator.translate.matrix import matrix_of
 
 
 def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -> None:
@@ -32,9 +35,12 @@ def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -
             new = _results(shadow, instruction, target)
         b.branch(f"{name}.done")
         b.label(f"{name}.done")
-        new = [tuple(_joined(b, mask, name) for mask in halves) for halves in new]  # type: ignore[misc]
-    for part, halves in enumerate(new):
-        shadow.registers.write_vector(target.index + part, halves, ONES)
+        new = [[(_joined(b, low, name), _joined(b, high, name)) for low, high in half] for half in new]
+    for half, parts in enumerate(new):
+        shadow.frame.registers.select_half(half)
+        for part, halves in enumerate(parts):
+            shadow.registers.write_vector(target.index + part, halves, ONES)
+    shadow.frame.registers.select_half(0)
 
 
 def _joined(builder: Builder, mask: Value, name: str) -> Value:
@@ -43,20 +49,29 @@ def _joined(builder: Builder, mask: Value, name: str) -> Value:
     return builder.emit("i32", f"phi i32 [ 0, %{name}.start ], [ {mask.text}, %{name} ]")
 
 
-def _results(shadow: Shadow, instruction: Instruction, target: Register) -> list[Halves]:
-    rows = _folded(shadow, instruction.operands[1])
-    columns = _both_halves(shadow, _folded(shadow, instruction.operands[2]))
-    sparse = instruction.mnemonic.startswith("v_swmmac")
-    if sparse:
-        rows = shadow.masks.either(rows, _folded(shadow, instruction.operands[3]))
-    addend = target if sparse else instruction.operands[3]
-    packed = target.dwords == 4
-    new: list[Halves] = []
-    for part in range(target.dwords):
-        old = _addend(shadow, addend, part)
-        both = [_row(shadow, rows, 2 * part + half if packed else part) for half in (0, 1)]
-        low, high = (shadow.masks.either(columns, row, c) for row, c in zip(both, old, strict=True))
-        new.append((low, high) if packed else (shadow.masks.either(low, high),) * 2)
+def _results(shadow: Shadow, instruction: Instruction, target: Register) -> list[list[Halves]]:
+    """Return the shadows of the result's registers, for each half of the wave."""
+    matrix = matrix_of(shadow.frame, instruction)
+    rows = _folded(shadow, instruction.operands[1], matrix.factor_rows("a"))
+    columns = _both_halves(shadow, _folded(shadow, instruction.operands[2], matrix.factor_rows("b")))
+    if matrix.sparse:
+        rows = shadow.masks.either(rows, _folded(shadow, instruction.operands[3], matrix.rows))
+    addend = target if matrix.sparse else instruction.operands[3]
+    packed = matrix.result in ("f16", "bf16")
+    registers = shadow.frame.registers
+    new: list[list[Halves]] = []
+    for half in range(registers.halves):
+        registers.select_half(half)
+        new.append([])
+        for part in range(target.dwords):
+            old = _addend(shadow, addend, part)
+            first = 4 * half + (2 * part if packed else part)
+            low, high = (
+                shadow.masks.either(columns, _row(shadow, rows, number), c)
+                for number, c in zip((first, first + packed), old, strict=True)
+            )
+            new[half].append((low, high) if packed else (shadow.masks.either(low, high),) * 2)
+    registers.select_half(0)
     return new
 
 
@@ -66,11 +81,12 @@ def _addend(shadow: Shadow, operand: Operand | None, part: int) -> Halves:
     return ZERO, ZERO
 
 
-def _folded(shadow: Shadow, operand: Operand | None) -> Value:
-    """Return a mask of 16 rows, or columns, in which anything is undefined."""
+def _folded(shadow: Shadow, operand: Operand | None, held: range) -> Value:
+    """Return a mask of 16 rows, or columns, in which anything is undefined; `held`: the rows of 16 lanes that count."""
     if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
         return ZERO
-    mask = shadow.whole(operand)
+    halves = in_each_half(shadow.frame, lambda: shadow.whole(operand))
+    mask = shadow.masks.either(*halves[: len(held) // 2])
     if mask == ZERO:
         return ZERO
     b = shadow.frame.builder

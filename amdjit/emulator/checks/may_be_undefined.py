@@ -89,11 +89,16 @@ def _arguments_after(instruction: Instruction, facts: Facts, read: int, written:
 
 
 def facts_at_entries(
-    graph: Graph, ones: Mapping[int, Ones], undefined_at_start: frozenset[int], argument_slots: frozenset[int]
+    graph: Graph,
+    ones: Mapping[int, Ones],
+    undefined_at_start: frozenset[int],
+    argument_slots: frozenset[int],
+    executes: frozenset[int],
 ) -> dict[int, Facts]:
     """Return the facts at each reachable block's start.
 
     undefined_at_start: vector registers that nobody has written. argument_slots: scalar registers that the launch set.
+    executes: those that hold EXEC.
     """
     tainted = sum(1 << number for number in undefined_at_start)
     known = {graph.entry: Facts(tainted, sum(1 << (VECTORS + slot) for slot in argument_slots))}
@@ -102,7 +107,7 @@ def facts_at_entries(
         block = graph.blocks[work.pop()]
         facts, full = known[block.pc], ones[block.pc]
         for instruction in block.instructions:
-            facts = facts_after(instruction, facts, EXEC_LO in full)
+            facts = facts_after(instruction, facts, executes <= full)
             full = ones_after(instruction, full)
         for successor in block.successors:
             if successor not in graph.blocks:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 
 from amdjit.emulator.checks.shadow_operands import Shadow, results, sources
-from amdjit.emulator.checks.shadow_registers import ONES, ZERO
+from amdjit.emulator.checks.shadow_registers import ZERO
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
-from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
+from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.translate.registers import scalar_slot
 
 # Instructions that write SCC (RDNA 4 ISA, chapter 16, "SOP2" to "SOPC").
@@ -63,7 +63,9 @@ def _write(shadow: Shadow, operand: Operand | None, parts: list[Value]) -> Value
     if slot is None:
         return ZERO
     if slot == EXEC_LO:
-        return parts[0]
+        return shadow.masks.either(*parts[: shadow.frame.registers.halves])
+    if slot == EXEC_HI:
+        return parts[0] if shadow.frame.registers.halves == 2 else ZERO
     for part, bits in enumerate(parts[: operand.dwords]):
         shadow.registers.write_scalar(slot + part, bits)
     return ZERO
@@ -92,10 +94,9 @@ def _logic(shadow: Shadow, instruction: Instruction, operation: str, into_exec: 
         undefined = _write(shadow, instruction.operands[0], parts)
         _condition(shadow, parts)
         return undefined
-    saved = ZERO if into_exec == "_saveexec" else parts[0]
-    _write(shadow, instruction.operands[0], [saved] * dwords)
+    _write(shadow, instruction.operands[0], [ZERO] * dwords if into_exec == "_saveexec" else parts)
     shadow.registers.write_scalar(SCC_SLOT, ZERO)
-    return parts[0]
+    return shadow.masks.either(*parts)
 
 
 def _combined(
@@ -157,10 +158,12 @@ def branch_condition(shadow: Shadow, instruction: Instruction) -> Value:
         return shadow.registers.scalar(SCC_SLOT)
     if not name.startswith("s_cbranch_vcc"):
         return ZERO
-    mask = Register(RegisterFile.VCC, 0)
-    undefined = shadow.bits(mask)
-    if undefined in (ZERO, ONES):
-        return undefined
-    b = shadow.frame.builder
-    sure = b.and_(shadow.frame.scalar_operand(mask, "b32", instruction), b.not_(undefined))
-    return b.select(b.compare("eq", sure, ZERO), undefined, ZERO)
+    masks, b, sure = shadow.masks, shadow.frame.builder, ZERO
+    parts = [Register(RegisterFile.VCC, half) for half in range(shadow.frame.registers.halves)]
+    undefined = masks.either(*(shadow.bits(part) for part in parts))
+    if undefined == ZERO:
+        return ZERO
+    for part in parts:
+        value = shadow.frame.scalar_operand(part, "b32", instruction)
+        sure = masks.either(sure, masks.without(value, shadow.bits(part)))
+    return undefined if sure == ZERO else b.select(b.compare("eq", sure, ZERO), undefined, ZERO)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.check_settings import Request
-from amdjit.code_object import Kernel
-from amdjit.diagnostics.errors import KernelFault, LaunchError
+from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator.checks.definedness import UndefinedValues
 from amdjit.emulator.checks.findings import LaunchFacts, Row
@@ -44,7 +43,6 @@ DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]]
 }
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
-_WAVE_LANES = 32
 assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
 
 
@@ -131,8 +129,6 @@ def run_checked(
     request: Request,
 ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
     """Launch with checks. Returns the reports, and what stopped the launch if something did."""
-    if "init" in request.checks:
-        _check_wave_size(function.kernel)
     session = Session(dispatcher.memory, request)
     try:
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
@@ -144,12 +140,6 @@ def run_checked(
     finally:
         session.end()
     return session.reports(), None
-
-
-def _check_wave_size(kernel: Kernel) -> None:
-    """LaunchError for a kernel that the check for undefined values does not know."""
-    if kernel.descriptor.wavefront_size != _WAVE_LANES:
-        raise LaunchError(f'{kernel.name}: sanitize("init") checks wave32 code only; leave out wave_size=64')
 
 
 def _is_input(request: Request, start: int, end: int) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from amdjit.emulator.checks.shadow_layout import VECTOR_BYTES, WAVE_BYTES, Shadows
+from amdjit.emulator.checks.shadow_layout import UPPER_AT, VECTOR_BYTES, WAVE_BYTES, Shadows
 from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Sanitizer
 
 
-def entry_lines(at_start: Iterable[int]) -> list[str]:
-    """Return lines for the entry block; `at_start`: vector registers that are read though nobody has written them."""
+def entry_lines(at_start: Iterable[int], halves: int) -> list[str]:
+    """Return lines for the entry block; `at_start`: vector registers that are read though nobody has written them.
+
+    halves: 2 for a wave64.
+    """
     lines = [
         f"%undefined.sanitizer.at = getelementptr i8, ptr %launch, i64 {Launch.SANITIZER * FIELD_BYTES}",
         "%undefined.sanitizer = load ptr, ptr %undefined.sanitizer.at, align 8",
@@ -40,7 +43,7 @@ def entry_lines(at_start: Iterable[int]) -> list[str]:
         "undefined.begin:",
         "call void @aj_begin_shadows(ptr %undefined.shadows, i64 %undefined.wave, i64 %undefined.slot)",
     ]
-    for index in sorted(at_start):
-        lines.append(f"%undefined.v{index} = getelementptr i8, ptr %undefined.registers, i64 {index * VECTOR_BYTES}")
-        lines.append(f"store i64 -1, ptr %undefined.v{index}, align 4")
+    for distance in (index * VECTOR_BYTES + half * UPPER_AT for index in sorted(at_start) for half in range(halves)):
+        lines.append(f"%undefined.at{distance} = getelementptr i8, ptr %undefined.registers, i64 {distance}")
+        lines.append(f"store i64 -1, ptr %undefined.at{distance}, align 4")
     return [*lines, "br label %undefined.go", "undefined.go:"]

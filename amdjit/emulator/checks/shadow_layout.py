@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-# A wave's shadow registers: two lane masks for each vector register (low half, high half), 32 bits for each scalar one.
+# A wave's shadow registers: two lane masks for each vector register (low half, high half), 32 bits for each scalar one;
+# then the vector registers of a wave64's upper 32 lanes.
 VECTOR_BYTES = 8
 SCALARS_AT = 256 * VECTOR_BYTES
-WAVE_BYTES = SCALARS_AT + 128 * 4
+UPPER_AT = SCALARS_AT + 128 * 4
+WAVE_BYTES = UPPER_AT + 256 * VECTOR_BYTES
 # A byte of shadow for each dword of memory; bit n is set where byte n has not been written.
 UNDEFINED = 0x0F
 # Host code reads and writes so far behind the last byte of shadow that it needs.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from amdjit.emulator.checks.shadow_registers import DEFINED, ONES, ZERO, Halves, MaskBuilder, ShadowRegisters
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
-from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
+from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.translate.frame import Frame, source_number
 from amdjit.emulator.translate.registers import V32, scalar_slot
@@ -25,7 +25,7 @@ class Shadow:
     registers: ShadowRegisters
 
     def lanes(self) -> Value:
-        """EXEC, as a constant where it is known to be full."""
+        """EXEC of the half of the wave, as a constant where it is known to be full."""
         return ONES if self.frame.registers.exec_is_full else self.frame.registers.exec_bits()
 
     def as_lanes(self, mask: Value) -> Value:
@@ -46,7 +46,7 @@ class Shadow:
         if operand.file is RegisterFile.SCC:
             return self.registers.scalar(SCC_SLOT)
         slot = scalar_slot(operand)
-        return ZERO if slot is None or slot == EXEC_LO else self.registers.scalar(slot + part)
+        return ZERO if slot is None or slot in (EXEC_LO, EXEC_HI) else self.registers.scalar(slot + part)
 
     def scalar(self, operand: Operand | None) -> Value:
         """Return all ones if any bit of a scalar operand is undefined, else 0."""
@@ -54,8 +54,8 @@ class Shadow:
         return self.masks.spread(self.masks.either(*(self.bits(operand, part) for part in range(dwords))))
 
     def mask(self, operand: Operand | None) -> Value:
-        """Return the undefined bits of a lane mask."""
-        return self.bits(operand)
+        """Return the undefined bits of a lane mask, those of the half of the wave."""
+        return self.bits(operand, self.frame.registers.wave_half)
 
     # Vector operands
 
@@ -120,7 +120,7 @@ class Shadow:
         if not isinstance(operand, Register):
             return
         if operand.file is not RegisterFile.VGPR:
-            self._write_scalar(operand, self.masks.both(self.masks.either(*new), lanes), spec.type == "mask")
+            self._write_scalar(operand, self.masks.either(*new), lanes, spec.type == "mask")
             return
         if operand.dwords == 1 and (operand.half is not None or spec.type in _NARROW):
             old = self.registers.vector(operand.index)
@@ -129,12 +129,15 @@ class Shadow:
         for number in range(operand.index, operand.index + operand.dwords):
             self.registers.write_vector(number, new, lanes)
 
-    def _write_scalar(self, register: Register, bits: Value, is_mask: bool) -> None:
+    def _write_scalar(self, register: Register, bits: Value, lanes: Value, is_mask: bool) -> None:
         slot = SCC_SLOT if register.file is RegisterFile.SCC else scalar_slot(register)
-        if slot is None or slot == EXEC_LO:
+        if slot is None or slot in (EXEC_LO, EXEC_HI):
+            return
+        if is_mask:
+            self.registers.write_scalar(slot + self.frame.registers.wave_half, self.masks.both(bits, lanes))
             return
         for part in range(register.dwords):
-            self.registers.write_scalar(slot + part, bits if is_mask else self.masks.spread(bits))
+            self.registers.write_scalar(slot + part, self.masks.spread(bits))
 
 
 def results(instruction: Instruction) -> Iterator[int]:

@@ -1,7 +1,8 @@
 """A wave's shadow registers while a kernel is translated: which lanes, or bits, of each register are undefined.
 
 They lie in memory and are cached inside a machine block, as the registers themselves are. What may not be undefined
-by `may_be_undefined` is the constant 0, and no code is made for it.
+by `may_be_undefined` is the constant 0, and no code is made for it. In wave64 a vector register has masks for each half
+of the wave, and means those of the half that is selected.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from amdjit.emulator.checks.may_be_undefined import VECTORS
-from amdjit.emulator.checks.shadow_layout import SCALARS_AT, VECTOR_BYTES
+from amdjit.emulator.checks.shadow_layout import SCALARS_AT, UPPER_AT, VECTOR_BYTES
 from amdjit.emulator.ir import Builder, Value, constant
+from amdjit.emulator.translate.registers import Registers
 
 ZERO = constant("i32", 0)
 ONES = constant("i32", -1)
@@ -63,12 +65,15 @@ class MaskBuilder:
 class ShadowRegisters:
     """Reads and writes of shadow registers in the current block."""
 
-    def __init__(self, masks: MaskBuilder) -> None:
+    def __init__(self, masks: MaskBuilder, wave: Registers) -> None:
         self._masks = masks
+        self._wave = wave
         self._tainted = 0
-        self._vectors: dict[int, Halves] = {}
+        # By half of the wave and number.
+        self._vectors: dict[tuple[int, int], Halves] = {}
         self._scalars: dict[int, Value] = {}
         self._dirty: set[int] = set()
+        self._deferred: dict[int, Value] | None = None
 
     def begin_block(self, tainted: int) -> None:
         """Forget what is cached; only registers of the set may be undefined."""
@@ -82,13 +87,14 @@ class ShadowRegisters:
 
     def vector(self, index: int) -> Halves:
         """Return the lanes in which a vector register's halves are undefined."""
-        if index not in self._vectors:
-            self._vectors[index] = self._load(index) if self._tainted >> index & 1 else DEFINED
-        return self._vectors[index]
+        key = self._wave.wave_half, index
+        if key not in self._vectors:
+            self._vectors[key] = self._load(index) if self._tainted >> index & 1 else DEFINED
+        return self._vectors[key]
 
     def _load(self, index: int) -> Halves:
         b = self._masks.builder
-        place = index * VECTOR_BYTES
+        place = index * VECTOR_BYTES + self._wave.wave_half * UPPER_AT
         return b.load("i32", self._place(place), 4), b.load("i32", self._place(place + 4), 4)
 
     def whole(self, index: int) -> Value:
@@ -108,7 +114,7 @@ class ShadowRegisters:
         self._set_vector(index, (low, high))
 
     def _set_vector(self, index: int, halves: Halves) -> None:
-        self._vectors[index] = halves
+        self._vectors[self._wave.wave_half, index] = halves
         self._dirty.add(index)
 
     @contextmanager
@@ -127,8 +133,20 @@ class ShadowRegisters:
             self._scalars[slot] = known
         return self._scalars[slot]
 
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """Let scalar registers keep what they hold until both halves of a wave64 have read them."""
+        self._deferred = {}
+        yield
+        written, self._deferred = self._deferred, None
+        for slot, bits in written.items():
+            self.write_scalar(slot, bits)
+
     def write_scalar(self, slot: int, bits: Value) -> None:
         """Write a scalar register."""
+        if self._deferred is not None:
+            self._deferred[slot] = bits
+            return
         self._scalars[slot] = bits
         self._dirty.add(VECTORS + slot)
 
@@ -145,6 +163,14 @@ class ShadowRegisters:
                 slot = number - VECTORS
                 b.store(self._scalars.get(slot, ZERO), self._place(SCALARS_AT + 4 * slot), 4)
                 continue
-            for part, mask in enumerate(self._vectors.get(number, DEFINED)):
-                b.store(mask, self._place(number * VECTOR_BYTES + 4 * part), 4)
+            for half in range(self._wave.halves):
+                self._flush_vector(number, half)
         self._dirty.clear()
+
+    def _flush_vector(self, number: int, half: int) -> None:
+        known = self._vectors.get((half, number))
+        if known is None and self._tainted >> number & 1:
+            return
+        for part, mask in enumerate(known or DEFINED):
+            place = number * VECTOR_BYTES + half * UPPER_AT + 4 * part
+            self._masks.builder.store(mask, self._place(place), 4)

@@ -26,7 +26,7 @@ class Synchronisation(Instrument):
     def __init__(self) -> None:
         self._early: frozenset[int] = frozenset()
 
-    def begin_function(self, graph: Graph, full_waves: bool) -> None:
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Look for missing waits: what is found is reported when it runs."""
         self._early = frozenset(wait.pc for wait in missing_waits(graph))
 

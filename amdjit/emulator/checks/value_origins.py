@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from amdjit.emulator.checks.wait_counters import effect_of
 from amdjit.emulator.checks.waits import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.layout import SCC_SLOT, VCC_LO
+from amdjit.emulator.layout import HALF_LANES, SCC_SLOT, VCC_LO
 from amdjit.emulator.translate.control_flow import Graph
 from amdjit.emulator.translate.dataflow import scalar_writes
 
@@ -78,12 +78,12 @@ def _read(instruction: Instruction) -> Iterator[Place]:
         yield _SCC
 
 
-def places_read(instruction: Instruction, roles: frozenset[str] | None = None) -> list[Place]:
+def places_read(instruction: Instruction, wave_size: int, roles: frozenset[str] | None = None) -> list[Place]:
     """Return the places that an instruction reads in some roles, all of them if none are given."""
     if instruction.mnemonic.startswith("s_cbranch_scc"):
         return [_SCC]
     if instruction.mnemonic.startswith("s_cbranch_vcc"):
-        return [("s", VCC_LO)]
+        return [("s", VCC_LO + half) for half in range(wave_size // HALF_LANES)]
     if roles is None:
         return list(_read(instruction))
     found: list[Place] = []

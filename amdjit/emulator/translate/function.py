@@ -115,7 +115,7 @@ class _Translation:
         self._in_memory = registers_in_memory(graph, wave_size)
         registers = Registers(self._builder, self._in_memory, wave_size)
         self._frame = Frame(self._builder, registers, Sites([graph.entry]), natives, modes=self._modes)
-        self._frame.instruments = begin_function(instruments, graph, full_waves)
+        self._frame.instruments = begin_function(instruments, graph, full_waves, wave_size)
         self._pauses: list[_Pause] = []
         self._polls = 0
         self._exits: list[_Poll] = []

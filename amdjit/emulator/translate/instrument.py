@@ -46,7 +46,7 @@ class Instrument:
 
     name: ClassVar[str]
 
-    def begin_function(self, graph: Graph, full_waves: bool) -> None:
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Called first. full_waves: all lanes of every wave start active."""
 
     def begin_block(self, frame: Frame, block: Block) -> None:
@@ -69,9 +69,9 @@ class Instrument:
 Instruments = tuple[type[Instrument], ...]
 
 
-def begin_function(kinds: Instruments, graph: Graph, full_waves: bool) -> tuple[Instrument, ...]:
+def begin_function(kinds: Instruments, graph: Graph, full_waves: bool, wave_size: int) -> tuple[Instrument, ...]:
     """Make the instruments for one kernel."""
     made = tuple(kind() for kind in kinds)
     for instrument in made:
-        instrument.begin_function(graph, full_waves)
+        instrument.begin_function(graph, full_waves, wave_size)
     return made

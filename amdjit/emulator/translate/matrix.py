@@ -114,7 +114,8 @@ def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
     return tuple(("i" if neg >> number & 1 else "u") + width for number in (0, 1))  # type: ignore[return-value]
 
 
-def _matrix(frame: Frame, instruction: Instruction) -> Matrix:
+def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
+    """Return the product that an instruction makes."""
     match = _NAME.fullmatch(instruction.mnemonic)
     assert match is not None
     sparse, result, k, kinds = match.groups()
@@ -127,7 +128,7 @@ def _matrix(frame: Frame, instruction: Instruction) -> Matrix:
 
 
 def _emit_dense(frame: Frame, instruction: Instruction) -> None:
-    matrix = _matrix(frame, instruction)
+    matrix = matrix_of(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
     c = _addend(frame, instruction, matrix)
     _call(frame, instruction, matrix, [*a, *b, *c])
@@ -151,7 +152,7 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
 
 
 def _emit_sparse(frame: Frame, instruction: Instruction) -> None:
-    matrix = _matrix(frame, instruction)
+    matrix = matrix_of(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
     target = _pointers(frame, _operand_register(instruction, 0))
     index = _pointers(frame, _operand_register(instruction, 3))

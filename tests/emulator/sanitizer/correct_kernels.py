@@ -111,6 +111,13 @@ def a_vote(x, out):
 
 
 @amdjit.kernel
+def a_sum_over_the_wave(x, out):
+    """A permutation between rows of lanes goes into a register that held nothing."""
+    i = amdjit.grid(1)
+    out[i] = wave.reduce_add(x[i])
+
+
+@amdjit.kernel
 def a_swap_into_memory_that_is_new(x, out):
     i = amdjit.grid(1)
     amdjit.atomic.exch(out, i, x[i])
@@ -179,6 +186,7 @@ LAUNCHES: list[Launch] = [
     (bytes_of_words, TILE, lambda: [ones(TILE, kind=np.uint8), empty(TILE, kind=np.uint8)]),
     (a_shuffle_in_a_branch, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_vote, TILE, lambda: [ones(TILE), empty(TILE)]),
+    (a_sum_over_the_wave, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_swap_into_memory_that_is_new, TILE, lambda: [ones(TILE, kind=np.int32), empty(TILE, kind=np.int32)]),
     (waves_that_work_on_their_own, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_product_with_an_empty_corner, 32, lambda: [first_rows(), empty(8)]),

@@ -1,43 +1,61 @@
-"""The checks are silent about correct kernels: the ones of `correct.py`, all examples, and C kernels."""
+"""All checks together are silent about correct kernels: those of this folder, all examples, and C kernels."""
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
+import correct_kernels
 import numpy as np
 import pytest
 from building import compile_kernel, device, missing_tools
 from checked_device import CheckedDevice
 from correct import CASES
 from seeded import Case, reports_of, text_of
-from test_correct_kernels import EXAMPLES
 from test_emulator_kernels import CASES as C_CASES
 from test_emulator_kernels import GRID
 from test_emulator_kernels import Case as CCase
 
+import amdjit.examples
 from amdjit.emulator import run
+
+CHECKS = ("memory", "race", "init", "sync")
+# `report` prints what other examples measure.
+EXAMPLES = sorted({path.stem for path in Path(amdjit.examples.__file__).parent.glob("*.py")} - {"__init__", "report"})
+
+
+def test_there_are_as_many_as_promised() -> None:
+    assert len(CASES) + len(correct_kernels.LAUNCHES) + len(EXAMPLES) >= 60
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_correct_kernels(case: Case) -> None:
-    reports = reports_of(lambda: case.launch(case.kernel), "memory", "race")
+    reports = reports_of(lambda: case.launch(case.kernel), *CHECKS)
+    assert not reports, text_of(reports)
+
+
+@pytest.mark.parametrize("launch", correct_kernels.LAUNCHES, ids=lambda launch: launch[0].__name__)
+def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
+    kernel, block, arguments = launch
+    reports = reports_of(lambda: kernel[1, block](*arguments()), *CHECKS)
     assert not reports, text_of(reports)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
-    reports = reports_of(example.main, "memory", "race")
+    reports = reports_of(example.main, *CHECKS)
     assert not reports, text_of(reports)
 
 
 @pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
 @pytest.mark.parametrize("case", C_CASES, ids=str)
-def test_c_kernels_and_their_results_stay(case: CCase) -> None:
-    code = compile_kernel(case.file, "-O3", "-ffp-contract=off")
+def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
+    code = compile_kernel(case.file, level, "-ffp-contract=off")
     expected, given = (case.arguments(np.random.default_rng(7)) for _ in range(2))
-    checked: Any = CheckedDevice(device(), "memory", "race")
+    checked: Any = CheckedDevice(device(), *CHECKS)
     run(code, case.kernel, GRID, case.block, expected, device=device())
     run(code, case.kernel, GRID, case.block, given, device=checked)
     assert not checked.reports, text_of(checked.reports)

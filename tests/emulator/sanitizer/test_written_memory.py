@@ -86,9 +86,3 @@ def check_shadow(first: int, end: int) -> None:
     assert shadow is not None
     assert len(shadow) == 3 + PADDING
     assert [not shadow[byte // 4] >> byte % 4 & 1 for byte in range(12)] == written
-
-
-def test_wave64_is_refused_by_name() -> None:
-    wide = amdjit.kernel(wave_size=64)(copy.function)
-    with amdjit.sanitize("init"), pytest.raises(amdjit.LaunchError, match="checks wave32 code only"):
-        wide[1, 64](np.ones(64, np.float32), np.ones(64, np.float32))
