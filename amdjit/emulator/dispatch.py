@@ -167,9 +167,6 @@ def _pause(deadline: float | None) -> float:
 def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int | None) -> None:
     """LaunchError if the device could not run such a launch. room: bytes of memory that are left."""
     name = kernel.name
-    descriptor = kernel.descriptor
-    if descriptor.fp16_overflow:
-        raise LaunchError(f"{name}: the emulator has not the mode in which half precision overflows to finite numbers")
     if min(geometry.block) < 1 or min(geometry.grid) < 1:
         raise LaunchError(f"{name}: grid {geometry.grid} and block {geometry.block} must be at least 1 everywhere")
     limit = min(kernel.metadata.max_flat_workgroup_size, target.max_workgroup_size)

@@ -23,6 +23,7 @@ _KINDS = {
     FaultKind.WILD_BRANCH: "wild-branch",
     FaultKind.MISALIGNED: "misaligned",
     FaultKind.BUFFER: "buffer",
+    FaultKind.MODE: "mode",
 }
 
 
@@ -115,6 +116,8 @@ _OTHER = {
     FaultKind.BARRIER: "waves of a workgroup wait at different barriers",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
+    FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not have: traps on float exceptions, "
+    "or one that is reserved",
 }
 # RDNA 4 ISA, 9.3 to 9.6: what it forbids, and where it does not say what happens.
 _BUFFERS = {

@@ -126,6 +126,7 @@ class FaultKind(IntEnum):
     WILD_BRANCH = 9
     MISALIGNED = 10
     BUFFER = 11
+    MODE = 12
 
 
 class BufferRefusal(IntEnum):

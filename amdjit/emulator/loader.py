@@ -141,6 +141,7 @@ class EmulatedModule:
                 descriptor.float_round_mode_16_64,
                 descriptor.float_denorm_mode_32,
                 descriptor.float_denorm_mode_16_64,
+                descriptor.fp16_overflow,
             )
             return translate_wave(graph, full_waves, attributes, mode, descriptor.wavefront_size, instruments)
         except Untranslatable as error:

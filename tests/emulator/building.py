@@ -90,6 +90,7 @@ _FOOTER = """
   .amdhsa_system_sgpr_workgroup_id_x 1
   .amdhsa_float_denorm_mode_32 {denormals}
   .amdhsa_float_denorm_mode_16_64 {wide_denormals}
+  .amdhsa_fp16_overflow {overflow}
   .amdhsa_float_round_mode_32 {rounding}
   .amdhsa_float_round_mode_16_64 {wide_rounding}
 .end_amdhsa_kernel
@@ -126,15 +127,16 @@ def assemble(
     wide_rounding: int = 0,
     attributes: str = "",
     wave_size: int = 32,
+    overflow: int = 0,
 ) -> bytes:
     """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind.
 
-    denormals, rounding: the modes of single precision; wide_*: those of half and double precision.
+    denormals, rounding: the modes of single precision; wide_*: those of half and double precision. overflow: FP16_OVFL.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
         values = {"lds": lds, "private": private, "denormals": denormals, "rounding": rounding}
-        values |= {"wide_denormals": wide_denormals, "wide_rounding": wide_rounding}
+        values |= {"wide_denormals": wide_denormals, "wide_rounding": wide_rounding, "overflow": overflow}
         footer = _FOOTER.format(**values, wave_size=wave_size, is_wave32=int(wave_size == 32))
         source.write_text(_HEADER + body + footer)
         attributes = ",".join([*filter(None, [attributes]), f"+wavefrontsize{wave_size}"])

@@ -97,6 +97,23 @@ stop:
 """
 
 
+def refuse_mode_text(attributes: str) -> str:
+    """Return `aj_refuse_mode`: a fault if `wrong` is not 0, because a kernel sets what the emulator does not have."""
+    return f"""
+{FAULT_DECLARATION}
+define void @aj_refuse_mode(ptr %context, i32 %site, i32 %wrong) {attributes} {{
+entry:
+  %bad = icmp ne i32 %wrong, 0
+  br i1 %bad, label %fault, label %done
+fault:
+  call void @aj_fault(ptr %context, i32 {FaultKind.MODE:d}, i32 %site, i64 -1, i64 0, i32 0)
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
 def stopped_text(attributes: str) -> str:
     """Return `aj_stopped`: called when a wave sees the stop flag; a time limit becomes a fault of that site."""
     return f"""

@@ -14,7 +14,7 @@ from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
 from amdjit.emulator.native.driver import driver_symbol, driver_text
-from amdjit.emulator.native.faults import fault_text, resolve_text, stopped_text
+from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
@@ -83,6 +83,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_report": report_text,
         "aj_sync_report": sync_report_text,
         "aj_stopped": stopped_text,
+        "aj_refuse_mode": refuse_mode_text,
         "aj_resolve": resolve_text,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
         "aj_scalar_address": scalar_address_text,

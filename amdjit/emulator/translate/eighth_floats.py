@@ -17,15 +17,19 @@ class _Eighth:
     nan: int
 
 
-# E4M3 has no infinity: overflow gives NaN. E5M2 overflows to infinity. Without the FP16_OVFL mode neither saturates.
+# E4M3 has no infinity: overflow gives NaN. E5M2 overflows to infinity. In the mode FP16_OVFL what is finite becomes the
+# largest finite number instead.
 _KINDS = {
     "fp8": _Eighth(3, 7, 448.0, 0x7F, 0x7F, 0x7F),
     "bf8": _Eighth(2, 15, 57344.0, 0x7C, 0x7C, 0x7E),
 }
 
 
-def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None) -> Value:
-    """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding `random`'s upper bits."""
+def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None, clamps: bool | Value = False) -> Value:
+    """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding `random`'s upper bits.
+
+    clamps: what is finite does not overflow (an i1 where only the run knows).
+    """
     form = _KINDS[kind]
     bits = b.bitcast(value, "i32")
     sign = b.shift("lshr", b.and_(bits, b.const(bits, 0x80000000)), 24)
@@ -41,8 +45,12 @@ def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None) 
     whole = b.convert("fptoui", b.intrinsic("minnum", steps, b.const(steps, 64.0)), "i32")
     field = b.shift("shl", b.sub(place, lowest), form.mantissa)
     code = b.add(field, whole)
-    over = b.compare("ugt", code, b.const(code, 0x7E if kind == "fp8" else 0x7B))
-    code = b.select(over, b.const(code, form.overflow), code)
+    finite = b.const(code, 0x7E if kind == "fp8" else 0x7B)
+    over = b.compare("ugt", code, finite)
+    overflow = finite if clamps is True else b.const(code, form.overflow)
+    if isinstance(clamps, Value):
+        overflow = b.select(clamps, finite, overflow)
+    code = b.select(over, overflow, code)
     infinite = b.compare("oeq", magnitude, b.const(magnitude, float("inf")))
     code = b.select(infinite, b.const(code, form.infinity), code)
     code = b.select(b.compare("uno", value, value), b.const(code, form.nan), code)

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.translate.errors import Untranslatable
-from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.frame import CONTEXT, Frame
 from amdjit.emulator.translate.mode import ALL_BITS, MODE_REGISTER, mode_after, written_bits
 from amdjit.emulator.translate.operation import Emitter
 
-_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 29, 30
-# What else MODE has: exceptions, overflow of half precision, ...; all of it 0 at the start and not emulated.
+_EXCEPTION_FLAGS, _TRAP_CONTROL, _SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 18, 19, 29, 30
+# What else MODE has on gfx12 is reserved (RDNA 4 ISA, "MODE register").
 _OTHER_BITS = ~ALL_BITS & 0xFFFFFFFF
+_NO_FLAGS = "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
+_NO_TRAPS = "traps on float exceptions are not emulated: TRAP_CTRL can only be set to 0"
 
 
 def _set_mode(frame: Frame, instruction: Instruction) -> None:
@@ -33,34 +35,51 @@ def _become(frame: Frame, instruction: Instruction, bits: Value | None) -> None:
     frame.registers.write_mode_bits(b.or_(kept, new))
 
 
-def _set_register(frame: Frame, instruction: Instruction) -> None:
-    """S_SETREG of MODE's rounding and denormals."""
-    operand, immediates = instruction.operands[0], instruction.immediates
-    if immediates["hwreg_id"] != MODE_REGISTER:
-        raise Untranslatable(instruction, "this hardware register cannot be written in the emulator")
-    first = immediates["hwreg_offset"]
-    others = (1 << immediates["hwreg_size"]) - 1 << first & _OTHER_BITS
+def _must_be_clear(frame: Frame, instruction: Instruction, others: int, reason: str) -> Value | None:
+    """Return the written bits at their place, None where they are known; refuse what sets one of `others`."""
+    operand, first = instruction.operands[0], instruction.immediates["hwreg_offset"]
     if isinstance(operand, (InlineConstant, Literal)):
-        if int(operand.value) << first & others:
-            raise Untranslatable(instruction, "these bits of MODE are not emulated")
-        _become(frame, instruction, None)
-        return
-    if others:
-        raise Untranslatable(instruction, "these bits of MODE are not emulated")
-    value = frame.scalar_operand(operand, "b32", instruction)
-    _become(frame, instruction, frame.builder.shift("shl", value, first))
+        written = (1 << instruction.immediates["hwreg_size"]) - 1 << first
+        if int(operand.value) << first & others & written:
+            raise Untranslatable(instruction, reason)
+        return None
+    b = frame.builder
+    bits = b.shift("shl", frame.scalar_operand(operand, "b32", instruction), first)
+    written = (1 << instruction.immediates["hwreg_size"]) - 1 << first & others
+    if written:
+        wrong = b.compare("ne", b.and_(bits, constant("i32", written)), constant("i32", 0))
+        frame.native_void("aj_refuse_mode", [CONTEXT, frame.sites.add(instruction.pc), b.resize(wrong, 32)])
+    return bits
+
+
+def _set_register(frame: Frame, instruction: Instruction) -> None:
+    """S_SETREG of MODE, and zeros for the registers of exceptions."""
+    number = instruction.immediates["hwreg_id"]
+    if number == MODE_REGISTER:
+        bits = _must_be_clear(frame, instruction, _OTHER_BITS, "these bits of MODE are reserved")
+        _become(frame, instruction, bits)
+    elif number == _TRAP_CONTROL:
+        _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
+    elif number == _EXCEPTION_FLAGS:
+        _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
+    else:
+        raise Untranslatable(instruction, "this hardware register cannot be written in the emulator")
 
 
 def _get_register(frame: Frame, instruction: Instruction) -> None:
-    """MODE and the cycle counters; other hardware registers are not emulated."""
+    """MODE, the traps that are on (none) and the cycle counters; other hardware registers are not emulated."""
     b = frame.builder
     number, first = instruction.immediates["hwreg_id"], instruction.immediates["hwreg_offset"]
     if number == MODE_REGISTER:
         mode = frame.mode
         whole = constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
+    elif number == _TRAP_CONTROL:
+        whole = constant("i32", 0)
     elif number in (_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
         whole = low if number == _SHADER_CYCLES_LOW else high
+    elif number == _EXCEPTION_FLAGS:
+        raise Untranslatable(instruction, _NO_FLAGS)
     else:
         raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
     size = instruction.immediates["hwreg_size"]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction, Modifiers
-from amdjit.emulator.ir import Builder, Value, constant, element_of, is_float
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Builder, Value, bits_of, constant, element_of, is_float
+from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.float_extremes import is_selection
-from amdjit.emulator.translate.mode import Mode
+from amdjit.emulator.translate.mode import HALF_OVERFLOW, Mode
 from amdjit.emulator.translate.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.translate.registers import Registers
 from amdjit.emulator.translate.rounding import RoundingBuilder, llvm_mode
 
+# Divisions by zero: the ISA document says that they stay infinite, measurements say the opposite.
+_DIVISIONS = re.compile(r"v_(s_)?(rcp|rsq|log)_f16")
+
 
 @dataclass
 class ModeState:
-    """Rounding, denormals and result modifiers. A Frame has it; its fields `mode` and `keeps_denormals` are here."""
+    """Rounding, denormals, overflow, result modifiers of a Frame; its fields `mode` and `keeps_denormals` are here."""
 
     builder: Builder
     registers: Registers
@@ -46,6 +52,39 @@ class ModeState:
             self.builder.rounding = None
             self.builder.rounding = self.rounding(shift)
 
+    @property
+    def clamps_overflow(self) -> bool | Value:
+        """Whether halves and 8-bit floats that overflow become their largest finite numbers."""
+        return self.mode_bit(HALF_OVERFLOW)
+
+    def without_overflow(self, value: Value, sources: Sequence[Value], instruction: Instruction) -> Value:
+        """Return a half as MODE lets it overflow: infinite only if a float among the sources is, or by a division.
+
+        Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
+        """
+        clamps = self.clamps_overflow
+        if clamps is False or element_of(value.type) != "half":
+            return value
+        if _DIVISIONS.fullmatch(instruction.mnemonic):
+            raise Untranslatable(instruction, "with MODE's FP16_OVFL it is not settled what a division by zero gives")
+        b = self.builder
+        infinite = _is_infinite(b, value)
+        allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
+        if instruction.mnemonic == "v_div_fixup_f16":
+            denominator = b.bitcast(sources[1], "i16")
+            allowed.append(b.compare("eq", b.mask(denominator, 15), b.const(denominator, 0)))
+        for condition in allowed:
+            infinite = b.and_(infinite, b.not_(condition))
+        bits = b.bitcast(value, "i16")
+        largest = b.bitcast(b.or_(b.and_(bits, b.const(bits, 0x8000)), b.const(bits, 0x7BFF)), "half")
+        clamped = b.select(infinite, largest, value)
+        return clamped if clamps is True else b.select(clamps, clamped, value)
+
+    def refuse_overflow(self, instruction: Instruction) -> None:
+        """Refuse an instruction of which nothing says what FP16_OVFL does, unless it is known to be off."""
+        if self.clamps_overflow is not False:
+            raise Untranslatable(instruction, "no document says what MODE's FP16_OVFL does to this instruction")
+
     def flushed_source(self, value: Value) -> Value:
         """Return an operand as the denormal mode lets the instruction see it."""
         return value if self.keeps_denormals else self._flushed(value, 0)
@@ -65,17 +104,26 @@ class ModeState:
         flushed = flush_denormals(self.builder, value)
         return flushed if keeps is False else self.builder.select(keeps, value, flushed)
 
-    def modified_result(self, value: Value, modifiers: Modifiers) -> Value:
+    def modified_result(self, value: Value, instruction: Instruction) -> Value:
         """Apply `omod` and `clamp` to a float.
 
         An instruction that keeps denormal results ignores omod; else it makes +0 of -0 (RDNA 4 ISA, "Output
         modifiers").
         """
+        modifiers = instruction.modifiers
         keeps = self.mode_bit(denormal_bit(value.type) + 1) if modifiers.omod else True
         if keeps is not True:
             scaled = scale_result(self.builder, value, modifiers.omod)
+            scaled = self.without_overflow(scaled, [value], instruction)
             value = scaled if keeps is False else self.builder.select(keeps, value, scaled)
         return clamp_unit(self.builder, value) if modifiers.clamp else value
+
+
+def _is_infinite(b: Builder, value: Value) -> Value:
+    width = bits_of(value.type)
+    bits = b.bitcast(value, f"i{width}")
+    exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    return b.compare("eq", b.mask(bits, width - 1), b.const(bits, exponent))
 
 
 def denormal_bit(type_name: str) -> int:

@@ -256,7 +256,7 @@ class Frame(ModeState):
         assert isinstance(register, Register)
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
-            value = self.modified_result(value, modifiers)
+            value = self.modified_result(value, instruction)
         self.write_register(register, self.flushed_result(value, instruction))
 
     def write_register(self, register: Register, value: Value) -> None:

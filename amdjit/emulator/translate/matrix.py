@@ -142,6 +142,8 @@ def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[li
 
 
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
+    if matrix.result == "f16":
+        frame.refuse_overflow(instruction)
     target = _operand_register(instruction, 0)
     places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])

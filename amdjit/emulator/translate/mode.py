@@ -1,7 +1,9 @@
-"""The MODE register's float fields, followed through a kernel: what is known of them at every block.
+"""The MODE register's fields, followed through a kernel: what is known of them at every block.
 
 Bits 1:0 round single precision, 3:2 half and double; 5:4 and 7:6 are their denormals: bit 0 keeps those of sources,
-bit 1 those of results (RDNA 4 ISA, "MODE register"; LLVM AMDGPU guide, "Floating Point Rounding Mode Enumeration").
+bit 1 those of results. Bit 23 clamps overflowed halves, 24 lets scalar prefetches work and 27 stops counting of
+performance: the last two change nothing here (RDNA 4 ISA, "MODE register"; LLVM AMDGPU guide, "Floating Point Rounding
+Mode Enumeration").
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Lit
 from amdjit.emulator.translate.control_flow import Graph
 
 MODE_REGISTER = 1
-ALL_BITS = 0xFF
+HALF_OVERFLOW = 23
+ALL_BITS = 0xFF | 1 << HALF_OVERFLOW | 1 << 24 | 1 << 27
 ROUND_BITS, DENORMAL_BITS = 0x0F, 0xF0
 _DEFAULT = 0xF0
 
@@ -53,13 +56,14 @@ class Mode:
 USUAL_MODE = Mode()
 
 
-def default_mode(round_32: int, round_16_64: int, denormals_32: int, denormals_16_64: int) -> Mode:
+def default_mode(round_32: int, round_16_64: int, denormals_32: int, denormals_16_64: int, overflow: bool) -> Mode:
     """Return the mode of a kernel descriptor's fields."""
-    return Mode(round_32 | round_16_64 << 2 | denormals_32 << 4 | denormals_16_64 << 6)
+    rounding = round_32 | round_16_64 << 2 | denormals_32 << 4 | denormals_16_64 << 6
+    return Mode(rounding | overflow << HALF_OVERFLOW)
 
 
 def written_bits(instruction: Instruction) -> int:
-    """Return the float bits of MODE that an instruction writes."""
+    """Return the bits of MODE that an instruction writes, of those that count."""
     if instruction.mnemonic == "s_round_mode":
         return ROUND_BITS
     if instruction.mnemonic == "s_denorm_mode":

@@ -33,7 +33,7 @@ class VectorOp:
         operands = [frame.source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.source(instruction, 0, self.accumulates))
-        return self.choose(instruction)(frame.builder, *operands)
+        return frame.without_overflow(self.choose(instruction)(frame.builder, *operands), operands, instruction)
 
     def choose(self, instruction: Instruction) -> Expression:
         """Return the expression for this instruction's `clamp`."""
@@ -74,7 +74,10 @@ class ScalarOp:
         operands = [frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.scalar_source(instruction, 0, self.accumulates))
-        result = frame.flushed_result(self.expression(frame.builder, *operands), instruction)
+        result = self.expression(frame.builder, *operands)
+        if "half" in result.type:
+            frame.refuse_overflow(instruction)
+        result = frame.flushed_result(result, instruction)
         frame.write_scalar(instruction.operands[0], result)
         if self.nonzero:
             zero = frame.builder.const(result, 0)

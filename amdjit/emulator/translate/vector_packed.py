@@ -54,7 +54,7 @@ class PackedOp:
             operands.append(frame.flushed_source(b.bitcast(_half(b, old, upper), self._element)))
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
-        result = expression(b, *operands)
+        result = frame.without_overflow(expression(b, *operands), operands, instruction)
         result = clamp_unit(b, result) if clamp and self.code == "f16" else result
         return frame.flushed_result(result, instruction)
 
@@ -119,12 +119,13 @@ def _mixed(half: int | None) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        result = fx.fma(b, *(_mixed_source(frame, instruction, number) for number in range(3)))
+        sources = [_mixed_source(frame, instruction, number) for number in range(3)]
+        result = fx.fma(b, *sources)
         if half is None:
             frame.write(instruction, 0, result)
             return
         frame.round_as(2)
-        narrow = b.convert("fptrunc", result, "half")
+        narrow = frame.without_overflow(b.convert("fptrunc", result, "half"), sources, instruction)
         if instruction.modifiers.clamp:
             narrow = clamp_unit(b, narrow)
         narrow = frame.flushed_result(narrow, instruction)
@@ -194,6 +195,8 @@ def _dot2_single(element: str) -> Emitter:
 
 def _dot2_narrow(element: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
+        if element == "f16":
+            frame.refuse_overflow(instruction)
         b = frame.builder
         addend = b.resize(b.bitcast(frame.source(instruction, 3, element), "i16"), 32)
         total = float_dot(frame, instruction, element, MATRIX_ELEMENTS[element].widen(b, addend))

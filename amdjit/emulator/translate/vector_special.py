@@ -31,7 +31,8 @@ def _vector(name: str, code: str) -> Emitter:
         b = frame.builder
         operand = frame.source(instruction, 1, code)
         result = _compute(frame, name, b.convert("fpext", operand, "float") if code == "f16" else operand)
-        frame.write(instruction, 0, b.convert("fptrunc", result, "half") if code == "f16" else result)
+        result = b.convert("fptrunc", result, "half") if code == "f16" else result
+        frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
 
@@ -47,7 +48,8 @@ def _scalar(name: str, code: str) -> Emitter:
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
         result = b.convert("fptrunc", result, "half") if code == "f16" else result
-        result = frame.flushed_result(frame.modified_result(result, modifiers), instruction)
+        result = frame.without_overflow(result, [operand], instruction)
+        result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
         frame.write_scalar(instruction.operands[0], result)
 
     return emit
@@ -90,7 +92,9 @@ def _eighths_to_singles(widen: Widen) -> Emitter:
 def _singles_to_eighths(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        low, high = (single_to_eighth(b, frame.source(instruction, index, "f32"), kind, None) for index in (1, 2))
+        clamps = frame.clamps_overflow
+        sources = [frame.source(instruction, index, "f32") for index in (1, 2)]
+        low, high = (single_to_eighth(b, source, kind, None, clamps) for source in sources)
         packed = b.or_(low, b.shift("shl", high, 8))
         frame.write(instruction, 0, b.resize(packed, 16))
 
@@ -102,7 +106,8 @@ def _single_to_eighth_stochastic(kind: str) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        value = single_to_eighth(b, frame.source(instruction, 1, "f32"), kind, frame.source(instruction, 2, "b32"))
+        number, random = frame.source(instruction, 1, "f32"), frame.source(instruction, 2, "b32")
+        value = single_to_eighth(b, number, kind, random, frame.clamps_overflow)
         shift = 8 * instruction.immediates.get("byte_sel", 0)
         target = vector_register(instruction, "vdst")
         kept = b.and_(frame.registers.vector(target.index), constant(V32, ~(0xFF << shift)))
