@@ -51,7 +51,7 @@ from amdjit.intrinsics import (
     wmma_gfx11,
     workitem,
 )
-from amdjit.intrinsics.matrix import cooperation, fragments, instructions
+from amdjit.intrinsics.matrix import cooperation, fragments, instructions, sparse
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable
@@ -85,6 +85,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (instructions, "amdjit.intrinsics.matrix"),
     (fragments, "amdjit.intrinsics.matrix"),
     (cooperation, "amdjit.intrinsics.matrix"),
+    (sparse, "amdjit.intrinsics.matrix"),
 )
 
 

@@ -5,7 +5,7 @@
 
 `wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts about them. `pack`
 and `unpack` bring whole matrices into a wave's registers and back, `reference` is the product in NumPy, `compress_2to4`
-makes the operands of a sparse one, `layout_map` draws a layout.
+and `pack_index` make the operands of a sparse one, `layout_map` draws a layout.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from amdjit.intrinsics.matrix.fragments import (
     matrix_b,
     mma_sync,
     row_major,
+    sparse_a,
     store_matrix_sync,
     synchronize_workgroup,
     u4,
@@ -53,7 +54,8 @@ from amdjit.intrinsics.matrix.instructions import (
 )
 from amdjit.intrinsics.matrix.maps import layout_map
 from amdjit.intrinsics.matrix.packing import pack, unpack
-from amdjit.intrinsics.matrix.products import compress_2to4, expand_2to4, reference
+from amdjit.intrinsics.matrix.products import compress_2to4, expand_2to4, pack_index, reference
+from amdjit.intrinsics.matrix.sparse import load_index_sync
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, layout, matrix_instruction
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "i4",
     "layout",
     "layout_map",
+    "load_index_sync",
     "load_matrix_coop_sync",
     "load_matrix_sync",
     "matrix_a",
@@ -77,8 +80,10 @@ __all__ = [
     "matrix_instruction",
     "mma_sync",
     "pack",
+    "pack_index",
     "reference",
     "row_major",
+    "sparse_a",
     "store_matrix_coop_sync",
     "store_matrix_sync",
     "swmmac_bf16_16x16x32_bf16",

@@ -7,7 +7,6 @@ of elements from the fragment's first one on that there are, of the axes of `Fra
 from __future__ import annotations
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.matrix.kinds import Use
 from amdjit.intrinsics.matrix.memory import Edge, load_block, static_range, store_block
 
 
@@ -18,8 +17,8 @@ def edges_of(kind, access, array, place, clip):
         return kind.across, kind.along
     if access.edge is Edge.GIVEN:
         rows, columns = clip
-        along = columns if kind.use is Use.MATRIX_A else rows
-        across = rows if kind.use is Use.MATRIX_A else columns
+        along = columns if kind.is_left else rows
+        across = rows if kind.is_left else columns
     else:
         first, second = array.shape[0] - place[0], array.shape[1] - place[1]
         along = second if access.is_wide else first

@@ -21,23 +21,28 @@ from typing import Any, NamedTuple
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
-from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind, product_of
-from amdjit.intrinsics.matrix.memory import access_of, put_registers, registers
+from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind
+from amdjit.intrinsics.matrix.memory import access_of, bitcast, put_registers, registers
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
+from amdjit.intrinsics.matrix.mma import product_of
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.types import i32, u8
+from amdjit.types import i32, u8, u32
 
-matrix_a, matrix_b, accumulator = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR
+matrix_a, matrix_b, accumulator, sparse_a = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR, Use.SPARSE_A
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
 i4, u4 = Nibble.I4, Nibble.U4
 synchronize_workgroup = syncthreads
 
 
 class Fragment(NamedTuple):
-    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits: eight an item)."""
+    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits: eight an item).
+
+    index: words that say where the elements of a `sparse_a` stand, None for other fragments.
+    """
 
     kind: Any
     x: Any
+    index: Any
 
     @property
     def num_elements(self):
@@ -49,22 +54,30 @@ class Fragment(NamedTuple):
 def fragment(use, m, n, k, dtype, layout=None):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
-    use: `matrix_a`, `matrix_b` or `accumulator`. m, n, k: known when compiling, of any size: what is no multiple of 16
-    (4-bit elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4`
-    for 4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
+    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which two of each four are.
+    m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of 32): what is no multiple of 16 (4-bit
+    elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for
+    4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout)
-    return Fragment(kind, local.array(kind.size, kind.item))
+    words = kind.blocks_across * kind.index_words
+    return Fragment(kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None)
 
 
 @device_function
 def fill_fragment(fragment, value):
-    """Set all elements to a value, converted to their type, and the padding of a partial fragment to 0."""
+    """Set all elements to a value, converted to their type, and the padding of a partial fragment to 0.
+
+    Those of a `sparse_a` are then the first two of each four.
+    """
     kind = fragment.kind
+    if kind.is_sparse:
+        for word in _static_range(len(fragment.index)):
+            fragment.index[word] = u32(0x44444444)
     if kind.is_partial:
         fill_blocks(fragment, u8((value & 15) * 17) if kind.is_nibble else kind.item(value))
     else:
-        item = i32(value & 15) * i32(0x11111111) if kind.is_nibble else kind.item(value)
+        item = kind.item(i32(value & 15) * i32(0x11111111)) if kind.is_nibble else kind.item(value)
         for i in _static_range(kind.size):
             fragment.x[i] = item
 
@@ -78,8 +91,9 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
     two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
     clip: nothing behind an edge is read, elements there become 0. True: the edge is the end of the array's axes;
-    (rows, columns): how many the matrix has from the fragment's first element on, of 4-bit elements along k the bytes;
-    no matter if there are more than the fragment's, none, or less than none. The first element's index is not negative.
+    (rows, columns): how many the matrix has from the fragment's first element on, counted in items of the array along
+    k: bytes of 4-bit elements, kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or
+    less than none. The first element's index is not negative.
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     access = access_of("load_matrix_sync", fragment.kind, array, index, ld, layout, clip)
@@ -97,17 +111,30 @@ def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=No
 def mma_sync(d, a, b, c):
     """d = a b + c, block by block; d may be c. Refused with what there is where the types do not fit.
 
-    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other.
+    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other. With a `sparse_a`
+    it is SWMMAC, of the same types, at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
             total = registers(c, j * product.rows + i, product.c_type)
             for step in _static_range(product.steps):
-                left = registers(a, i * product.steps + step, product.a_type)
-                right = registers(b, j * product.steps + step, product.b_type)
-                if product.is_integer:
+                left = registers(a, (i * product.steps + step) * product.group, product.a_type, product.group)
+                right = registers(b, (j * product.steps + step) * product.group, product.b_type, product.group)
+                if product.index_bits > 0:
+                    bit = step * product.index_bits
+                    word = a.index[i * a.kind.index_words + bit // 32]
+                    total = _sparse_product(product, left, right, total, bitcast(word >> u32(bit % 32), i32))
+                elif product.is_integer:
                     total = product.builtin(product.a_signed, left, product.b_signed, right, total, False)
                 else:
                     total = product.builtin(left, right, total)
             put_registers(d, j * product.rows + i, total)
+
+
+@device_function
+def _sparse_product(product, left, right, total, index):
+    """Return what SWMMAC makes of registers. index: the lane's, from its lowest bit on."""
+    if product.is_integer:
+        return product.builtin(product.a_signed, left, product.b_signed, right, total, index, False)
+    return product.builtin(left, right, total, index)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from typing import Any
 
-from amdjit.declarations import Compilation, Intrinsic, Refused, compile_time
-from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, MatrixInstruction
+from amdjit.declarations import Compilation, Refused, compile_time
 from amdjit.target import Feature
-from amdjit.types import SCALARS, Scalar, Type, bf8, bf16, f16, f32, fp8, i8, i32, u8, vector
+from amdjit.types import SCALARS, Scalar, Type, i8, i16, i32, u8, vector
 
 
 class Use(Enum):
-    """Which operand of D = A B + C a fragment is; C and D are accumulators."""
+    """Which operand of D = A B + C a fragment is; C and D are accumulators, `sparse_a` is an A of SWMMAC."""
 
     MATRIX_A = "matrix_a"
+    SPARSE_A = "sparse_a"
     MATRIX_B = "matrix_b"
     ACCUMULATOR = "accumulator"
 
@@ -37,17 +35,14 @@ class Nibble(Enum):
 
 
 ElementType = Scalar | Nibble
-_INSTRUCTION_TYPES: dict[Any, str] = {
-    f16: "f16", bf16: "bf16", fp8: "fp8", bf8: "bf8", i8: "iu8", u8: "iu8", f32: "f32", i32: "i32",
-    Nibble.I4: "iu4", Nibble.U4: "iu4",
-}  # fmt: skip
-_SIGNED = (i8, Nibble.I4)
 
 
 @dataclass(frozen=True)
 class FragmentKind:
     """A fragment's parameters. m, n, k: of the product that it is part of, in elements.
 
+    A sparse A is meant as it is stored: k / 2 kept elements in a row. Its blocks are half as deep as those of B, so
+    that each holds what is multiplied with one of B's; the places of the elements are in the fragment's index.
     Registers hold whole blocks of 16 by `depth`. Where m, n or k is no multiple, the rest of the last blocks is
     padding: not in memory, and 0.
     """
@@ -65,21 +60,37 @@ class FragmentKind:
         return f"fragment({self.use.value}, {self.m}, {self.n}, {self.k}, {type_name(self.dtype)}{layout})"
 
     @property
+    def is_left(self) -> bool:
+        """Whether it is an A."""
+        return self.use in (Use.MATRIX_A, Use.SPARSE_A)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it is an A of which two elements of each four are kept."""
+        return self.use is Use.SPARSE_A
+
+    @property
     def across(self) -> int:
         """Extent of the axis that lanes 0 to 15 go along: rows of A, columns of the others."""
-        return self.m if self.use is Use.MATRIX_A else self.n
+        return self.m if self.is_left else self.n
 
     @property
     def along(self) -> int:
         """Extent of the axis that a lane's elements go along: k of A and B, rows of an accumulator."""
-        return self.m if self.use is Use.ACCUMULATOR else self.k
+        return self.m if self.use is Use.ACCUMULATOR else self.k // (2 if self.is_sparse else 1)
 
     @property
     def depth(self) -> int:
-        """Extent along of what one instruction takes."""
+        """Extent along of a block: what one instruction takes of a dense product."""
         if self.use is Use.ACCUMULATOR:
             return 16
-        return 32 if isinstance(self.dtype, Nibble) and _whole(self.k, 16) % 32 == 0 else 16
+        dense = 32 if isinstance(self.dtype, Nibble) and _whole(self.k, 16) % 32 == 0 else 16
+        return dense // 2 if self.is_sparse else dense
+
+    @property
+    def blocks_of_step(self) -> int:
+        """Blocks along of A and of B that a sparse product's instruction takes: of 4 bits there is one for k of 32."""
+        return 1 if isinstance(self.dtype, Nibble) and self.k % 64 else 2
 
     @property
     def blocks_across(self) -> int:
@@ -104,7 +115,9 @@ class FragmentKind:
     @property
     def lanes(self) -> int:
         """Lanes that hold elements of a block, each others; the rest holds what lane - 32 does."""
-        return 32 if isinstance(self.dtype, Nibble) and self.depth == 16 else self.wave_size
+        if isinstance(self.dtype, Nibble) and (self.blocks_of_step == 1 if self.is_sparse else self.depth == 16):
+            return 32
+        return self.wave_size
 
     @property
     def held(self) -> int:
@@ -136,8 +149,15 @@ class FragmentKind:
 
     @property
     def item(self) -> Scalar:
-        """The type of the items of `x`: elements, or words of eight 4-bit elements."""
-        return i32 if isinstance(self.dtype, Nibble) else self.dtype
+        """The type of the items of `x`: elements, or words of eight 4-bit elements, of four where a block has those."""
+        if isinstance(self.dtype, Nibble):
+            return i16 if self.held == 4 else i32
+        return self.dtype
+
+    @property
+    def stored(self) -> tuple[Scalar, ...]:
+        """The types that the elements of its arrays may have."""
+        return (i8, u8) if isinstance(self.dtype, Nibble) else (self.dtype,)
 
     @property
     def memory_type(self) -> Type:
@@ -145,14 +165,24 @@ class FragmentKind:
         return vector(u8, self.held // 2) if self.is_nibble else vector(self.item, self.held)
 
     @property
+    def access_bytes(self) -> int:
+        """Bytes that a lane holds of a block."""
+        return self.items * self.item.nbytes
+
+    @property
     def items(self) -> int:
         """Items of a block that a lane holds."""
-        return self.held // 8 if self.is_nibble else self.held
+        return 4 * self.held // self.item.bits if self.is_nibble else self.held
 
     @property
     def size(self) -> int:
         """Items that a lane holds of the whole fragment."""
         return self.items * self.blocks
+
+    @property
+    def index_words(self) -> int:
+        """Words of a lane that hold its index of a block's rows: 2 bits for each element of a sparse A."""
+        return _whole(2 * self.held * self.blocks_along, 32) // 32 if self.is_sparse else 0
 
 
 def _whole(extent: int, block: int) -> int:
@@ -171,7 +201,10 @@ def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dt
     if Feature.WMMA_GFX12 not in compilation.target.features:
         raise Refused(f"{compilation.target.name} has no fragments", "compile for gfx1200 or gfx1201")
     if not isinstance(use, Use):
-        raise Refused(f"a fragment's use is {use!r}", "write matrix.matrix_a, matrix.matrix_b or matrix.accumulator")
+        raise Refused(
+            f"a fragment's use is {use!r}",
+            "write matrix.matrix_a, matrix.matrix_b, matrix.accumulator or matrix.sparse_a",
+        )
     if layout is not None and not isinstance(layout, DataLayout):
         raise Refused(f"a fragment's layout is {layout!r}", "write matrix.row_major or matrix.col_major")
     if layout is None and use is not Use.ACCUMULATOR:
@@ -184,77 +217,6 @@ def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dt
             raise Refused(f"{name} is {extent}", "m, n and k of a fragment are positive and known when compiling")
     if isinstance(dtype, Nibble) and k % 2:
         raise Refused(f"k is {k}, and two neighbours of k share a byte", "give an even k")
+    if use is Use.SPARSE_A and k % 32:
+        raise Refused(f"k is {k}", "k of a sparse_a is a multiple of 32: clip its loads where the matrix ends before")
     return FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size)
-
-
-@dataclass(frozen=True)
-class Product:
-    """What `mma_sync` does for four kinds of fragments. types: of the builtin's operands A, B and C."""
-
-    builtin: Intrinsic
-    rows: int
-    columns: int
-    steps: int
-    is_integer: bool
-    a_signed: bool
-    b_signed: bool
-    a_type: Type
-    b_type: Type
-    c_type: Type
-
-
-@compile_time
-def product_of(compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind) -> Product:
-    """Choose the instruction for d = a b + c. Refused where the fragments do not fit."""
-    uses = (Use.ACCUMULATOR, Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR)
-    given = (d, a, b, c)
-    if any(kind.use is not use for kind, use in zip(given, uses, strict=True)):
-        found = ", ".join(kind.use.value for kind in given)
-        raise Refused(f"mma_sync(d, a, b, c) was given {found}", "give accumulator, matrix_a, matrix_b, accumulator")
-    sizes = {(kind.m, kind.n, kind.k) for kind in given}
-    if len(sizes) > 1:
-        texts = ", ".join(f"{name} {kind.m} x {kind.n} x {kind.k}" for name, kind in zip("dabc", given, strict=True))
-        raise Refused(f"the fragments are of products of other sizes: {texts}", "give all the same m, n and k")
-    instruction = _instruction(d, a, b, c)
-    builtin = getattr(amdgcn, instruction.name)
-    types = [_first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None]
-    return Product(
-        builtin, a.blocks_across, b.blocks_across, a.blocks_along, instruction.is_integer,
-        a.dtype in _SIGNED, b.dtype in _SIGNED, *types,
-    )  # fmt: skip
-
-
-def _first(type: Any) -> Type:
-    """Return the type that clang declares where an operand takes several."""
-    constraints = getattr(type, "constraints", (type,))
-    return constraints[0]
-
-
-def _instruction(d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind) -> MatrixInstruction:
-    wanted = (_name(d), _name(a), _name(b))
-    for instruction in INSTRUCTIONS.values():
-        shape = (instruction.k, instruction.wave_size) == (a.depth, a.wave_size)
-        types = (instruction.result, instruction.a, instruction.b)
-        if shape and types == wanted and not instruction.is_sparse and c.dtype == d.dtype:
-            return instruction
-    names = [type_name(kind.dtype) for kind in (a, b, c, d)]
-    raise Refused(
-        f"there is no product of {names[0]} and {names[1]} with {names[2]} added to give {names[3]}", _allowed(a)
-    )
-
-
-def _name(kind: FragmentKind) -> str:
-    return _INSTRUCTION_TYPES.get(kind.dtype, "")
-
-
-@cache
-def _allowed(a: FragmentKind) -> str:
-    """Return which products there are with A's type, or of which types there are any."""
-    dense = [each for each in INSTRUCTIONS.values() if not each.is_sparse and each.wave_size == 32]
-    same = [each for each in dense if each.a == _name(a)]
-    texts = dict.fromkeys(f"{_shown(each.a)} x {_shown(each.b)} in {each.result}" for each in same or dense)
-    return f"there are: {', '.join(texts)}; c and d have one type"
-
-
-def _shown(name: str) -> str:
-    return {"iu8": "i8 or u8", "iu4": "matrix.i4 or matrix.u4"}.get(name, name)

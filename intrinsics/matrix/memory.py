@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Any
 
 from amdjit.declarations import Compilation, Form, Refused, SpecialForm, compile_time, device_function
-from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind, Use
-from amdjit.types import AddressSpace, Array, Scalar, i8, u8, vector
+from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind
+from amdjit.types import AddressSpace, Array, Scalar, vector
 
 bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")
@@ -48,16 +48,15 @@ def access_of(
     """Check an access. What is known at run time only comes as its type. Refused where it does not fit."""
     if not isinstance(array, Array):
         raise Refused(f"{function} was given no array", f"write {function}(fragment, array, index, ld)")
-    elements = (i8, u8) if kind.is_nibble else (kind.item,)
-    if array.element not in elements:
-        wanted = "i8 or u8, two elements a byte" if kind.is_nibble else str(kind.item)
+    if array.element not in kind.stored:
+        wanted = " or ".join(map(str, kind.stored)) + (", two elements a byte" if kind.is_nibble else "")
         raise Refused(f"{kind} is in an array of {array.element}", f"its array has elements of {wanted}")
     chosen = _layout(kind, layout)
-    is_wide = (chosen is DataLayout.ROW_MAJOR) == (kind.use is Use.MATRIX_A)
+    is_wide = (chosen is DataLayout.ROW_MAJOR) == kind.is_left
     if kind.is_nibble and not is_wide:
         raise Refused(
             f"{kind} has neighbours of k in different bytes",
-            "4-bit matrices lie along k: matrix_a row_major, matrix_b col_major",
+            "4-bit matrices lie along k: matrix_a and sparse_a row_major, matrix_b col_major",
         )
     _check_place(function, array, index, ld)
     two_axes = array.ndim == 2
@@ -111,8 +110,7 @@ def _alignment(kind: FragmentKind, array: Array, ld: Any) -> int | None:
     assert isinstance(array.element, Scalar)
     if array.address_space is AddressSpace.LDS:
         pitch = array.shape[-1] if array.ndim == 2 and array.shape is not None else ld
-        held = kind.held * (4 if kind.is_nibble else kind.item.bits) // 8
-        if isinstance(pitch, int) and pitch * array.element.nbytes % min(held, 16) == 0:
+        if isinstance(pitch, int) and pitch * array.element.nbytes % min(kind.access_bytes, 16) == 0:
             return None
     return array.element.nbytes
 
@@ -135,7 +133,7 @@ def load_block(kind, access, array, place, ld, start, within):
     if access.is_wide:
         index, base = _wide_place(kind, access, place, ld, start, within)
         return array.load(index, kind.held // kind.unit, access.alignment, base)
-    values = vector(kind.item, kind.held)()
+    values = kind.memory_type()
     across, along = _sum(start, within)
     for e in static_range(kind.held):
         if access.two_axes:
@@ -202,12 +200,12 @@ def first_along(kind, lane):
 
 
 @device_function
-def registers(fragment, block, type):
-    """Return the lane's registers of a block, as an operand of the instruction."""
+def registers(fragment, block, type, count=1):
+    """Return the lane's registers of `count` blocks, from number `block` on, as an operand of the instruction."""
     items = fragment.kind.items
-    if items == 1:
+    if items * count == 1:
         return bitcast(fragment.x[block], type)
-    return bitcast(fragment.x.load(items * block, items), type)
+    return bitcast(fragment.x.load(items * block, items * count), type)
 
 
 @device_function

@@ -57,6 +57,21 @@ def compress_2to4(a: Any) -> tuple[Array, Array]:
     return values.reshape(len(dense), -1), index.reshape(len(dense), -1).astype(np.uint8)
 
 
+def pack_index(index: Any) -> Array:
+    """Return the index that `compress_2to4` gave as `load_index_sync` reads it: u8 [rows, k / 8], rounded up.
+
+    2 bits an element, the first of a row in the lowest bits of its first byte. Raises ValueError for other places than
+    0 to 3.
+    """
+    places = np.asarray(index)
+    if places.ndim != 2 or places.shape[1] % 2 or (places.size and (places.min() < 0 or places.max() > 3)):
+        raise ValueError(f"an index of shape {places.shape}: give rows of pairs of 0 to 3")
+    padded = np.pad(places.astype(np.uint8), ((0, 0), (0, -places.shape[1] % 4)))
+    fours = padded.reshape(len(places), -1, 4)
+    packed: Array = np.bitwise_or.reduce(fours << np.arange(0, 8, 2, dtype=np.uint8), axis=2)
+    return packed
+
+
 def expand_2to4(values: Any, index: Any) -> Array:
     """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up."""
     held, places = np.asarray(values), np.asarray(index).astype(np.int64)

@@ -9,7 +9,7 @@ import pytest
 import amdjit
 from amdjit import f32x4, f32x8, shared
 from amdjit.intrinsics import amdgcn, matrix, wave
-from amdjit.types import f16, f32
+from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 
 def instructions(asm: str) -> list[str]:
@@ -88,6 +88,91 @@ def test_products_in_wave64_are_those_of_the_instructions_by_hand() -> None:
 
     found = check_same(by_fragments, by_hand, *MATRICES)
     assert sum("v_wmma" in line for line in found) == 1
+
+
+WMMA = (
+    "f32_16x16x16_f16", "f16_16x16x16_f16", "bf16_16x16x16_bf16", "f32_16x16x16_fp8_bf8", "i32_16x16x16_iu8",
+    "i32_16x16x16_iu4", "i32_16x16x32_iu4",
+)  # fmt: skip
+SWMMAC = (
+    "f32_16x16x32_f16", "f16_16x16x32_f16", "bf16_16x16x32_bf16", "f32_16x16x32_bf8_fp8", "i32_16x16x32_iu8",
+    "i32_16x16x32_iu4", "i32_16x16x64_iu4",
+)  # fmt: skip
+ELEMENTS = {"f16": f16, "bf16": bf16, "fp8": fp8, "bf8": bf8, "iu8": i8, "iu4": matrix.i4, "f32": f32, "i32": i32}
+
+
+def held(items, type):
+    """Return a lane's items of a fragment as the operand of an instruction."""
+    if len(items) == 1:
+        return amdjit.bitcast(items[0], type)
+    return amdjit.bitcast(items.load(0, len(items)), type)
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("name", [f"wmma_{name}" for name in WMMA] + [f"swmmac_{name}" for name in SWMMAC])
+def test_mma_sync_is_the_instruction(name: str, wave_size: int) -> None:
+    sparse, sums, kinds = name.startswith("swmmac"), ELEMENTS[name.split("_")[1]], name.split("_")[3:]
+    a_type, b_type, k = ELEMENTS[kinds[0]], ELEMENTS[kinds[-1]], int(name.split("_")[2].split("x")[2])
+    builtin = getattr(amdgcn, f"{name}_w{wave_size}" + ("" if sparse else "_gfx12"))
+    types = tuple(getattr(p.type, "constraints", (p.type,))[0] for p in builtin.parameters if p.immediate is None)
+    use, integers = matrix.sparse_a if sparse else matrix.matrix_a, sums is i32
+
+    def loaded(a, index, b, c):
+        left = matrix.fragment(use, 16, 16, k, a_type, matrix.row_major)
+        right = matrix.fragment(matrix.matrix_b, 16, 16, k, b_type, matrix.col_major)
+        total = matrix.fragment(matrix.accumulator, 16, 16, k, sums, matrix.col_major)
+        matrix.load_matrix_sync(left, a)
+        if sparse:
+            matrix.load_index_sync(left, index)
+        matrix.load_matrix_sync(right, b)
+        matrix.load_matrix_sync(total, c)
+        return left, right, total
+
+    @amdjit.kernel(block=wave_size, wave_size=wave_size)
+    def by_fragments(a, index, b, c, d):
+        left, right, total = loaded(a, index, b, c)
+        matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d, total)
+
+    @amdjit.kernel(block=wave_size, wave_size=wave_size)
+    def by_hand(a, index, b, c, d):
+        left, right, total = loaded(a, index, b, c)
+        x, y, z = held(left.x, types[0]), held(right.x, types[1]), held(total.x, types[2])
+        if integers and sparse:
+            result = builtin(True, x, True, y, z, i32(left.index[0]), False)
+        elif integers:
+            result = builtin(True, x, True, y, z, False)
+        elif sparse:
+            result = builtin(x, y, z, i32(left.index[0]))
+        else:
+            result = builtin(x, y, z)
+        total.x.store(0, amdjit.bitcast(result, amdjit.vector(sums, len(total.x))))
+        matrix.store_matrix_sync(d, total)
+
+    stored = [u8 if isinstance(each, matrix.i4.__class__) else each for each in (a_type, b_type)]
+    matrices = [each[:, :] for each in (stored[0], u8, stored[1], sums, sums)]
+    found = check_same(by_fragments, by_hand, *matrices)
+    assert sum(f"v_{name}" in line for line in found) == 1
+
+
+def test_two_sparse_instructions_share_a_register_of_the_index() -> None:
+    """One `v_perm_b32` puts the lane's bytes of two words side by side, and each instruction takes its half."""
+
+    @amdjit.kernel(block=32)
+    def product(a, index, b, d):
+        left = matrix.fragment(matrix.sparse_a, 16, 16, 64, f16, matrix.row_major)
+        right = matrix.fragment(matrix.matrix_b, 16, 16, 64, f16, matrix.col_major)
+        total = matrix.fragment(matrix.accumulator, 16, 16, 64, f32, matrix.col_major)
+        matrix.fill_fragment(total, 0.0)
+        matrix.load_matrix_sync(left, a)
+        matrix.load_index_sync(left, index)
+        matrix.load_matrix_sync(right, b)
+        matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d, total)
+
+    code = instructions(product.compile(f16[:, :], u8[:, :], f16[:, :], f32[:, :]).asm)
+    counts = [sum(word in line for line in code) for word in ("v_swmmac", "v_perm_b32", "index_key:1", "b128")]
+    assert counts == [2, 1, 1, 4 + 2]
 
 
 def test_edges_of_lds_tiles_that_are_known_cost_nothing() -> None:
