@@ -123,6 +123,7 @@ class Environment:
     cache_dir: AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set; empty: none.
     emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
+    emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator translates kernels; as it pays unless set.
     emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
@@ -146,6 +147,7 @@ class Environment:
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
     emulator_memory: int | None = None
+    emulator_tier: str | None = None
     device_libraries: Path | None = None
 
 
@@ -162,6 +164,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         emulator_threads=_threads(variables),
         emulator_time_limit=_time_limit(variables),
         emulator_memory=_memory(variables),
+        emulator_tier=_tier(variables),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
@@ -293,6 +296,13 @@ def _memory(variables: Mapping[str, str]) -> int | None:
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18 or int(digits) == 0:
         raise OptionError(f"AMDJIT_EMULATOR_MEMORY={text!r}: give bytes, more than 0, such as 512M or 8G")
     return int(digits) << _BINARY.get(text[-1], 0)
+
+
+def _tier(variables: Mapping[str, str]) -> str | None:
+    text = variables.get("AMDJIT_EMULATOR_TIER")
+    if text not in (None, "", "quick", "full"):
+        raise OptionError(f"AMDJIT_EMULATOR_TIER={text!r}: give quick or full")
+    return text or None
 
 
 def _cache_dir(variables: Mapping[str, str]) -> Path | None:

@@ -142,7 +142,7 @@ def growth(steps: int) -> tuple[int, float]:
     module = amdjit.current_device().load(kernel.code_object)
     function = module.function(kernel.name)
     start = time.perf_counter()
-    module.compiled(function.kernel, True)
+    module.kernels.full(function.kernel, True)
     seconds = time.perf_counter() - start
     straight[1, 32](x, out, steps)
     return kernel.resources.instructions, seconds

@@ -92,6 +92,7 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_EMULATOR_THREADS": "3",
         "AMDJIT_EMULATOR_TIME_LIMIT": "2.5",
         "AMDJIT_EMULATOR_MEMORY": "3G",
+        "AMDJIT_EMULATOR_TIER": "quick",
         "ROCM_PATH": "/rocm",
         "AMDJIT_DEVICE_LIBS": "/libraries",
         "PATH": "/bin",
@@ -112,6 +113,7 @@ def test_every_variable_is_read() -> None:
         False,
         device_libraries=Path("/libraries"),
         emulator_memory=3 << 30,
+        emulator_tier="quick",
     )
     assert default_target(read_environment(variables)) == target
 
@@ -141,6 +143,7 @@ def test_the_cache_is_where_the_environment_says(variables: dict[str, str], plac
         ("AMDJIT_EMULATOR_MEMORY", "0", "more than 0"),
         ("AMDJIT_EMULATOR_MEMORY", "8GB", "such as 512M"),
         ("AMDJIT_EMULATOR_MEMORY", "G", "such as 512M"),
+        ("AMDJIT_EMULATOR_TIER", "fast", "quick or full"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(name: str, value: str, words: str) -> None:

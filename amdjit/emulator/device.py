@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amdjit.disk_cache import DiskCache, source_version
+from amdjit.emulator.compilation import Host
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.host_jit import HostCompiler
 from amdjit.emulator.kernarg import Extent, Geometry
-from amdjit.emulator.loader import EmulatedModule, Host
+from amdjit.emulator.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native.library import NativeLibrary
+from amdjit.emulator.operation_library import OperationLibrary
 from amdjit.options import Environment, read_environment
 from amdjit.sanitizing import is_on
 from amdjit.target import Target
@@ -126,7 +128,9 @@ class EmulatorDevice:
                 compiler = self._compiler or HostCompiler()
                 library = NativeLibrary(compiler, self._cache)
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
-                self._lazy.machine = _Machine(Host(compiler, library, self._cache), dispatcher)
+                operations = OperationLibrary(compiler, self._cache, library)
+                host = Host(compiler, library, operations, self._cache, self._environment.emulator_tier)
+                self._lazy.machine = _Machine(host, dispatcher)
             return self._lazy.machine
 
     def allocate(self, nbytes: int) -> int:

@@ -11,14 +11,16 @@ from typing import Protocol
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.faults import fault_from_record
 from amdjit.emulator.interrupts import DeferredInterrupt
 from amdjit.emulator.kernarg import Geometry, segment_size
 from amdjit.emulator.layout import Fault, Stop
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.native.driver import driver_symbol
 from amdjit.emulator.native.library import NativeLibrary
+from amdjit.emulator.takeover import Takeover
 from amdjit.emulator.translate.instrument import Instruments
 from amdjit.emulator.workers import Batch, Workers
 from amdjit.emulator.workspace import Plan, Workspace, make_plan, private_bytes
@@ -79,11 +81,16 @@ class Dispatcher:
         workspace = plan.take(self._memory)
         self._memory.written.launched()
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
+        running = plan.compiled.running
+        start = time.perf_counter() if running is not None else 0.0
         if plan.short:
             # It ends before anybody could want to interrupt it.
             drive(workspace.contexts[0])
         else:
-            self._run(workspace, drive, time_limit)
+            takeover = Takeover(function, plan, workspace) if running is not None else None
+            self._run(workspace, drive, time_limit, takeover)
+        if running is not None:
+            running.seconds += time.perf_counter() - start
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
@@ -118,25 +125,42 @@ class Dispatcher:
     ) -> Plan:
         plans = self._plans.get(function)
         plan = None if plans is None else plans.get((geometry, instruments))
-        if plan is not None:
+        if plan is not None and not plan.compiled.is_outgrown:
             return plan
         check_launch(function.kernel, geometry, self._target, self._memory.room)
         wave_size = function.kernel.descriptor.wavefront_size
         if wave_size not in self._drives:
             self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
-        compiled = function.module.compiled(function.kernel, geometry.items % wave_size == 0, instruments)
+        compiled = self._compiled(function, geometry, instruments)
         plan = make_plan(function, compiled, geometry, min(self._threads, most_threads))
         # A new dictionary each time: other threads may be reading the old one.
         newest = list((plans or {}).items())[1 - _PLANS :]
         self._plans[function] = dict([*newest, ((geometry, instruments), plan)])
         return plan
 
-    def _run(self, workspace: Workspace, drive: Callable[[int], None], time_limit: float | None) -> None:
+    def _compiled(self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments) -> CompiledKernel:
+        kernel, kernels = function.kernel, function.module.kernels
+        wave_size = kernel.descriptor.wavefront_size
+        full_waves = geometry.items % wave_size == 0
+        if instruments:
+            return kernels.full(kernel, full_waves, instruments)
+        waves = -(-geometry.items // wave_size) * geometry.groups
+        return kernels.for_launch(kernel, full_waves, waves)
+
+    def _run(
+        self,
+        workspace: Workspace,
+        drive: Callable[[int], None],
+        time_limit: float | None,
+        takeover: Takeover | None = None,
+    ) -> None:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         with DeferredInterrupt() as interrupt:
             batch = self._workers.start(drive, workspace.contexts)
             try:
                 while not batch.wait(_pause(deadline)):
+                    if takeover is not None:
+                        takeover.look()
                     if interrupt.requested:
                         workspace.stop(Stop.INTERRUPT)
                     elif deadline is not None and time.monotonic() >= deadline:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Extent, Geometry
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 
 _KINDS = {

@@ -92,6 +92,11 @@ class Builder:
         self._next += 1
         return f"%{self._prefix}{self._next}"
 
+    def restart(self) -> None:
+        """Begin another function; declarations stay known."""
+        self.lines = []
+        self._next = 0
+
     def line(self, text: str) -> None:
         """Append one line as it is."""
         self.lines.append("  " + text)

@@ -92,7 +92,10 @@ class Launch(IntEnum):
     FAULT = 12
     # The address of what the checks of this launch work with (`Sanitizer`), 0 if there are none.
     SANITIZER = 13
-    FIELDS = 14
+    # The program of `aj_threaded32` or `aj_threaded64`; not 0 when WAVE_FUNCTION is no longer what it was.
+    PROGRAM = 14
+    CHANGED = 15
+    FIELDS = 16
 
 
 class Fault(IntEnum):

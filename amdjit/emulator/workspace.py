@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segment_size, user_sgprs
 from amdjit.emulator.layout import (
     SCALAR_SLOTS,
@@ -24,7 +25,7 @@ from amdjit.emulator.layout import (
     Stop,
     state_bytes,
 )
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
 
 # A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
@@ -118,7 +119,10 @@ class Workspace:
         )
         self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
         self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+        self._compiled = plan.compiled
+        self._changed: CompiledKernel | None = None
         self._launch = self._shared(plan)
+        self._start_with(plan.compiled)
         self._sites: list[NDArray[np.uint8]] = []
         self._table: Table | None = None
         self._rows: NDArray[np.uint64] | None = None
@@ -144,11 +148,30 @@ class Workspace:
         self._launch[Launch.SANITIZER] = checks
         self._launch[Launch.STOP] = Stop.RUN
         self._launch[Launch.NEXT_GROUP] = 0
+        if self._changed is not None:
+            self._start_with(self._compiled)
+            self._changed = None
         self.record[Fault.CLAIMED] = 0
 
     def end(self) -> None:
         """The launch is over: let go of memory that was freed meanwhile."""
         self._table = None
+
+    def change(self, compiled: CompiledKernel) -> None:
+        """Let the waves of a launch of the quick tier go on with full code, each where it pauses or goes round a loop.
+
+        Sites and resume ids are the same in both.
+        """
+        if compiled.site_pcs != self._compiled.site_pcs or compiled.resume_pcs != self._compiled.resume_pcs:
+            raise AssertionError("the tiers number sites or pauses differently")
+        self._changed = compiled  # native code must not go while it may run
+        self._launch[Launch.WAVE_FUNCTION] = compiled.address
+        self._launch[Launch.CHANGED] = 1
+
+    def _start_with(self, compiled: CompiledKernel) -> None:
+        self._launch[Launch.WAVE_FUNCTION] = compiled.address
+        self._launch[Launch.PROGRAM] = compiled.program.ctypes.data if compiled.program is not None else 0
+        self._launch[Launch.CHANGED] = 0
 
     def stop(self, reason: Stop) -> None:
         """Ask all threads to stop; a fault that was first stays the reason."""
@@ -174,7 +197,6 @@ class Workspace:
             Launch.GRID_X: plan.geometry.grid[0],
             Launch.GRID_Y: plan.geometry.grid[1],
             Launch.WAVES: plan.waves,
-            Launch.WAVE_FUNCTION: plan.compiled.address,
             Launch.STATE_BYTES: state_bytes(plan.wave_size),
             Launch.SCALARS: self._scalars.ctypes.data,
             Launch.EXECS: plan.execs.ctypes.data,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
+import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator import EmulatorDevice, run
+from amdjit.options import read_environment
 from amdjit.target import find_target
 
 CPU = "gfx1201"
@@ -30,16 +34,22 @@ def missing_tools() -> str | None:
     return f"{', '.join(absent)} not installed" if absent else None
 
 
+# The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets it.
+TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
+
+
 def device(threads: int = 1) -> EmulatorDevice:
     """One emulator with that many host threads for the tests of a process; launches may take 20 seconds."""
-    return _device(threads)
+    return _device(threads, TIER.get())
 
 
 @functools.cache
-def _device(threads: int) -> EmulatorDevice:
+def _device(threads: int, tier: str | None) -> EmulatorDevice:
     target = find_target(CPU)
     assert target is not None
-    return EmulatorDevice(target, threads, time_limit=20.0)
+    settings = read_environment(os.environ)
+    settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
+    return EmulatorDevice(target, threads, time_limit=20.0, environment=settings)
 
 
 def emulate(

@@ -10,7 +10,10 @@ from building import assemble, compile_source, device, emulate, missing_tools
 
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 
 HEAD = '#include "common.h"\n'
 

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from building import compile_kernel, emulate, missing_tools, run_on_host
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 
 GRID, BLOCK = 2, 256
 COUNT = GRID * BLOCK

@@ -10,7 +10,10 @@ from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 
 HEAD = """#include "common.h"
 #define LOAD(p) __scoped_atomic_load_n(p, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE)

@@ -9,7 +9,10 @@ import pytest
 from building import compile_for_host, compile_source, emulate, missing_tools
 from random_programs import Program
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 
 ITEMS = 96
 

@@ -12,7 +12,10 @@ from building import missing_tools
 from float_checks import F32, quiet_numpy, run32, same
 from single_instruction import join64, run_registers, samples32, samples64, split64
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 __all__ = ["quiet_numpy"]
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin
 from amdjit.emulator.checks.quarantine import Quarantine
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import Report
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from amdjit.emulator.checks.shadow_layout import KNOWN_ROWS, PADDING, RANGE_ROW, WAVE_BYTES, Shadows
 from amdjit.emulator.checks.written_memory import table_rows
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.workspace import private_bytes
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.native.race_layout import RING_ENTRIES, SHADOW_ROW, Group, Plane, Race, Summary, Wave
 

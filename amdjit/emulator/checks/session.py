@@ -20,10 +20,11 @@ from amdjit.emulator.checks.race_memory import RaceLaunch, begin_race_launch
 from amdjit.emulator.checks.race_reports import race_report
 from amdjit.emulator.checks.sync_reports import sync_report
 from amdjit.emulator.checks.synchronisation import Synchronisation
+from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.dispatch import Dispatcher
 from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import INIT_KINDS, MEMORY_KINDS, RACE_KINDS, REPORT_ROWS, SYNC_KINDS, Report, Sanitizer
-from amdjit.emulator.loader import CompiledKernel, EmulatedFunction
+from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.translate.instrument import Instrument, Instruments
 

@@ -35,12 +35,18 @@ from amdjit.emulator.native.reports import report_text, sync_report_text
 from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
 from amdjit.emulator.native.texels import TEXELS
+from amdjit.emulator.native.threaded import interpreter_symbol, threaded_text
 from amdjit.emulator.native.transcendental import cosine_text, exp2_text, log2_text, sine_text
 from amdjit.emulator.translate.instrument import AccessKind
 
 _DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
 _REFERENCE = re.compile(r"@(aj_\w+)\(")
 Source = Callable[[str], str]
+
+
+def native_references(text: str) -> list[str]:
+    """Return the native functions that IR calls and does not define."""
+    return sorted(set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text)))
 
 
 def _access_sources() -> dict[str, Source]:
@@ -86,6 +92,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_refuse_mode": refuse_mode_text,
         "aj_resolve": resolve_text,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
+        **{interpreter_symbol(wave_size): partial(threaded_text, wave_size) for wave_size in (32, 64)},
         "aj_scalar_address": scalar_address_text,
         "aj_gather_lanes": gather_lanes_text,
         "aj_scatter_lanes": scatter_lanes_text,
@@ -152,7 +159,7 @@ class NativeLibrary:
             header, _, image = stored.partition(b"\n")
             return header.decode().split(), image
         text = self._sources[symbol](self._compiler.function_attributes)
-        needed = sorted(set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text)))
+        needed = native_references(text)
         image = self._compiler.compile(text)
         self._cache.put(key, " ".join(needed).encode() + b"\n" + image)
         return needed, image

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
 from amdjit.emulator.layout import (
-    EXEC_LO,
     FIELD_BYTES,
     HALF_LANES,
     HALF_VGPRS,
     MODE_SLOT,
     SCC_SLOT,
-    VCC_LO,
     WAVE_ENDED,
     WAVE_STOPPED,
     WAVE_WAITS,
@@ -40,8 +38,7 @@ from amdjit.emulator.translate.control_flow import (
     longest_run,
 )
 from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
-from amdjit.emulator.translate.dpp import apply_dpp, clear_dpp
-from amdjit.emulator.translate.errors import NOT_THERE, Untranslatable
+from amdjit.emulator.translate.emission import branch_condition, emit_instruction
 from amdjit.emulator.translate.frame import (
     CONTEXT,
     STAGING_VECTORS,
@@ -49,21 +46,20 @@ from amdjit.emulator.translate.frame import (
     Frame,
     Sites,
 )
-from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave, may_poll, registers_in_memory
+from amdjit.emulator.translate.instruction_classes import may_poll, registers_in_memory
 from amdjit.emulator.translate.instrument import Instruments, begin_function
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.translate.refused import refusal
 from amdjit.emulator.translate.registers import V32, Registers
-from amdjit.emulator.translate.rounding import RoundingBuilder, rounding_shift
+from amdjit.emulator.translate.rounding import RoundingBuilder
 from amdjit.emulator.translate.tables import EMITTERS
-from amdjit.emulator.translate.vector_dual import DUAL, emit_dual
+from amdjit.emulator.translate.vector_dual import DUAL
 from amdjit.emulator.translate.wave_function import WaveFunction
 from amdjit.emulator.translate.wave_state import place_of, restore, save, save_and_compare, slot_of
 
 WAVE_SYMBOL = "aj_wave"
 
 # How often a wave may go round a loop that may wait for another wave before that one runs.
-_PATIENCE = 128
+PATIENCE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +89,16 @@ def translate_wave(
     mode: Mode = USUAL_MODE,
     wave_size: int = HALF_LANES,
     instruments: Instruments = (),
+    enterable: bool = False,
 ) -> WaveFunction:
     """Translate; `full_waves` promises that all lanes of every wave start active.
 
     mode: how the kernel starts, by its descriptor. wave_size: 32 or 64. instruments: the checks to build in.
+    enterable: waves can start at loops, too, with the ids that `translate_threaded` gives them.
     Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Translation(graph, full_waves, mode, wave_size, instruments).run(attributes)
+    translation = _Translation(graph, full_waves, mode, wave_size, instruments)
+    return translation.run(attributes, enterable)
 
 
 class _Translation:
@@ -119,11 +118,14 @@ class _Translation:
         self._pauses: list[_Pause] = []
         self._polls = 0
         self._exits: list[_Poll] = []
+        self._entries: list[int] = []
 
-    def run(self, attributes: str) -> WaveFunction:
+    def run(self, attributes: str, enterable: bool) -> WaveFunction:
         for pc in sorted(self._ones):
             self._block(self._graph.blocks[pc])
         body, self._builder.lines = self._builder.lines, []
+        if enterable:
+            self._entries = sorted({poll.target for poll in self._exits})
         self._ends()
         tail, self._builder.lines = self._builder.lines, []
         self._entry()
@@ -150,43 +152,13 @@ class _Translation:
         self._frame.begin_block(block)
         for instruction in block.instructions:
             self._frame.before(instruction)
-            if instruction.mnemonic in _TERMINATORS:
+            if instruction.mnemonic in TERMINATORS:
                 break
-            self._emit(instruction)
+            emit_instruction(self._frame, instruction)
             ones = ones_after(instruction, ones)
             self._frame.registers.know_ones(ones)
             self._frame.after(instruction)
         self._terminate(block)
-
-    def _emit(self, instruction: Instruction) -> None:
-        if self._wave_size == HALF_LANES or is_for_the_whole_wave(instruction):
-            self._emit_once(instruction)
-            return
-        frame = self._frame
-        frame.deferred = []
-        for half in (0, 1):
-            frame.registers.select_half(half)
-            self._emit_once(instruction)
-        frame.registers.select_half(0)
-        written, frame.deferred = frame.deferred, None
-        for slot, bits in written:
-            frame.registers.write_scalar(slot, bits)
-
-    def _emit_once(self, instruction: Instruction) -> None:
-        if instruction.pair is not None:
-            emit_dual(self._frame, instruction)
-            return
-        emitter = EMITTERS.get(instruction.mnemonic)
-        if emitter is None:
-            raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
-        if not self._modes.rounds_to_nearest:
-            self._frame.round_as(rounding_shift(instruction.mnemonic))
-        if instruction.modifiers.dpp is None:
-            emitter(self._frame, instruction)
-            return
-        apply_dpp(self._frame, instruction)
-        emitter(self._frame, instruction)
-        clear_dpp(self._frame)
 
     def _terminate(self, block: Block) -> None:
         last = block.instructions[-1]
@@ -212,18 +184,10 @@ class _Translation:
             self._builder.branch(_label(following))
 
     def _conditional(self, last: Instruction, following: int) -> None:
-        condition = self._condition(last.mnemonic)
+        condition = branch_condition(self._frame, last.mnemonic)
         self._frame.registers.flush()
         yes = self._destination(last, branch_target(last))
         self._builder.branch_if(condition, yes, _label(following))
-
-    def _condition(self, name: str) -> Value:
-        registers = self._frame.registers
-        if name.startswith("s_cbranch_scc"):
-            code = registers.condition_code
-            return code if name.endswith("1") else self._builder.not_(code)
-        predicate = "ne" if name.endswith("nz") else "eq"
-        return self._frame.compare_with_zero(predicate, VCC_LO if "vcc" in name else EXEC_LO)
 
     def _destination(self, last: Instruction, target: int) -> str:
         """Return the label to jump to; a jump backwards goes through a look at the stop flag."""
@@ -288,6 +252,8 @@ class _Translation:
             self._save_and_resume(pause)
         for poll in self._exits:
             self._look_at_stop_flag(poll)
+        for number, pc in enumerate(self._entries, len(self._pauses) + 1):
+            self._resume(number, pc)
 
     def _look_at_stop_flag(self, poll: _Poll) -> None:
         b = self._builder
@@ -304,11 +270,11 @@ class _Translation:
         patience = Value("ptr", "%patience")
         left = b.sub(b.load("i32", patience, 4), constant("i32", 1))
         spent = b.compare("eq", left, constant("i32", 0))
-        b.store(b.select(spent, constant("i32", _PATIENCE), left), patience, 4)
+        b.store(b.select(spent, constant("i32", PATIENCE), left), patience, 4)
         b.branch_if(spent, f"save{poll.goal.rpartition('count')[2]}", _label(poll.target))
 
-    def _kept(self, pause: _Pause) -> list[tuple[str, int]]:
-        live = self._liveness.at_start.get(pause.after, frozenset())
+    def _kept(self, pc: int) -> list[tuple[str, int]]:
+        live = self._liveness.at_start.get(pc, frozenset())
         used = self._frame.registers.used
         return [
             (file, index)
@@ -317,7 +283,7 @@ class _Translation:
         ]
 
     def _save_and_resume(self, pause: _Pause) -> None:
-        kept = self._kept(pause)
+        kept = self._kept(pause.after)
         self._builder.label(f"save{pause.number}")
         if pause.polls:
             result = save_and_compare(self._builder, kept, pause.number | WAVE_YIELDED)
@@ -325,9 +291,12 @@ class _Translation:
             save(self._builder, kept)
             result = str(pause.number | (WAVE_YIELDED | WAVE_WAITS if pause.yields else 0))
         self._builder.line(f"ret i32 {result}")
-        self._builder.label(f"resume{pause.number}")
-        restore(self._builder, kept)
-        self._builder.branch(_label(pause.after))
+        self._resume(pause.number, pause.after)
+
+    def _resume(self, number: int, pc: int) -> None:
+        self._builder.label(f"resume{number}")
+        restore(self._builder, self._kept(pc))
+        self._builder.branch(_label(pc))
 
     def _entry(self) -> None:
         b = self._builder
@@ -339,12 +308,13 @@ class _Translation:
                 b.line(f"%v{index}.slot = alloca {V32}, align 64")
         b.line(f"%staging = alloca [{STAGING_VECTORS * LANES} x i32], align 64")
         b.line("%patience = alloca i32, align 4")
-        b.line(f"store i32 {_PATIENCE}, ptr %patience, align 4")
+        b.line(f"store i32 {PATIENCE}, ptr %patience, align 4")
         b.line("%launch = load ptr, ptr %context, align 8")
         if self._wave_size > HALF_LANES:
             self._upper_context()
         b.lines += [f"  {line}" for instrument in self._frame.instruments for line in instrument.entry(self._frame)]
-        cases = " ".join(f"i32 {pause.number}, label %resume{pause.number}" for pause in self._pauses)
+        resumes = range(1, len(self._pauses) + len(self._entries) + 1)
+        cases = " ".join(f"i32 {number}, label %resume{number}" for number in resumes)
         b.line(f"switch i32 %resume, label %start [ {cases} ]")
         b.label("start")
         used = sorted(self._frame.registers.used)
@@ -375,13 +345,13 @@ class _Translation:
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
-_TERMINATORS = CONDITIONAL | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
+TERMINATORS = CONDITIONAL | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
 
 
 def executes(mnemonic: str) -> bool:
     """Tell whether the translator has an instruction, at least in some of its forms."""
     name = mnemonic.replace("v_dual_", "v_", 1)
-    return name in EMITTERS or name in _TERMINATORS or (name != mnemonic and name in DUAL)
+    return name in EMITTERS or name in TERMINATORS or (name != mnemonic and name in DUAL)
 
 
 def _label(pc: int) -> str:

@@ -1,0 +1,331 @@
+"""One kernel as a threaded program: a record for each instruction, run by `aj_threaded32` or `aj_threaded64`.
+
+The quick tier: next to nothing is compiled, since kernels share the operations (`operations.py`), and each record is
+run by a call. All registers are in the wave's state, where the host function of the full tier finds them when a wave
+pauses: sites, pauses and the ids to resume from have the same numbers in both, so that a launch can change over.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.ir import Builder, Value, constant, vector
+from amdjit.emulator.layout import (
+    FIELD_BYTES,
+    HALF_LANES,
+    HALF_VGPRS,
+    MODE_SLOT,
+    WAVE_ENDED,
+    WAVE_STOPPED,
+    WAVE_WAITS,
+    WAVE_YIELDED,
+    FaultKind,
+    Launch,
+)
+from amdjit.emulator.translate.control_flow import (
+    CONDITIONAL,
+    ENDS,
+    INDIRECT,
+    PAUSES,
+    Block,
+    Graph,
+    branch_target,
+    is_debug_trap,
+    longest_run,
+)
+from amdjit.emulator.translate.dataflow import ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.emission import branch_condition, emit_instruction
+from amdjit.emulator.translate.frame import CONTEXT, Frame
+from amdjit.emulator.translate.function import PATIENCE, TERMINATORS
+from amdjit.emulator.translate.instruction_classes import may_poll
+from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
+from amdjit.emulator.translate.operations import (
+    LEAVE,
+    NumberedSites,
+    Operation,
+    StateRegisters,
+    distance,
+    loop_entry,
+    make_operation,
+    number,
+    parameter_kind,
+    record_bytes,
+)
+from amdjit.emulator.translate.rounding import RoundingBuilder
+
+_ALL_VGPRS = frozenset(range(2 * HALF_VGPRS))
+_NEXT = "ret i64 %size"
+_STOPPED = f"ret i64 {LEAVE | WAVE_STOPPED & 0xFFFFFFFF}"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadedProgram:
+    """A translated kernel.
+
+    code: the offset of each resume id's record, 64 bits each, then the records; operations' addresses are 0.
+    calls: for each operation's symbol, where in the code its address must be put. operations: those that it needs.
+    instructions: those of the kernel. The rest is as in `WaveFunction`.
+    """
+
+    code: bytes
+    calls: dict[str, tuple[int, ...]]
+    operations: tuple[Operation, ...]
+    site_pcs: tuple[int, ...]
+    resume_pcs: tuple[int, ...]
+    longest: int | None
+    gives_way: bool
+    instructions: int
+
+
+def is_threadable(graph: Graph) -> bool:
+    """Tell whether there are threaded programs for such kernels: calls of functions have none."""
+    last = {block.instructions[-1].mnemonic for block in graph.blocks.values()}
+    return not last & (INDIRECT | {"s_call_b64"})
+
+
+def translate_threaded(
+    graph: Graph, full_waves: bool, mode: Mode = USUAL_MODE, wave_size: int = HALF_LANES
+) -> ThreadedProgram:
+    """Translate as `translate_wave` does, without checks; `is_threadable` must hold.
+
+    Untranslatable if an instruction, operand or modifier has no translation.
+    """
+    return _Threading(graph, full_waves, mode, wave_size).run()
+
+
+# A record: its operation's symbol, and the names of its parameters. A label is a str.
+_Item = tuple[str, tuple[str, ...]] | str
+
+
+class _Threading:
+    def __init__(self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int) -> None:
+        self._graph = graph
+        self._mode = mode
+        self._ones = ones_at_entries(graph, full_waves, wave_size)
+        self._live = vector_liveness(graph, self._ones, wave_size).at_start.get(graph.entry, frozenset()) - {0}
+        self._modes = modes_at_entries(graph, mode)
+        natives: set[str] = set()
+        self._builder = Builder() if self._modes.rounds_to_nearest else RoundingBuilder(natives)
+        self._registers = StateRegisters(self._builder, _ALL_VGPRS, wave_size)
+        self._sites = NumberedSites([graph.entry])
+        self._frame = Frame(self._builder, self._registers, self._sites, natives, modes=self._modes)
+        self._operations: dict[str, Operation] = {}
+        self._items: list[_Item] = []
+        self._tail: list[_Item] = []
+        self._pauses: list[int] = []
+        self._yields = False
+        self._loops: set[int] = set()
+
+    def run(self) -> ThreadedProgram:
+        order = sorted(self._ones)
+        for pc, after in zip(order, [*order[1:], -1], strict=True):
+            self._block(self._graph.blocks[pc], after)
+        self._start()
+        entries = sorted(self._loops)
+        labels = ["start", *(_label(pc) for pc in (*self._pauses, *entries))]
+        ids = {str(pc): 1 + len(self._pauses) + place for place, pc in enumerate(entries)}
+        code, calls = lay_out([*self._items, *self._tail], labels, ids)
+        longest = longest_run(self._graph)
+        return ThreadedProgram(
+            code,
+            calls,
+            tuple(self._operations.values()),
+            tuple(self._sites.pcs),
+            (self._graph.entry, *self._pauses),
+            longest,
+            longest is None and self._yields,
+            sum(len(self._graph.blocks[pc].instructions) for pc in order),
+        )
+
+    def _take(self, *last: str) -> _Item:
+        """Make a record of what the builder has, with these lines behind; the next one starts afresh."""
+        self._registers.flush()
+        self._registers.forget()
+        for line in last:
+            self._builder.line(line)
+        operation, names = make_operation(self._builder.lines, self._builder.declarations)
+        self._builder.restart()
+        self._operations[operation.symbol] = operation
+        return operation.symbol, names
+
+    # Blocks
+
+    def _block(self, block: Block, after: int) -> None:
+        ones = self._ones[block.pc]
+        self._items.append(_label(block.pc))
+        self._registers.begin_block(ones)
+        self._frame.set_mode(self._modes.at_start[block.pc])
+        for instruction in block.instructions:
+            if instruction.mnemonic in TERMINATORS:
+                break
+            emit_instruction(self._frame, instruction)
+            self._registers.flush()
+            if self._builder.lines:
+                self._items.append(self._take(_NEXT))
+            ones = ones_after(instruction, ones)
+            self._registers.know_ones(ones)
+        last = block.instructions[-1]
+        following = last.pc + last.size
+        if self._terminate(last, following) and following != after:
+            self._items.append(self._jump(_label(following)))
+
+    def _terminate(self, last: Instruction, following: int) -> bool:
+        """Emit the block's end; tell whether it may go on with what follows."""
+        name = last.mnemonic
+        if name in ENDS:
+            self._items.append(self._leave(WAVE_ENDED))
+        elif name in PAUSES:
+            yields = name != "s_barrier_wait"
+            self._items.append(self._leave(self._new_pause(following, yields, waits=yields)))
+        elif name == "s_branch":
+            self._items.append(self._jump(self._destination(last, branch_target(last))))
+        elif name in CONDITIONAL:
+            self._conditional(last)
+            return True
+        elif name == "s_trap" and not is_debug_trap(last):
+            self._trap(last)
+        else:
+            return True
+        return False
+
+    def _conditional(self, last: Instruction) -> None:
+        b = self._builder
+        label = self._destination(last, branch_target(last))
+        condition = branch_condition(self._frame, last.mnemonic)
+        taken = b.resize(distance(label), 64, signed=True)
+        chosen = b.select(condition, taken, Value("i64", "%size"))
+        self._items.append(self._take(f"ret i64 {chosen.text}"))
+
+    def _jump(self, label: str) -> _Item:
+        return self._take(f"ret i64 {self._builder.resize(distance(label), 64, signed=True).text}")
+
+    def _leave(self, result: int) -> _Item:
+        return self._take(self._leaving(number(result)))
+
+    def _leaving(self, result: Value) -> str:
+        b = self._builder
+        return f"ret i64 {b.or_(b.resize(result, 64), constant('i64', LEAVE)).text}"
+
+    def _new_pause(self, following: int, yields: bool, waits: bool) -> int:
+        self._pauses.append(following)
+        self._yields |= yields
+        return len(self._pauses) | (WAVE_YIELDED if yields else 0) | (WAVE_WAITS if waits else 0)
+
+    def _trap(self, last: Instruction) -> None:
+        arguments = [
+            CONTEXT,
+            constant("i32", FaultKind.TRAP),
+            self._sites.add(last.pc),
+            constant("i64", -1),
+            constant("i64", 0),
+            constant("i32", 0),
+        ]
+        self._frame.native_void("aj_fault", arguments)
+        self._items.append(self._take(_STOPPED))
+
+    # Loops
+
+    def _destination(self, last: Instruction, target: int) -> str:
+        """Return the label to jump to; a jump backwards goes through a look at the launch."""
+        if target > last.pc:
+            return _label(target)
+        label = f"poll{len(self._tail)}"
+        self._loops.add(target)
+        site = self._sites.add(last.pc)
+        self._tail.append(label)
+        patient = may_poll(self._graph, target, last.pc)
+        self._tail.append(self._poll(site, target, self._new_pause(target, True, False) if patient else None))
+        return label
+
+    def _poll(self, site: Value, target: int, pause: int | None) -> _Item:
+        """Stop if the launch does, leave if the full tier takes over, and after some rounds let other waves run."""
+        b = self._builder
+        flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
+        b.branch_if(b.compare("ne", flag, constant("i64", 0)), "own.stop", "own.run")
+        b.label("own.stop")
+        self._frame.native_void("aj_stopped", [CONTEXT, site])
+        b.line(_STOPPED)
+        b.label("own.run")
+        place = b.offset(Value("ptr", "%launch"), Launch.CHANGED * FIELD_BYTES)
+        changed = b.emit("i64", f"load atomic i64, ptr {place.text} monotonic, align 8")
+        b.branch_if(b.compare("ne", changed, constant("i64", 0)), "own.change", "own.stay")
+        b.label("own.change")
+        b.line(self._leaving(b.or_(loop_entry(target), constant("i32", WAVE_YIELDED))))
+        b.label("own.stay")
+        if pause is not None:
+            self._count_round(pause)
+        return self._jump(_label(target))
+
+    def _count_round(self, pause: int) -> None:
+        b = self._builder
+        patience = Value("ptr", "%patience")
+        left = b.sub(b.load("i32", patience, 4), constant("i32", 1))
+        spent = b.compare("eq", left, constant("i32", 0))
+        b.store(b.select(spent, constant("i32", PATIENCE), left), patience, 4)
+        b.branch_if(spent, "own.yield", "own.on")
+        b.label("own.yield")
+        b.line(self._leaving(number(pause)))
+        b.label("own.on")
+
+    def _start(self) -> None:
+        """Begin as a wave function does: registers that may be read before they are written are 0."""
+        b = self._builder
+        self._tail.append("start")
+        for file, index in sorted(self._registers.used):
+            if file == "v" and index % HALF_VGPRS in self._live:
+                b.store(Value(vector("i32"), "zeroinitializer"), self._registers.slot(file, index), 64)
+                self._tail.append(self._take(_NEXT))
+        if ("s", MODE_SLOT) in self._registers.used:
+            b.store(number(self._mode.value), self._registers.slot("s", MODE_SLOT), 4)
+            self._tail.append(self._take(_NEXT))
+        self._tail.append(self._jump(_label(self._graph.entry)))
+
+
+def lay_out(
+    items: Sequence[_Item], resumes: Sequence[str], entries: Mapping[str, int]
+) -> tuple[bytes, dict[str, tuple[int, ...]]]:
+    """Put records behind each other, a table of the places of `resumes` in front; return also the calls' places.
+
+    entries: the ids of loops by their pc.
+    """
+    places, end = _places(items, len(resumes) * FIELD_BYTES)
+    parts = [struct.pack(f"<{len(resumes)}Q", *(places[label] for label in resumes))]
+    calls: dict[str, list[int]] = {}
+    here = len(resumes) * FIELD_BYTES
+    for item in items:
+        if isinstance(item, str):
+            continue
+        symbol, names = item
+        values = [_parameter(name, here, places, entries) for name in names]
+        calls.setdefault(symbol, []).append(here)
+        size = record_bytes(len(names))
+        parts.append(struct.pack(f"<Q{len(values)}i", 0, *values).ljust(size, b"\0"))
+        here += size
+    assert here == end
+    return b"".join(parts), {symbol: tuple(found) for symbol, found in calls.items()}
+
+
+def _places(items: Sequence[_Item], first: int) -> tuple[dict[str, int], int]:
+    """Return where the labels are, and where the program ends."""
+    places = {}
+    here = first
+    for item in items:
+        if isinstance(item, str):
+            places[item] = here
+        else:
+            here += record_bytes(len(item[1]))
+    return places, here
+
+
+def _parameter(name: str, here: int, places: Mapping[str, int], entries: Mapping[str, int]) -> int:
+    kind, argument = parameter_kind(name)
+    if kind == "to":
+        return places[argument] - here
+    return entries[argument] if kind == "entry" else int(argument)
+
+
+def _label(pc: int) -> str:
+    return f"at{pc:x}"
