@@ -247,48 +247,6 @@ class DeviceFunction:
         return self.function(*arguments, **keywords)
 
 
-class Compilation(Protocol):
-    """What the compilation of a kernel knows of its target."""
-
-    @property
-    def target(self) -> Target:
-        """The processor."""
-        ...
-
-    @property
-    def wave_size(self) -> int:
-        """Lanes of a wave."""
-        ...
-
-
-class Refused(Exception):
-    """What a compile-time function raises about its arguments. problem: what is wrong; remedy: what to write."""
-
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem)
-        self.problem, self.remedy = problem, remedy
-
-
-@dataclass(frozen=True, eq=False)
-class CompileTimeFunction:
-    """A Python function that is run when a kernel that calls it is compiled; its result is a compile-time value.
-
-    It gets the `Compilation` and the arguments: values that are known, and the types of others. What it refuses is an
-    error at the line of the kernel, or of the function outside amdjit, that called for it.
-    """
-
-    function: Callable[..., Any]
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Run the function on the host."""
-        return self.function(*arguments)
-
-
-def compile_time(function: Callable[..., Any]) -> CompileTimeFunction:
-    """Mark a function that is run when kernels are compiled."""
-    return CompileTimeFunction(function)
-
-
 @overload
 def device_function(function: Callable[..., Any]) -> DeviceFunction: ...
 

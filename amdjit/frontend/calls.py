@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.compile_time import CompileTimeFunction
 from amdjit.complex_types import ComplexElement
-from amdjit.declarations import CompileTimeFunction, DeviceFunction, Intrinsic, SpecialForm
+from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe

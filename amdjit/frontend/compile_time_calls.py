@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from amdjit.declarations import CompileTimeFunction, Refused
+from amdjit.compile_time import CompileTimeFunction, Refused
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder
 from amdjit.frontend.forms import Arguments

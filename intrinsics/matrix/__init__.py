@@ -55,6 +55,14 @@ from amdjit.intrinsics.matrix.instructions import (
 from amdjit.intrinsics.matrix.maps import layout_map
 from amdjit.intrinsics.matrix.packing import pack, unpack
 from amdjit.intrinsics.matrix.products import compress_2to4, expand_2to4, pack_index, reference
+from amdjit.intrinsics.matrix.schedules import (
+    coop_col_major_2d,
+    coop_col_slice_2d,
+    coop_row_major_2d,
+    coop_row_slice_2d,
+    default_schedule,
+    single,
+)
 from amdjit.intrinsics.matrix.sparse import load_index_sync
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, layout, matrix_instruction
 
@@ -66,6 +74,11 @@ __all__ = [
     "accumulator",
     "col_major",
     "compress_2to4",
+    "coop_col_major_2d",
+    "coop_col_slice_2d",
+    "coop_row_major_2d",
+    "coop_row_slice_2d",
+    "default_schedule",
     "expand_2to4",
     "fill_fragment",
     "fragment",
@@ -83,6 +96,7 @@ __all__ = [
     "pack_index",
     "reference",
     "row_major",
+    "single",
     "sparse_a",
     "store_matrix_coop_sync",
     "store_matrix_sync",

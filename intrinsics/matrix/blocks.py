@@ -57,11 +57,11 @@ def store_blocks(array, fragment, access, index, ld, clip, turn):
 
 
 @device_function
-def fill_blocks(fragment, value):
+def fill_blocks(fragment, value, turn):
     """Set the elements of a partial fragment to a value, its padding to 0. value: an item of memory."""
     kind = fragment.kind
-    for number in static_range(kind.blocks):
-        across, along = _position(kind, number, (0, 1, kind.blocks))
+    for number in static_range(turn[2]):
+        across, along = _position(kind, number, turn)
         values, blank = kind.memory_type(), kind.memory_type()
         for e in static_range(kind.held // kind.unit):
             is_element = along // kind.unit + e < kind.along // kind.unit and across < kind.across

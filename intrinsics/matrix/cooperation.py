@@ -13,37 +13,75 @@ Source: rocWMMA 1.x, rocwmma_coop.hpp.
 
 from __future__ import annotations
 
-from amdjit.declarations import Compilation, Refused, compile_time, device_function
+from dataclasses import dataclass
+from typing import Any
+
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.blocks import load_blocks, store_blocks
-from amdjit.intrinsics.matrix.kinds import FragmentKind
+from amdjit.intrinsics.matrix.kinds import FragmentKind, Use, share_of
 from amdjit.intrinsics.matrix.memory import access_of
+from amdjit.intrinsics.matrix.schedules import Order, Turns, grid_of, number_of_wave
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a wave takes. turns: how waves are numbered, None: as the kernel says; count: who share; blocks: of each."""
+
+    turns: Turns | None
+    count: int
+    blocks: int
 
 
 @compile_time
-def _share(compilation: Compilation, kind: FragmentKind, wave_count: object) -> int:
-    """Return how many blocks a wave takes. Refused where the blocks do not go round."""
-    blocks = kind.blocks_across * kind.blocks_along
-    if not isinstance(wave_count, int) or wave_count < 1 or blocks % wave_count:
-        counts = [str(count) for count in range(1, blocks + 1) if blocks % count == 0]
-        remedy = f"give a constant: {', '.join(counts)}"
-        raise Refused(f"{kind} has {blocks} blocks, which {wave_count} waves cannot share", remedy)
-    return blocks // wave_count
+def _share(compilation: Compilation, kind: FragmentKind, wave_index: Any, wave_count: Any) -> Share:
+    """Check which waves share a fragment."""
+    if kind.turns is not None:
+        raise Refused(f"{kind} has a schedule", "write load_matrix_sync, store_matrix_sync")
+    turns = None
+    if wave_index is None and wave_count is None:
+        turns = _of_the_workgroup(compilation, kind)
+        wave_count = turns.count
+    if wave_count is None or (wave_index is None and turns is None):
+        raise Refused("one of wave_index and wave_count is missing", "give both, or none of them")
+    if not isinstance(wave_count, int) or isinstance(wave_count, bool) or wave_count < 1:
+        raise Refused(f"wave_count is {wave_count}", "give a number that is known when compiling")
+    return Share(turns, wave_count, share_of(kind, wave_count))
+
+
+def _of_the_workgroup(compilation: Compilation, kind: FragmentKind) -> Turns:
+    """Return rocWMMA's default: the waves of a row of the grid share an A, those of a column a B."""
+    if kind.use is Use.ACCUMULATOR:
+        raise Refused("no waves share an accumulator unless the call says which", "give wave_index and wave_count")
+    if compilation.block is None:
+        raise Refused("the workgroup is unknown when compiling", "write @amdjit.kernel(block=...), or give the waves")
+    rows, columns = grid_of(compilation, compilation.block)
+    if kind.is_left:
+        return Turns(Order.ROW_SLICE, rows, columns, columns)
+    return Turns(Order.COL_SLICE, rows, columns, rows)
 
 
 @device_function
-def load_matrix_coop_sync(fragment, array, index, wave_index, wave_count, ld=None, layout=None, clip=None):
+def load_matrix_coop_sync(
+    fragment, array, index=None, wave_index=None, wave_count=None, ld=None, layout=None, clip=None, split_count=None
+):
     """Read a wave's share of the fragment; wave_index: 0 to wave_count - 1, the same in all lanes of a wave.
 
-    The other arguments are those of `load_matrix_sync`.
+    Without them the waves of a row of the workgroup's grid (`schedules`) share an A, those of a column a B.
+    split_count: nothing depends on it, as in rocWMMA 1.6. The other arguments are those of `load_matrix_sync`.
     """
-    turn = wave_index, wave_count, _share(fragment.kind, wave_count)
+    share = _share(fragment.kind, wave_index, wave_count)
+    turn = wave_index if share.turns is None else number_of_wave(share.turns), share.count, share.blocks
     access = access_of("load_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
     load_blocks(fragment, access, array, index, ld, clip, turn)
 
 
 @device_function
-def store_matrix_coop_sync(array, fragment, index, wave_index, wave_count, ld=None, layout=None, clip=None):
+def store_matrix_coop_sync(
+    array, fragment, index=None, wave_index=None, wave_count=None, ld=None, layout=None, clip=None, split_count=None
+):
     """Write a wave's share of the fragment, as `load_matrix_coop_sync` with the same waves has read it."""
-    turn = wave_index, wave_count, _share(fragment.kind, wave_count)
+    share = _share(fragment.kind, wave_index, wave_count)
+    turn = wave_index if share.turns is None else number_of_wave(share.turns), share.count, share.blocks
     access = access_of("store_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
     store_blocks(array, fragment, access, index, ld, clip, turn)

@@ -25,6 +25,7 @@ from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kin
 from amdjit.intrinsics.matrix.memory import access_of, bitcast, put_registers, registers
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.matrix.mma import product_of
+from amdjit.intrinsics.matrix.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.sync import syncthreads
 from amdjit.types import i32, u8, u32
 
@@ -51,15 +52,16 @@ class Fragment(NamedTuple):
 
 
 @device_function
-def fragment(use, m, n, k, dtype, layout=None):
+def fragment(use, m, n, k, dtype, layout=None, schedule=None):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
     use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which two of each four are.
     m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of 32): what is no multiple of 16 (4-bit
     elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for
     4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
+    schedule: which waves share it, as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
     """
-    kind = fragment_kind(use, m, n, k, dtype, layout)
+    kind = fragment_kind(use, m, n, k, dtype, layout, schedule)
     words = kind.blocks_across * kind.index_words
     return Fragment(kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None)
 
@@ -75,7 +77,9 @@ def fill_fragment(fragment, value):
         for word in _static_range(len(fragment.index)):
             fragment.index[word] = u32(0x44444444)
     if kind.is_partial:
-        fill_blocks(fragment, u8((value & 15) * 17) if kind.is_nibble else kind.item(value))
+        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
+        item = u8((value & 15) * 17) if kind.is_nibble else kind.item(value)
+        fill_blocks(fragment, item, (first, kind.waves, kind.own))
     else:
         item = kind.item(i32(value & 15) * i32(0x11111111)) if kind.is_nibble else kind.item(value)
         for i in _static_range(kind.size):
@@ -97,14 +101,20 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     access = access_of("load_matrix_sync", fragment.kind, array, index, ld, layout, clip)
-    load_blocks(fragment, access, array, index, ld, clip, (0, 1, fragment.kind.blocks))
+    kind = fragment.kind
+    if takes_part(kind):
+        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
+        load_blocks(fragment, access, array, index, ld, clip, (first, kind.waves, kind.own))
 
 
 @device_function
 def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=None):
     """Write the fragment's part of a matrix, without padding; the arguments are those of `load_matrix_sync`."""
     access = access_of("store_matrix_sync", fragment.kind, array, index, ld, layout, clip)
-    store_blocks(array, fragment, access, index, ld, clip, (0, 1, fragment.kind.blocks))
+    kind = fragment.kind
+    if takes_part(kind):
+        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
+        store_blocks(array, fragment, access, index, ld, clip, (first, kind.waves, kind.own))
 
 
 @device_function

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from amdjit.declarations import Compilation, Form, Intrinsic, Refused, SpecialForm, compile_time, device_function
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import Form, Intrinsic, SpecialForm, device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, matrix_instruction
 from amdjit.target import Feature

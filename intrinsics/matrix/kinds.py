@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from amdjit.declarations import Compilation, Refused, compile_time
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.intrinsics.matrix.schedules import Turns, turns_of
 from amdjit.target import Feature
 from amdjit.types import SCALARS, Scalar, Type, i8, i16, i32, u8, vector
 
@@ -54,10 +55,12 @@ class FragmentKind:
     dtype: ElementType
     layout: DataLayout | None
     wave_size: int
+    turns: Turns | None = None
 
     def __str__(self) -> str:
         layout = "" if self.layout is None else f", {self.layout.value}"
-        return f"fragment({self.use.value}, {self.m}, {self.n}, {self.k}, {type_name(self.dtype)}{layout})"
+        shared = "" if self.turns is None else f", {self.turns.order.value}"
+        return f"fragment({self.use.value}, {self.m}, {self.n}, {self.k}, {type_name(self.dtype)}{layout}{shared})"
 
     @property
     def is_left(self) -> bool:
@@ -175,9 +178,19 @@ class FragmentKind:
         return 4 * self.held // self.item.bits if self.is_nibble else self.held
 
     @property
+    def waves(self) -> int:
+        """How many waves share it."""
+        return 1 if self.turns is None else self.turns.count
+
+    @property
+    def own(self) -> int:
+        """Blocks of a wave: numbers w, w + waves, w + 2 waves, ... of wave w."""
+        return self.blocks // self.waves
+
+    @property
     def size(self) -> int:
-        """Items that a lane holds of the whole fragment."""
-        return self.items * self.blocks
+        """Items that a lane holds, of the whole fragment or of its wave's share."""
+        return self.items * self.own
 
     @property
     def index_words(self) -> int:
@@ -196,7 +209,9 @@ def type_name(dtype: Any) -> str:
 
 
 @compile_time
-def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dtype: Any, layout: Any) -> FragmentKind:
+def fragment_kind(
+    compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dtype: Any, layout: Any, schedule: Any
+) -> FragmentKind:
     """Check a fragment's parameters. Refused where there is no such fragment."""
     if Feature.WMMA_GFX12 not in compilation.target.features:
         raise Refused(f"{compilation.target.name} has no fragments", "compile for gfx1200 or gfx1201")
@@ -209,6 +224,14 @@ def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dt
         raise Refused(f"a fragment's layout is {layout!r}", "write matrix.row_major or matrix.col_major")
     if layout is None and use is not Use.ACCUMULATOR:
         raise Refused(f"{use.value} needs a layout", "write matrix.row_major or matrix.col_major behind the type")
+    _check_elements(use, m, n, k, dtype)
+    kind = FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns_of(compilation, schedule))
+    if kind.turns is not None:
+        share_of(kind, kind.turns.count)
+    return kind
+
+
+def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
     is_element = isinstance(dtype, Nibble) or (isinstance(dtype, Scalar) and dtype in SCALARS and dtype.nbytes <= 8)
     if not is_element or (isinstance(dtype, Nibble) and use is Use.ACCUMULATOR):
         raise Refused(f"{use.value} holds no {type_name(dtype)}", "give a type such as f16, f32, i8 or matrix.i4")
@@ -219,4 +242,12 @@ def fragment_kind(compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dt
         raise Refused(f"k is {k}, and two neighbours of k share a byte", "give an even k")
     if use is Use.SPARSE_A and k % 32:
         raise Refused(f"k is {k}", "k of a sparse_a is a multiple of 32: clip its loads where the matrix ends before")
-    return FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size)
+
+
+def share_of(kind: FragmentKind, waves: int) -> int:
+    """Return how many blocks a wave takes. Refused where the blocks do not go round."""
+    if kind.blocks % waves:
+        counts = [str(count) for count in range(1, kind.blocks + 1) if kind.blocks % count == 0]
+        problem = f"{kind} has {kind.blocks} blocks, which {waves} waves cannot share"
+        raise Refused(problem, f"as many waves can as {', '.join(counts)}, or take a larger fragment")
+    return kind.blocks // waves

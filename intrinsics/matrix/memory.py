@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from amdjit.declarations import Compilation, Form, Refused, SpecialForm, compile_time, device_function
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind
 from amdjit.types import AddressSpace, Array, Scalar, vector
 

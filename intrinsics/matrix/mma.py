@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from amdjit.declarations import Compilation, Intrinsic, Refused, compile_time
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix.kinds import FragmentKind, Nibble, Use, type_name
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, MatrixInstruction
@@ -50,6 +51,10 @@ def product_of(compilation: Compilation, d: FragmentKind, a: FragmentKind, b: Fr
         found = ", ".join(kind.use.value for kind in given)
         remedy = "give accumulator, matrix_a or sparse_a, matrix_b, accumulator"
         raise Refused(f"mma_sync(d, a, b, c) was given {found}", remedy)
+    for kind in given:
+        if kind.turns is not None:
+            remedy = "store it to LDS, synchronize_workgroup(), and multiply fragments without a schedule"
+            raise Refused(f"{kind} is shared by waves, and each has a part of it only", remedy)
     sizes = {(kind.m, kind.n, kind.k) for kind in given}
     if len(sizes) > 1:
         texts = ", ".join(f"{name} {kind.m} x {kind.n} x {kind.k}" for name, kind in zip("dabc", given, strict=True))

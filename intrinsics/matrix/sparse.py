@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.declarations import Compilation, Refused, compile_time, device_function
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import perm
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import load_blocks
@@ -74,6 +75,8 @@ class IndexKind:
 def _index_kind(compilation: Compilation, kind: FragmentKind) -> IndexKind:
     if not kind.is_sparse:
         raise Refused(f"{kind} has no index", "load the index of a fragment of matrix.sparse_a")
+    if kind.turns is not None:
+        raise Refused(f"{kind} is shared by waves", "load the index into the fragments that are multiplied")
     return IndexKind(kind.use, kind.m, kind.k // 8, kind.layout, kind.blocks_across, kind.k // 32)
 
 
