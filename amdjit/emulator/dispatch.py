@@ -94,7 +94,8 @@ class Dispatcher:
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
-            raise fault_from_record(record, function, plan.compiled, geometry, self._memory)
+            group = workspace.stopped_group()
+            raise fault_from_record(record, function, plan.compiled, geometry, self._memory, group)
         plan.give_back(workspace)
 
     @property
@@ -117,7 +118,8 @@ class Dispatcher:
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
-            raise fault_from_record(record, function, plan.compiled, geometry, self._memory)
+            group = workspace.stopped_group()
+            raise fault_from_record(record, function, plan.compiled, geometry, self._memory, group)
         plan.give_back(workspace)
 
     def _plan(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.emulator.barrier_faults import NO_GROUP, StoppedGroup, deadlock_message, misuse_message
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Extent, Geometry
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
@@ -25,7 +26,11 @@ _KINDS = {
     FaultKind.MISALIGNED: "misaligned",
     FaultKind.BUFFER: "buffer",
     FaultKind.MODE: "mode",
+    FaultKind.BARRIER_MISUSE: "barrier",
+    FaultKind.DEADLOCK: "barrier",
 }
+# Their site is an id to resume from, behind a wait.
+_AT_WAITS = (FaultKind.BARRIER, FaultKind.DEADLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,12 @@ def fault_from_record(
     compiled: CompiledKernel,
     geometry: Geometry,
     memory: DeviceMemory,
+    group: StoppedGroup = NO_GROUP,
 ) -> KernelFault:
-    """Return the exception for a filled record (fields as in `layout.Fault`)."""
+    """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves around it."""
     kind = FaultKind(record[Fault.KIND])
-    pcs = compiled.resume_pcs if kind is FaultKind.BARRIER else compiled.site_pcs
-    pc = pcs[record[Fault.SITE]]
-    if kind is FaultKind.BARRIER:
-        pc -= 4
+    pcs = compiled.resume_pcs if kind in _AT_WAITS else compiled.site_pcs
+    pc = pcs[record[Fault.SITE]] - (4 if kind in _AT_WAITS else 0)
     wave_size = function.kernel.descriptor.wavefront_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
@@ -59,6 +63,8 @@ def fault_from_record(
     message = _message(kind, record, function, place, nearest)
     if kind is FaultKind.BARRIER:
         message += _other_barrier(function, pcs[record[Fault.ADDRESS]] - 4)
+    if kind is FaultKind.DEADLOCK:
+        message += deadlock_message(group, function, compiled)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
@@ -108,6 +114,8 @@ def _message(
         return f"{what}{_describe(nearest)}"
     if kind is FaultKind.BUFFER:
         return f"{name}: {_BUFFERS[BufferRefusal(record[Fault.ADDRESS])]} ({who})"
+    if kind is FaultKind.BARRIER_MISUSE:
+        return f"{name}: {misuse_message(address, size)} ({who}, wave {record[Fault.WAVE]})"
     return f"{name}: {_OTHER[kind]} ({who})"
 
 
@@ -115,6 +123,7 @@ _OTHER = {
     FaultKind.TRAP: "the kernel executed a trap",
     FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
     FaultKind.BARRIER: "waves of a workgroup wait at different barriers",
+    FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot complete",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
     FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not have: traps on float exceptions, "

@@ -13,6 +13,9 @@ VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124,
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
 # MODE has no such code; it is kept behind them where a kernel does not always know it.
 MODE_SLOT = 128
+# What barriers keep of a wave (`native/barriers.py`): which of its barriers have completed; the one that it has joined,
+# by its number + 1; the ones that it has signalled since they last completed; and the site where it ended.
+BARRIER_BITS_SLOT, JOINED_SLOT, SIGNALLED_SLOT, END_SITE_SLOT = 129, 130, 131, 132
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them (RDNA 4 ISA, 2.1).
 # Each has a vector of 32 dwords for every VGPR; those of the upper half stand behind all of the lower one's.
@@ -62,6 +65,15 @@ class Context(IntEnum):
     FIELDS = 26
 
 
+# The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's document "AMDGPU
+# Execution Synchronization", "s_barrier IDs GFX12").
+NAMED_BARRIERS = 16
+# Of each: how many signals it has, how many it waits for, whether it was initialised.
+BARRIER_ROW = 3
+# Bits of `BARRIER_BITS_SLOT`: the workgroup's barrier has completed and the wave has not waited, the named one has.
+WORKGROUP_COMPLETE, NAMED_COMPLETE = 1, 2
+
+
 class SlotField(IntEnum):
     """The workgroup that is resident in a slot of a host thread; GROUP_X is negative for none."""
 
@@ -69,9 +81,10 @@ class SlotField(IntEnum):
     GROUP_Y = 1
     GROUP_Z = 2
     EPOCH = 3
+    BARRIERS = 4
 
 
-SLOT_ROW = len(SlotField)
+SLOT_ROW = SlotField.BARRIERS + (1 + NAMED_BARRIERS) * BARRIER_ROW
 
 
 class Launch(IntEnum):
@@ -112,7 +125,9 @@ class Fault(IntEnum):
     WAVE = 8
     SIZE = 9
     BASE = 10
-    FIELDS = 11
+    THREAD = 11
+    SLOT = 12
+    FIELDS = 13
 
 
 class FaultKind(IntEnum):
@@ -130,6 +145,10 @@ class FaultKind(IntEnum):
     MISALIGNED = 10
     BUFFER = 11
     MODE = 12
+    # An instruction of a barrier, or a wave's end, whose effect nobody documents: the address is a `BarrierMisuse`.
+    BARRIER_MISUSE = 13
+    # All waves of a workgroup wait, and none can go on.
+    DEADLOCK = 14
 
 
 class BufferRefusal(IntEnum):
@@ -146,6 +165,22 @@ class BufferRefusal(IntEnum):
     SELECT = 9
     VALUE = 10
     SCALED = 11
+
+
+class BarrierMisuse(IntEnum):
+    """What is wrong with the use of a barrier, whose number is in place of the access's size."""
+
+    NO_SUCH = 1
+    NOT_INITIALISED = 2
+    NO_COUNT = 3
+    COUNT_REACHED = 4
+    NO_MEMBERS = 5
+    WAIT_NOT_JOINED = 6
+    LEAVE_NOT_JOINED = 7
+    LEAVE_SIGNALLED = 8
+    WAIT_FOR_NULL = 9
+    ENDED_SIGNALLED = 10
+    NO_STATE = 11
 
 
 class Stop(IntEnum):
@@ -175,6 +210,8 @@ WAVE_STOPPED = -1
 # registers has changed since it gave way there before, or if it sleeps: it waits for another wave.
 WAVE_YIELDED = 1 << 30
 WAVE_WAITS = 1 << 29
+# It waits at a named barrier.
+WAVE_NAMED = 1 << 28
 
 
 class Sanitizer(IntEnum):
@@ -221,3 +258,5 @@ REPORT_ROWS = 256
 RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128
 # What the driver finds of barriers: waves went on without one that has ended; waves wait at different ones.
 SYNC_UNREACHED, SYNC_DIFFERENT = SYNC_KINDS + 1, SYNC_KINDS + 2
+# What native code finds: a wave signals the workgroup's barrier twice; a barrier completes again before a wave waits.
+SYNC_TWICE, SYNC_OVERRUN = SYNC_KINDS + 6, SYNC_KINDS + 7

@@ -13,15 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
+from amdjit.emulator.barrier_faults import StoppedGroup, StoppedWave
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segment_size, user_sgprs
 from amdjit.emulator.layout import (
+    BARRIER_ROW,
+    END_SITE_SLOT,
+    JOINED_SLOT,
     SCALAR_SLOTS,
+    SIGNALLED_SLOT,
     SITE_ROW,
     SLOT_ROW,
+    WAVE_NAMED,
     Context,
     Fault,
     Launch,
+    SlotField,
     Stop,
     state_bytes,
 )
@@ -126,6 +133,8 @@ class Workspace:
         self._sites: list[NDArray[np.uint8]] = []
         self._table: Table | None = None
         self._rows: NDArray[np.uint64] | None = None
+        self._waves, self._state_bytes = plan.waves, plan.state_bytes
+        self._groups: list[tuple[NDArray[np.uint8], ...]] = []
         self._contexts: NDArray[np.uint64] = np.zeros((plan.threads, Context.FIELDS), np.uint64)
         for thread, context in enumerate(self._contexts):
             context[Context.THREAD] = thread
@@ -178,6 +187,20 @@ class Workspace:
         if self._launch[Launch.STOP] == Stop.RUN:
             self._launch[Launch.STOP] = reason
 
+    def stopped_group(self) -> StoppedGroup:
+        """Return where the waves of the workgroup that stopped the launch are."""
+        slot = int(self.record[Fault.SLOT])
+        states, resumes, slots = self._groups[int(self.record[Fault.THREAD])]
+        first, end = slot * self._waves, (slot + 1) * self._waves
+        scalars = states[first * self._state_bytes : end * self._state_bytes].reshape(self._waves, -1)
+        ids = resumes.view(np.int32)[first:end]
+        waves = [
+            _stopped_wave(int(i), row[: SCALAR_SLOTS * 4].view(np.int32)) for i, row in zip(ids, scalars, strict=True)
+        ]
+        rows = slots.view(np.int64)[slot * SLOT_ROW : (slot + 1) * SLOT_ROW][SlotField.BARRIERS :]
+        barriers = [(int(row[0]), int(row[1])) for row in rows.reshape(-1, BARRIER_ROW)]
+        return StoppedGroup(tuple(waves), tuple(barriers))
+
     def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
         first = not self._is_written
         if first or len(explicit) != self._explicit_size:
@@ -223,6 +246,9 @@ class Workspace:
         residents = self.residents = _residents(plan, group_bytes)
         sites = self._buffer(len(compiled.site_pcs) * SITE_ROW * 8)
         self._sites.append(sites)
+        states = self._buffer(residents * plan.state_bytes * waves)
+        resumes, slots = self._buffer(residents * 4 * waves), self._buffer(residents * SLOT_ROW * 8)
+        self._groups.append((states, resumes, slots))
         values = {
             Context.LAUNCH: self._launch.ctypes.data,
             Context.SITES: sites.ctypes.data,
@@ -231,14 +257,25 @@ class Workspace:
             Context.LDS_SIZE: lds,
             Context.SCRATCH_LANE_BYTES: lane_bytes,
             Context.SCRATCH_ALL: self._buffer(residents * lane_bytes * plan.wave_size * waves).ctypes.data,
-            Context.STATES: self._buffer(residents * plan.state_bytes * waves).ctypes.data,
-            Context.RESUMES: self._buffer(residents * 4 * waves).ctypes.data,
-            Context.SLOTS: self._buffer(residents * SLOT_ROW * 8).ctypes.data,
+            Context.STATES: states.ctypes.data,
+            Context.RESUMES: resumes.ctypes.data,
+            Context.SLOTS: slots.ctypes.data,
             Context.RESIDENTS: residents,
             Context.LOAD_BIAS: plan.load_bias,
         }
         for place, value in values.items():
             context[place] = value
+
+
+def _stopped_wave(resume: int, scalars: NDArray[np.int32]) -> StoppedWave:
+    joined = int(scalars[JOINED_SLOT]) - 1
+    return StoppedWave(
+        None if resume < 0 else resume & WAVE_NAMED - 1,
+        resume >= 0 and bool(resume & WAVE_NAMED),
+        joined if joined > 0 else None,
+        bool(scalars[SIGNALLED_SLOT] & 1),
+        int(scalars[END_SITE_SLOT]),
+    )
 
 
 def private_bytes(kernel: Kernel) -> int:

@@ -22,7 +22,8 @@ TESTS: dict[str, str] = {
     r"s_trap|s_endpgm_saved": "test_emulator_faults.py",
     r"s_call_b64": "test_emulator_scalars.py",
     r"s_(swappc|setpc|getpc)_b64|s_cbranch_\w+|s_branch|s_endpgm": "test_emulator_kernels.py",
-    r"s_barrier_\w+|s_sleep|s_code_end": "test_emulator_launches.py",
+    r"s_barrier_\w+|s_get_barrier_state": "test_emulator_barriers.py",
+    r"s_sleep|s_code_end": "test_emulator_launches.py",
     r"ds_(load|store)_2addr_(stride64_)?b32|s_wait_(loadcnt|dscnt|kmcnt)": "test_emulator_memory.py",
 }
 OTHERS = "test_emulator_rare_instructions.py"

@@ -44,6 +44,8 @@ DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]]
 }
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
+# Reports of the synchronisation check that tell more than the fault of barriers which follows from the same mistake.
+_TOLD = ("different-barriers", "signalled-twice")
 assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
 
 
@@ -135,8 +137,7 @@ def run_checked(
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
         reports = session.reports()
-        # The synchronisation check tells more about waves at different barriers than the fault.
-        told = fault.kind == "barrier" and any(report.check == "sync" for report in reports)
+        told = fault.kind == "barrier" and any(report.kind in _TOLD for report in reports)
         return reports, None if told else fault
     finally:
         session.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from amdjit.emulator.layout import SYNC_DIFFERENT, SYNC_KINDS, SYNC_UNREACHED
+from amdjit.emulator.layout import SYNC_DIFFERENT, SYNC_KINDS, SYNC_OVERRUN, SYNC_TWICE, SYNC_UNREACHED
 
 
 class SyncKind(IntEnum):
@@ -16,3 +16,5 @@ class SyncKind(IntEnum):
     MATRIX = SYNC_KINDS + 3
     TRANSPOSE = SYNC_KINDS + 4
     WAIT = SYNC_KINDS + 5
+    TWICE = SYNC_TWICE
+    OVERRUN = SYNC_OVERRUN

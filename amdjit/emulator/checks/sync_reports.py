@@ -37,6 +37,11 @@ _LANES = {
         "a transposing load runs while some lanes of the wave are inactive, among them this one; others need its part",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of whole waves",
     ),
+    SyncKind.TWICE: _Finding(
+        "signalled-twice",
+        "a wave signals the workgroup's barrier again before it has completed: that counts for a wave that has not",
+        "let each wave signal once and then wait",
+    ),
 }
 
 
@@ -49,6 +54,8 @@ def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
         return _different(row, facts)
     if kind is SyncKind.WAIT:
         return _missing_wait(row, facts)
+    if kind is SyncKind.OVERRUN:
+        return _overrun(row, facts)
     return _report(row, facts, _LANES[kind], facts.compiled.site_pcs[row[Report.SITE]])
 
 
@@ -75,10 +82,10 @@ def _report(row: Row, facts: LaunchFacts, finding: _Finding, pc: int) -> Sanitiz
 
 
 def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves went on from a barrier that another one, whose number stands for an address, had ended without."""
+    """Waves went on from a barrier that another one had ended without: its number and where stand for an address."""
     pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
-    ended = row.address
-    other = Origin(f"wave {ended} ended before", block=row.block(), thread=facts.thread(ended, 0))
+    ended, end_site = row.address & (1 << 32) - 1, row.address >> 32
+    other = Origin(f"wave {ended} ended before", *facts.line(end_site), row.block(), facts.thread(ended, 0))
     finding = _Finding(
         "unreached-barrier",
         f"a barrier is not reached by all waves of the workgroup: wave {ended} has ended",
@@ -99,6 +106,16 @@ def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
         Origin("the waves before it wait here", file, line, row.block()),
     )
     return _report(row, facts, finding, pcs[row[Report.SITE]] - _BARRIER_BYTES)
+
+
+def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """A barrier has completed again; the wave whose number stands for an address has not waited for the last time."""
+    finding = _Finding(
+        "barrier-overrun",
+        f"a barrier completes again before wave {row.address} has waited for the time before: it misses one",
+        "let the waves that wait signal, too, so that the barrier cannot complete without them",
+    )
+    return _report(row, facts, finding, facts.compiled.site_pcs[row[Report.SITE]])
 
 
 def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:

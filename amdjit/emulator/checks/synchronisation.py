@@ -15,7 +15,7 @@ from amdjit.emulator.translate.instrument import Instrument
 
 _LAUNCH = Value("ptr", "%launch")
 _ALL = constant("i32", -1)
-_BARRIERS = frozenset({"s_barrier_signal", "s_barrier_signal_isfirst"})
+_BARRIERS = frozenset({"s_barrier_signal", "s_barrier_signal_isfirst", "s_barrier_join", "s_barrier_leave"})
 
 
 class Synchronisation(Instrument):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amdjit.emulator.layout import FIELD_BYTES, HALF_LANES, SLOT_ROW, Context, Launch
 from amdjit.emulator.native.faults import FAULT_DECLARATION
-from amdjit.emulator.native.workgroup import begin_text, field, run_text
+from amdjit.emulator.native.workgroup import run_text
+from amdjit.emulator.native.workgroup_begin import begin_text, field
 
 # Resident workgroups run so often, and none ends, before more are taken in. It counts for more if all their waves wait.
 _IDLE_SWEEPS = 256
@@ -159,13 +160,15 @@ def driver_text(wave_size: int, attributes: str) -> str:
 
     Several workgroups are resident at once where their waves may wait for those of other workgroups: while none of
     the resident ones gets on, more are taken in, up to `RESIDENTS`; each has its own slot of the buffers. A wave's
-    entry in `resumes` is: >= 0 ready to run from that id; with bit 30 set, waits at the barrier of the low bits' id;
-    -1 ended.
+    entry in `resumes` is: >= 0 ready to run from that id; with bit 30 set, waits at the barrier of the low bits' id,
+    a named one with bit 28; -1 ended.
     """
     return f"""
 {FAULT_DECLARATION}
 declare void @aj_stopped(ptr, i32)
 declare void @aj_sync_report(ptr, i32, i32, i64)
+declare void @aj_barrier_end(ptr, ptr, i32)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {_take_text(attributes)}
 {begin_text(wave_size // HALF_LANES, attributes)}

@@ -31,6 +31,8 @@ def _fill() -> str:
         (Context.GROUP_Z, Fault.GROUP_Z),
         (Context.WAVE, Fault.WAVE),
         (Context.OFFSET_BASE, Fault.BASE),
+        (Context.THREAD, Fault.THREAD),
+        (Context.SLOT, Fault.SLOT),
     ):
         copies += [
             _at("context", f"from{source}", source),

@@ -11,6 +11,7 @@ from amdjit.disk_cache import DiskCache
 from amdjit.emulator.checks.native_shadow import shadow_sources
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.native.atomics import atomic_text, atomics
+from amdjit.emulator.native.barriers import BARRIERS
 from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
 from amdjit.emulator.native.driver import driver_symbol, driver_text
@@ -91,6 +92,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_stopped": stopped_text,
         "aj_refuse_mode": refuse_mode_text,
         "aj_resolve": resolve_text,
+        **BARRIERS,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
         **{interpreter_symbol(wave_size): partial(threaded_text, wave_size) for wave_size in (32, 64)},
         "aj_scalar_address": scalar_address_text,

@@ -1,157 +1,37 @@
-"""A workgroup in its slot of a host thread: its waves are set up, and run in turn until they wait or end."""
+"""A workgroup in its slot of a host thread: its waves run in turn until they wait or end."""
 
 from __future__ import annotations
 
 from amdjit.emulator.layout import (
-    EXEC_LO,
+    BARRIER_BITS_SLOT,
+    END_SITE_SLOT,
     FIELD_BYTES,
-    HALF_VGPRS,
-    SCALAR_BYTES,
-    SLOT_ROW,
+    NAMED_COMPLETE,
     SYNC_DIFFERENT,
     SYNC_UNREACHED,
-    TTMP7,
-    TTMP8,
-    TTMP9,
-    VGPR_BYTES,
+    WAVE_NAMED,
     WAVE_STOPPED,
     WAVE_WAITS,
     WAVE_YIELDED,
+    WORKGROUP_COMPLETE,
     Context,
     FaultKind,
     Launch,
     SlotField,
 )
+from amdjit.emulator.native.workgroup_begin import field, new_epoch, part, put, slot_text
 
 # A workgroup's waves go round so often while one of them ends or comes to a barrier; then the next workgroup's do.
 _ROUNDS = 256
-# A wave at a barrier.
+# A wave at a barrier; what is left of such an entry is the id to resume from.
 _WAITING = 1 << 30
-
-
-def field(base: str, name: str, index: int, type_name: str = "i64") -> str:
-    return (
-        f"  %{name}.at = getelementptr i8, ptr %{base}, i64 {index * FIELD_BYTES}\n"
-        f"  %{name} = load {type_name}, ptr %{name}.at"
-    )
-
-
-def _put(base: str, name: str, index: int, value: str, type_name: str = "i64") -> str:
-    return (
-        f"  %{name}.put = getelementptr i8, ptr %{base}, i64 {index * FIELD_BYTES}\n"
-        f"  store {type_name} {value}, ptr %{name}.put"
-    )
-
-
-def _part(name: str, base: str, stride: str) -> str:
-    """Point to the part of a buffer that belongs to slot %slot."""
-    return f"  %{name}.offset = mul i64 %slot, {stride}\n  %{name} = getelementptr i8, ptr %{base}, i64 %{name}.offset"
-
-
-def _first_lanes(half: int) -> str:
-    """Give a half of a wave its EXEC and its v0."""
-    return f"""
-  %exec{half}.number = add i64 %execs.first, {half}
-  %exec{half}.at = getelementptr i32, ptr %execs, i64 %exec{half}.number
-  %exec{half} = load i32, ptr %exec{half}.at
-  %slotexec{half} = getelementptr i8, ptr %state, i64 {(EXEC_LO + half) * 4}
-  store i32 %exec{half}, ptr %slotexec{half}
-  %ids{half}.offset = mul i64 %exec{half}.number, {VGPR_BYTES}
-  %ids{half} = getelementptr i8, ptr %itemids, i64 %ids{half}.offset
-  %v0half{half} = getelementptr i8, ptr %state, i64 {SCALAR_BYTES + half * HALF_VGPRS * VGPR_BYTES}
-  call void @llvm.memcpy.p0.p0.i64(ptr %v0half{half}, ptr %ids{half}, i64 {VGPR_BYTES}, i1 false)"""
-
-
-def _begin_wave(halves: int) -> str:
-    # RDNA 4 ISA, 3.5 "Initial wave state": TTMP9 = workgroup x, TTMP7 = y | z << 16, TTMP8[29:25] = wave in group.
-    def scalar(slot: int, value: str) -> str:
-        offset = f"  %slot{slot} = getelementptr i8, ptr %state, i64 {slot * 4}"
-        return f"{offset}\n  store i32 {value}, ptr %slot{slot}"
-
-    return f"""
-  %wavestate.offset = mul i64 %w, %statebytes
-  %state = getelementptr i8, ptr %states, i64 %wavestate.offset
-  call void @llvm.memcpy.p0.p0.i64(ptr %state, ptr %scalars, i64 {SCALAR_BYTES}, i1 false)
-  %wave32 = trunc i64 %w to i32
-  %waveid = shl i32 %wave32, 25
-{scalar(TTMP8, "%waveid")}
-{scalar(TTMP9, "%gx32")}
-{scalar(TTMP7, "%gyz")}
-  %execs.first = mul i64 %w, {halves}
-{"".join(_first_lanes(half) for half in range(halves))}
-  %resume.at = getelementptr i32, ptr %resumes, i64 %w
-  store i32 0, ptr %resume.at
-"""
-
-
-def begin_text(halves: int, attributes: str) -> str:
-    """Return `aj_begin_group(context, slot, group)`: set up all waves of a workgroup."""
-    return f"""
-define internal void @aj_begin_group(ptr %context, i64 %slot, i64 %group) {attributes} {{
-entry:
-{_slot_text()}
-{field("launch", "gridx", Launch.GRID_X)}
-{field("launch", "gridy", Launch.GRID_Y)}
-{field("launch", "scalars", Launch.SCALARS, "ptr")}
-{field("launch", "execs", Launch.EXECS, "ptr")}
-{field("launch", "itemids", Launch.ITEM_IDS, "ptr")}
-  %gx = urem i64 %group, %gridx
-  %gq = udiv i64 %group, %gridx
-  %gy = urem i64 %gq, %gridy
-  %gz = udiv i64 %gq, %gridy
-{_put("row", "gx", SlotField.GROUP_X, "%gx")}
-{_put("row", "gy", SlotField.GROUP_Y, "%gy")}
-{_put("row", "gz", SlotField.GROUP_Z, "%gz")}
-{_new_epoch()}
-  %gx32 = trunc i64 %gx to i32
-  %gy32 = trunc i64 %gy to i32
-  %gz32 = trunc i64 %gz to i32
-  %gzhigh = shl i32 %gz32, 16
-  %gyz = or i32 %gy32, %gzhigh
-  br label %begin
-begin:
-  %w = phi i64 [ 0, %entry ], [ %wnext, %begin ]
-{_begin_wave(halves)}
-  %wnext = add i64 %w, 1
-  %morewaves = icmp ult i64 %wnext, %waves
-  br i1 %morewaves, label %begin, label %done
-done:
-  ret void
-}}
-"""
-
-
-def _new_epoch() -> str:
-    return f"""
-{field("context", "epochs", Context.EPOCHS)}
-  %epoch.new = add i64 %epochs, 1
-{_put("context", "epochs", Context.EPOCHS, "%epoch.new")}
-{_put("context", "epoch", Context.EPOCH, "%epoch.new")}
-{_put("row", "epoch.row", SlotField.EPOCH, "%epoch.new")}
-"""
-
-
-def _slot_text() -> str:
-    """Find what belongs to slot %slot: its row, the states and the resume ids of its waves."""
-    return f"""
-{field("context", "launch", Context.LAUNCH, "ptr")}
-{field("context", "allstates", Context.STATES, "ptr")}
-{field("context", "allresumes", Context.RESUMES, "ptr")}
-{field("context", "rows", Context.SLOTS, "ptr")}
-{field("launch", "waves", Launch.WAVES)}
-{field("launch", "statebytes", Launch.STATE_BYTES)}
-  %groupbytes = mul i64 %waves, %statebytes
-  %resumebytes = mul i64 %waves, 4
-{_part("states", "allstates", "%groupbytes")}
-{_part("resumes", "allresumes", "%resumebytes")}
-{_part("row", "rows", str(SLOT_ROW * FIELD_BYTES))}
-"""
+_RESUME = WAVE_NAMED - 1
 
 
 def _run_entry(wave_size: int) -> str:
     """Put the slot's group, LDS and epoch into the context."""
     return f"""entry:
-{_slot_text()}
+{slot_text()}
 {field("context", "scratchall", Context.SCRATCH_ALL)}
 {field("context", "lanebytes", Context.SCRATCH_LANE_BYTES)}
 {field("context", "ldsall", Context.LDS_ALL, "ptr")}
@@ -160,14 +40,14 @@ def _run_entry(wave_size: int) -> str:
 {field("row", "gx", SlotField.GROUP_X)}
 {field("row", "gy", SlotField.GROUP_Y)}
 {field("row", "gz", SlotField.GROUP_Z)}
-{_part("lds", "ldsall", "%ldsstride")}
-{_put("context", "gx", Context.GROUP_X, "%gx")}
-{_put("context", "gy", Context.GROUP_Y, "%gy")}
-{_put("context", "gz", Context.GROUP_Z, "%gz")}
-{_put("context", "lds", Context.LDS, "%lds", "ptr")}
+{part("lds", "ldsall", "%ldsstride")}
+{put("context", "gx", Context.GROUP_X, "%gx")}
+{put("context", "gy", Context.GROUP_Y, "%gy")}
+{put("context", "gz", Context.GROUP_Z, "%gz")}
+{put("context", "lds", Context.LDS, "%lds", "ptr")}
 {field("row", "epoch.kept", SlotField.EPOCH)}
-{_put("context", "epoch.kept", Context.EPOCH, "%epoch.kept")}
-{_put("context", "slot", Context.SLOT, "%slot")}
+{put("context", "epoch.kept", Context.EPOCH, "%epoch.kept")}
+{put("context", "slot", Context.SLOT, "%slot")}
   %wave.at = getelementptr i8, ptr %context, i64 {Context.WAVE * FIELD_BYTES}
   %scratch.at = getelementptr i8, ptr %context, i64 {Context.SCRATCH * FIELD_BYTES}
   %wavebytes = mul i64 %lanebytes, {wave_size}
@@ -187,15 +67,27 @@ each:
   %moved = phi i1 [ false, %round ], [ %movednext, %eachnext ]
   %busy = phi i1 [ false, %round ], [ %busynext, %eachnext ]
   %at = getelementptr i32, ptr %resumes, i64 %v
-  %resume = load i32, ptr %at
-  %ended = icmp slt i32 %resume, 0
-  %waits = icmp sge i32 %resume, {_WAITING}
-  %idle = or i1 %ended, %waits
-  br i1 %idle, label %eachnext, label %run
-run:
-  store i64 %v, ptr %wave.at
+  %kept = load i32, ptr %at
   %vstate.offset = mul i64 %v, %statebytes
   %vstate = getelementptr i8, ptr %states, i64 %vstate.offset
+  %ready = icmp ult i32 %kept, {_WAITING}
+  br i1 %ready, label %run, label %idle
+idle:
+  %named = icmp sge i32 %kept, {_WAITING | WAVE_NAMED}
+  br i1 %named, label %ask, label %eachnext
+ask:
+  %bits.at = getelementptr i8, ptr %vstate, i64 {BARRIER_BITS_SLOT * 4}
+  %bits = load i32, ptr %bits.at
+  %complete = and i32 %bits, {NAMED_COMPLETE}
+  %left = icmp eq i32 %complete, 0
+  br i1 %left, label %eachnext, label %pass
+pass:
+  %bits.less = and i32 %bits, {~NAMED_COMPLETE}
+  store i32 %bits.less, ptr %bits.at
+  br label %run
+run:
+  %resume = and i32 %kept, {_RESUME}
+  store i64 %v, ptr %wave.at
   %vslot = add i64 %firstwave, %v
   %vscratch.offset = mul i64 %vslot, %wavebytes
   %vscratch = add i64 %scratchall, %vscratch.offset
@@ -214,6 +106,13 @@ def _run_noted() -> str:
   %resumeid = and i32 %flipped, {~WAVE_WAITS}
   %stored = select i1 %isend, i32 -1, i32 %resumeid
   store i32 %stored, ptr %at
+  br i1 %isend, label %over, label %paused
+over:
+  %over.at = getelementptr i8, ptr %vstate, i64 {END_SITE_SLOT * 4}
+  %over.site = load i32, ptr %over.at
+  call void @aj_barrier_end(ptr %context, ptr %vstate, i32 %over.site)
+  br label %paused
+paused:
   %yielded = icmp sge i32 %result, {WAVE_YIELDED}
   %pausedelsewhere = xor i1 %yielded, true
   %movedrun = or i1 %moved, %pausedelsewhere
@@ -226,9 +125,9 @@ stopped:
   call void @aj_stopped(ptr %context, i32 0)
   br label %finish
 eachnext:
-  %rannext = phi i1 [ %ran, %each ], [ true, %keep ]
-  %movednext = phi i1 [ %moved, %each ], [ %movedrun, %keep ]
-  %busynext = phi i1 [ %busy, %each ], [ %busyrun, %keep ]
+  %rannext = phi i1 [ %ran, %idle ], [ %ran, %ask ], [ true, %paused ]
+  %movednext = phi i1 [ %moved, %idle ], [ %moved, %ask ], [ %movedrun, %paused ]
+  %busynext = phi i1 [ %busy, %idle ], [ %busy, %ask ], [ %busyrun, %paused ]
   %vnext = add i64 %v, 1
   %morev = icmp ult i64 %vnext, %waves
   br i1 %morev, label %each, label %rounddone
@@ -251,15 +150,19 @@ giveway:
 
 
 def _run_barrier() -> str:
-    """See whether all waves that have not ended wait at the same barrier."""
-    return """barrier:
+    """See which waves the workgroup's barrier lets go on, and whether they wait at the same place."""
+    return f"""barrier:
   %b = phi i64 [ 0, %rounddone ], [ %bnext, %barriernext ]
   %id = phi i32 [ -1, %rounddone ], [ %idnext, %barriernext ]
   %gone = phi i64 [ -1, %rounddone ], [ %gonenext, %barriernext ]
+  %stuck = phi i64 [ -1, %rounddone ], [ %stucknext, %barriernext ]
   %bat = getelementptr i32, ptr %resumes, i64 %b
   %bresume = load i32, ptr %bat
   %bended = icmp slt i32 %bresume, 0
-  br i1 %bended, label %barriernext, label %agree
+  br i1 %bended, label %barriernext, label %asks
+asks:
+{_complete("b", "bresume")}
+  br i1 %b.complete, label %agree, label %barriernext
 agree:
   %unset = icmp eq i32 %id, -1
   %same = icmp eq i32 %id, %bresume
@@ -268,26 +171,53 @@ agree:
 wake:
   br label %barriernext
 barriernext:
-  %idnext = phi i32 [ %id, %barrier ], [ %bresume, %wake ]
-  %gonenext = phi i64 [ %b, %barrier ], [ %gone, %wake ]
+  %idnext = phi i32 [ %id, %barrier ], [ %id, %asks ], [ %bresume, %wake ]
+  %gonenext = phi i64 [ %b, %barrier ], [ %gone, %asks ], [ %gone, %wake ]
+  %stucknext = phi i64 [ %stuck, %barrier ], [ %b, %asks ], [ %stuck, %wake ]
   %bnext = add i64 %b, 1
   %moreb = icmp ult i64 %bnext, %waves
   br i1 %moreb, label %barrier, label %release
 release:
   %none = icmp eq i32 %idnext, -1
-  br i1 %none, label %groupdone, label %wakeup
+  br i1 %none, label %nobody, label %wakeup
+nobody:
+  %allover = icmp slt i64 %stucknext, 0
+  br i1 %allover, label %groupdone, label %deadlock
+"""
+
+
+def _complete(name: str, resume: str) -> str:
+    """Tell whether a wave waits at the workgroup's barrier, and it has completed: the only wave never waits."""
+    return f"""
+  %{name}.state.offset = mul i64 %{name}, %statebytes
+  %{name}.state = getelementptr i8, ptr %states, i64 %{name}.state.offset
+  %{name}.bits.at = getelementptr i8, ptr %{name}.state, i64 {BARRIER_BITS_SLOT * 4}
+  %{name}.bits = load i32, ptr %{name}.bits.at
+  %{name}.bit = and i32 %{name}.bits, {WORKGROUP_COMPLETE}
+  %{name}.told = icmp ne i32 %{name}.bit, 0
+  %{name}.alone = icmp eq i64 %waves, 1
+  %{name}.goes = or i1 %{name}.told, %{name}.alone
+  %{name}.own = icmp ult i32 %{resume}, {_WAITING | WAVE_NAMED}
+  %{name}.complete = and i1 %{name}.goes, %{name}.own
 """
 
 
 def _run_wake() -> str:
     """Begin an epoch, report a wave that ended early, and make all waves ready."""
     return f"""wakeup:
-{_new_epoch()}
+{new_epoch()}
   %anygone = icmp sge i64 %gonenext, 0
   br i1 %anygone, label %unreached, label %wakefirst
 unreached:
-  %reached = and i32 %idnext, {_WAITING - 1}
-  call void @aj_sync_report(ptr %context, i32 {SYNC_UNREACHED}, i32 %reached, i64 %gonenext)
+  %reached = and i32 %idnext, {_RESUME}
+  %gone.offset = mul i64 %gonenext, %statebytes
+  %gone.state = getelementptr i8, ptr %states, i64 %gone.offset
+  %gone.at = getelementptr i8, ptr %gone.state, i64 {END_SITE_SLOT * 4}
+  %gone.site = load i32, ptr %gone.at
+  %gone.site64 = zext i32 %gone.site to i64
+  %gone.high = shl i64 %gone.site64, 32
+  %gone.both = or i64 %gone.high, %gonenext
+  call void @aj_sync_report(ptr %context, i32 {SYNC_UNREACHED}, i32 %reached, i64 %gone.both)
   br label %wakefirst
 wakefirst:
   br label %wakeall
@@ -296,9 +226,15 @@ wakeall:
   %uat = getelementptr i32, ptr %resumes, i64 %u
   %uresume = load i32, ptr %uat
   %uended = icmp slt i32 %uresume, 0
-  %uready = and i32 %uresume, {_WAITING - 1}
-  %ustored = select i1 %uended, i32 %uresume, i32 %uready
-  store i32 %ustored, ptr %uat
+  br i1 %uended, label %wakenext, label %wakeask
+wakeask:
+{_complete("u", "uresume")}
+  br i1 %u.complete, label %wakeone, label %wakenext
+wakeone:
+  %uready = and i32 %uresume, {_RESUME}
+  store i32 %uready, ptr %uat
+  %u.less = and i32 %u.bits, {~WORKGROUP_COMPLETE}
+  store i32 %u.less, ptr %u.bits.at
   br label %wakenext
 wakenext:
   %unext = add i64 %u, 1
@@ -308,10 +244,17 @@ wakenext:
 
 
 def _run_end() -> str:
-    """Fault where barriers differ, and return."""
-    return f"""differ:
-  %bsite = and i32 %bresume, {_WAITING - 1}
-  %osite = and i32 %id, {_WAITING - 1}
+    """Fault where barriers differ, or where no wave can go on, and return."""
+    return f"""deadlock:
+  store i64 %stucknext, ptr %wave.at
+  %stuck.at = getelementptr i32, ptr %resumes, i64 %stucknext
+  %stuck.kept = load i32, ptr %stuck.at
+  %stuck.resume = and i32 %stuck.kept, {_RESUME}
+  call void @aj_fault(ptr %context, i32 {FaultKind.DEADLOCK:d}, i32 %stuck.resume, i64 -1, i64 0, i32 0)
+  br label %finish
+differ:
+  %bsite = and i32 %bresume, {_RESUME}
+  %osite = and i32 %id, {_RESUME}
   %osite64 = zext i32 %osite to i64
   store i64 %b, ptr %wave.at
   call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)

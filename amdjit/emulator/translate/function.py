@@ -10,8 +10,6 @@ which registers were used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
 from amdjit.emulator.layout import (
@@ -21,12 +19,14 @@ from amdjit.emulator.layout import (
     MODE_SLOT,
     SCC_SLOT,
     WAVE_ENDED,
+    WAVE_NAMED,
     WAVE_STOPPED,
     WAVE_WAITS,
     WAVE_YIELDED,
     Context,
     FaultKind,
 )
+from amdjit.emulator.translate.barriers import WORKGROUP, Ends, barrier_of_wait, emit_wait
 from amdjit.emulator.translate.control_flow import (
     CONDITIONAL,
     ENDS,
@@ -49,6 +49,7 @@ from amdjit.emulator.translate.frame import (
 from amdjit.emulator.translate.instruction_classes import may_poll, registers_in_memory
 from amdjit.emulator.translate.instrument import Instruments, begin_function
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
+from amdjit.emulator.translate.pauses import Pause, Poll
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.rounding import RoundingBuilder
 from amdjit.emulator.translate.tables import EMITTERS
@@ -60,26 +61,6 @@ WAVE_SYMBOL = "aj_wave"
 
 # How often a wave may go round a loop that may wait for another wave before that one runs.
 PATIENCE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class _Pause:
-    """polls: gives way in a loop that may wait for another wave. yields: it does, or sleeps."""
-
-    number: int
-    after: int
-    yields: bool
-    polls: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Poll:
-    """A look at the stop flag on the way back to `target`; `goal` is the label that comes next."""
-
-    label: str
-    goal: str
-    target: int
-    site: Value
 
 
 def translate_wave(
@@ -115,9 +96,10 @@ class _Translation:
         registers = Registers(self._builder, self._in_memory, wave_size)
         self._frame = Frame(self._builder, registers, Sites([graph.entry]), natives, modes=self._modes)
         self._frame.instruments = begin_function(instruments, graph, full_waves, wave_size)
-        self._pauses: list[_Pause] = []
+        self._pauses: list[Pause] = []
+        self._ends_of_waves = Ends(graph)
         self._polls = 0
-        self._exits: list[_Poll] = []
+        self._exits: list[Poll] = []
         self._entries: list[int] = []
 
     def run(self, attributes: str, enterable: bool) -> WaveFunction:
@@ -164,6 +146,7 @@ class _Translation:
         last = block.instructions[-1]
         following = last.pc + last.size
         name = last.mnemonic
+        self._ends_of_waves.note(self._frame, block)
         if name in ENDS:
             self._builder.line(f"ret i32 {WAVE_ENDED}")
         elif name in CONDITIONAL:
@@ -175,8 +158,10 @@ class _Translation:
             self._builder.branch(self._destination(last, branch_target(last)))
         elif name in ("s_setpc_b64", "s_swappc_b64"):
             self._indirect(last, following)
+        elif name == "s_barrier_wait":
+            self._wait(last, following)
         elif name in PAUSES:
-            self._pause(following, name != "s_barrier_wait")
+            self._pause(following, True)
         elif name == "s_trap":
             self._trap(last)
         else:
@@ -197,12 +182,12 @@ class _Translation:
         label = f"poll{self._polls}"
         site = self._frame.sites.add(last.pc)
         goal = self._patience(label, target) if may_poll(self._graph, target, last.pc) else _label(target)
-        self._exits.append(_Poll(label, goal, target, site))
+        self._exits.append(Poll(label, goal, target, site))
         return label
 
     def _patience(self, label: str, target: int) -> str:
         """Give way to the group's other waves every so often: one of them may have to end this loop."""
-        self._pauses.append(_Pause(len(self._pauses) + 1, target, True, True))
+        self._pauses.append(Pause(len(self._pauses) + 1, target, True, True))
         return f"{label}.count{len(self._pauses)}"
 
     def _link(self, last: Instruction, following: int) -> None:
@@ -242,8 +227,24 @@ class _Translation:
     def _pause(self, following: int, yields: bool) -> None:
         self._frame.registers.flush()
         number = len(self._pauses) + 1
-        self._pauses.append(_Pause(number, following, yields))
+        self._pauses.append(Pause(number, following, yields))
         self._builder.branch(f"save{number}")
+
+    def _wait(self, last: Instruction, following: int) -> None:
+        number = barrier_of_wait(last)
+        if number == WORKGROUP:
+            self._pause(following, False)
+            return
+        registers, b = self._frame.registers, self._builder
+        if number < WORKGROUP:  # the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
+            registers.flush()
+            b.branch(_label(following))
+            return
+        waits = emit_wait(self._frame, last, number)
+        registers.flush()
+        pause = Pause(len(self._pauses) + 1, following, False, flags=WAVE_NAMED)
+        self._pauses.append(pause)
+        b.branch_if(waits, f"save{pause.number}", _label(following))
 
     # What stands around the blocks
 
@@ -255,7 +256,7 @@ class _Translation:
         for number, pc in enumerate(self._entries, len(self._pauses) + 1):
             self._resume(number, pc)
 
-    def _look_at_stop_flag(self, poll: _Poll) -> None:
+    def _look_at_stop_flag(self, poll: Poll) -> None:
         b = self._builder
         b.label(poll.label)
         flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
@@ -282,14 +283,14 @@ class _Translation:
             if file == "s" or (index % HALF_VGPRS in live and index not in self._in_memory)
         ]
 
-    def _save_and_resume(self, pause: _Pause) -> None:
+    def _save_and_resume(self, pause: Pause) -> None:
         kept = self._kept(pause.after)
         self._builder.label(f"save{pause.number}")
         if pause.polls:
             result = save_and_compare(self._builder, kept, pause.number | WAVE_YIELDED)
         else:
             save(self._builder, kept)
-            result = str(pause.number | (WAVE_YIELDED | WAVE_WAITS if pause.yields else 0))
+            result = str(pause.number | pause.flags | (WAVE_YIELDED | WAVE_WAITS if pause.yields else 0))
         self._builder.line(f"ret i32 {result}")
         self._resume(pause.number, pause.after)
 

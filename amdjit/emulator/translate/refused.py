@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _PIXELS = "it interpolates inputs of pixel shaders: graphics"
-_NAMED = "named barriers are not in the RDNA 4 ISA document"
-_COUNTS = "the emulator does not count the signals of a barrier: it looks at who waits"
 _HANDLER = "it is for trap handlers and debuggers"
 
 # By the mnemonic, or the start of it with a star.
@@ -15,11 +13,6 @@ REFUSED: Mapping[str, str] = {
     "ds_param_load": _PIXELS,
     "ds_direct_load": _PIXELS,
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
-    "s_barrier_init": _NAMED,
-    "s_barrier_join": _NAMED,
-    "s_barrier_leave": _NAMED,
-    "s_barrier_signal_isfirst": _COUNTS,
-    "s_get_barrier_state": _COUNTS,
     "s_alloc_vgpr": "kernels with dynamic registers are not emulated",
     "s_rfe_b64": _HANDLER,
     "s_sethalt": _HANDLER,

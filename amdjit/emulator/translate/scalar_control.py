@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.ir import constant
 from amdjit.emulator.layout import Context
 from amdjit.emulator.translate.errors import Untranslatable
@@ -147,13 +147,6 @@ def _message(frame: Frame, instruction: Instruction) -> None:
         raise Untranslatable(instruction, "of the messages, only MSG_DEALLOC_VGPRS is emulated")
 
 
-def _signal(frame: Frame, instruction: Instruction) -> None:
-    """Signal the workgroup's barrier: the wait does all the work."""
-    operand = instruction.operands[0]
-    if not isinstance(operand, InlineConstant) or operand.value != -1:
-        raise Untranslatable(instruction, "only the workgroup's barrier (-1) is emulated")
-
-
 _NO_EFFECT = [
     "s_nop",
     "s_clause",
@@ -209,7 +202,6 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_addk_co_i32": _add_immediate,
     "s_mulk_i32": _multiply_immediate,
     "s_getpc_b64": _program_counter,
-    "s_barrier_signal": _signal,
     "s_sendmsg": _message,
     **dict.fromkeys(_NO_EFFECT, _nothing),
 }

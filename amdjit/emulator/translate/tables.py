@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.translate.atomic_access import ATOMIC_ACCESS
+from amdjit.emulator.translate.barriers import BARRIERS
 from amdjit.emulator.translate.buffer_access import BUFFER_ACCESS
 from amdjit.emulator.translate.buffer_formats import BUFFER_FORMAT_ACCESS
 from amdjit.emulator.translate.cross_lane import CROSS_LANE
@@ -32,6 +33,7 @@ from amdjit.emulator.translate.vector_special import VECTOR_SPECIAL
 EMITTERS: Mapping[str, Emitter] = {
     **SCALAR_ALU,
     **SCALAR_CONTROL,
+    **BARRIERS,
     **SCALAR_MEMORY,
     **VECTOR_INTEGER,
     **VECTOR_FLOAT,

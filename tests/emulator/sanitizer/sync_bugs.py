@@ -9,7 +9,7 @@ from seeded import Case
 
 import amdjit
 from amdjit import f32, f32x8, shared, syncthreads, threadIdx
-from amdjit.intrinsics import amdgcn
+from amdjit.intrinsics import amdgcn, sync
 
 
 def floats(*shape: int, kind: Any = np.float32) -> np.ndarray[Any, Any]:
@@ -41,7 +41,7 @@ def early_return_of_lanes(x):
 def early_return_of_a_wave(x):
     tile = shared.array(64, f32)
     t = threadIdx.x
-    if t >= 32:
+    if t >= 32:  # OTHER
         return
     tile[t] = x[t]
     syncthreads()  # BUG sync/unreached-barrier
@@ -78,10 +78,20 @@ def one_more_barrier_for_the_first_wave(x):
     t = threadIdx.x
     tile[t] = x[t]
     syncthreads()
-    if t < 32:
+    if t < 32:  # OTHER
         x[t] = tile[63 - t]
         syncthreads()  # BUG sync/unreached-barrier
         x[t] += 1
+
+
+@amdjit.kernel
+def second_signal_before_the_wait(x):
+    t = threadIdx.x
+    sync.barrier_signal()
+    if t < 32:
+        sync.barrier_signal()  # BUG sync/signalled-twice
+    sync.barrier_wait()
+    x[t] = 1
 
 
 @amdjit.kernel
@@ -120,6 +130,7 @@ CASES = [
     Case(different_barriers, lambda kernel: kernel[1, 64](X)),
     Case(barrier_in_a_loop_of_lanes, lambda kernel: kernel[1, 64](X)),
     Case(one_more_barrier_for_the_first_wave, lambda kernel: kernel[1, 64](X)),
+    Case(second_signal_before_the_wait, lambda kernel: kernel[1, 64](X)),
     Case(product_of_half_a_wave, lambda kernel: kernel[1, 32](HALVES, SUMS)),
     Case(product_of_a_block_that_is_no_wave, lambda kernel: kernel[1, 40](HALVES, SUMS)),
     Case(product_in_a_loop_of_lanes, lambda kernel: kernel[1, 32](HALVES, SUMS)),

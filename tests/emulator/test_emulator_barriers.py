@@ -1,0 +1,398 @@
+"""Barriers by their counts: the workgroup's, split and named ones; what is undefined of them is a fault."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from building import assemble, compile_source, emulate, missing_tools
+
+from amdjit.diagnostics.errors import KernelFault
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+
+# s6 is the wave's number in its workgroup; `put` stores a scalar to its place among 16 of the wave.
+_HEAD = """
+.macro put value, place
+  v_mov_b32 v2, \\value
+  global_store_b32 v1, v2, s[2:3] offset:4*\\place
+.endm
+  s_load_b128 s[0:3], s[0:1], 0x0
+  s_bfe_u32 s6, ttmp8, 0x50019
+  s_lshl_b32 s7, s6, 6
+  v_mov_b32 v1, s7
+  s_wait_kmcnt 0x0
+"""
+
+
+def run(body: str, waves: int, grid: int = 1, threads: int = 1) -> Any:
+    """Run on one workgroup, or several that all write the same; return 16 words of each wave."""
+    out = np.full((waves, 16), 0xDEAD, np.uint32)
+    emulate(assemble(_HEAD + body), "kernel", grid, 32 * waves, [np.zeros(1, np.uint32), out], threads=threads)
+    return out
+
+
+def fault_of(body: str, waves: int = 2) -> KernelFault:
+    with pytest.raises(KernelFault) as caught:
+        run(body, waves)
+    assert caught.value.kind == "barrier"
+    return caught.value
+
+
+def test_exactly_one_wave_is_the_first_to_signal() -> None:
+    out = run(
+        """
+  s_mov_b32 s10, 0
+.Lagain:
+  s_cmp_eq_u32 s10, 3
+  s_cbranch_scc1 .Ldone
+  s_cmp_eq_u32 s0, s0
+  s_barrier_signal_isfirst -1
+  s_barrier_wait -1
+  s_cselect_b32 s11, 1, 0
+  s_lshl_b32 s12, s10, 2
+  v_add_nc_u32 v3, s12, v1
+  v_mov_b32 v2, s11
+  global_store_b32 v3, v2, s[2:3]
+  s_add_co_i32 s10, s10, 1
+  s_branch .Lagain
+.Ldone:
+""",
+        4,
+    )
+    assert out[:, :3].sum(0).tolist() == [1, 1, 1]
+
+
+def test_barriers_do_nothing_in_a_workgroup_of_one_wave() -> None:
+    out = run(
+        """
+  s_cmp_eq_u32 s0, s0
+  s_barrier_signal_isfirst -1
+  s_cselect_b32 s11, 1, 0
+  s_barrier_wait -1
+  s_barrier_wait -1
+  s_mov_b32 m0, 0x20001
+  s_barrier_init m0
+  s_barrier_join 1
+  s_barrier_wait 1
+  s_barrier_leave
+  put s11, 0
+""",
+        1,
+    )
+    assert out[0, 0] == 1
+
+
+def test_the_state_is_the_counts_of_signals_and_members() -> None:
+    """RDNA 4 ISA, S_GET_BARRIER_STATE: signals in bits 22:16, members in bits 10:4, valid in bit 0."""
+    out = run(
+        """
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lrest
+  s_mov_b32 m0, 0x50007
+  s_barrier_init m0
+  s_barrier_signal 7
+  s_barrier_signal m0
+  s_mov_b32 m0, 7
+  s_barrier_signal m0
+  s_get_barrier_state s10, 7
+  s_get_barrier_state s11, m0
+  s_get_barrier_state s12, -1
+  s_wait_kmcnt 0x0
+  put s10, 0
+  put s11, 1
+  put s12, 2
+.Lrest:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_get_barrier_state s12, -1
+  s_wait_kmcnt 0x0
+  put s12, 3
+""",
+        3,
+    )
+    assert out[0, :4].tolist() == [3 << 16 | 5 << 4 | 1, 3 << 16 | 5 << 4 | 1, 3 << 4 | 1, 3 << 4 | 1]
+
+
+# Waves 0 and 1 produce, 2 and 3 consume, each pair with a barrier of its own in both directions; wave 4 is in neither.
+_PIPELINE = """
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lready
+  s_mov_b32 m0, 0x20001
+  s_barrier_init m0
+  s_mov_b32 m0, 0x20002
+  s_barrier_init m0
+.Lready:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_mov_b32 s10, 0
+  s_cmp_eq_u32 s6, 4
+  s_cbranch_scc1 .Ldone
+  s_and_b32 s8, s6, 1
+  s_add_co_i32 m0, s8, 1
+  s_barrier_join m0
+  s_mul_i32 s9, s8, 4
+  v_mov_b32 v5, s9
+  s_cmp_ge_u32 s6, 2
+  s_cbranch_scc1 .Lconsume
+.Lproduce:
+  s_mul_i32 s11, s10, 10
+  s_add_co_i32 s11, s11, s8
+  v_mov_b32 v6, s11
+  ds_store_b32 v5, v6
+  s_wait_dscnt 0x0
+  s_barrier_signal m0
+  s_barrier_wait 1
+  s_barrier_signal m0
+  s_barrier_wait 1
+  s_add_co_i32 s10, s10, 1
+  s_cmp_lt_u32 s10, 8
+  s_cbranch_scc1 .Lproduce
+  s_branch .Ldone
+.Lconsume:
+  s_barrier_signal m0
+  s_barrier_wait 1
+  ds_load_b32 v6, v5
+  s_wait_dscnt 0x0
+  s_lshl_b32 s12, s10, 2
+  v_add_nc_u32 v7, s12, v1
+  global_store_b32 v7, v6, s[2:3]
+  s_barrier_signal m0
+  s_barrier_wait 1
+  s_add_co_i32 s10, s10, 1
+  s_cmp_lt_u32 s10, 8
+  s_cbranch_scc1 .Lconsume
+.Ldone:
+"""
+
+
+@pytest.mark.parametrize(("grid", "threads", "wave_size"), [(1, 1, 32), (20, 2, 32), (3, 1, 64)])
+def test_pairs_of_waves_hand_over_through_barriers_of_their_own(grid: int, threads: int, wave_size: int) -> None:
+    out = np.full((5, 16), 0xDEAD, np.uint32)
+    code = assemble(_HEAD + _PIPELINE, lds=64, wave_size=wave_size)
+    emulate(code, "kernel", grid, 5 * wave_size, [np.zeros(1, np.uint32), out], threads=threads)
+    assert out[2, :8].tolist() == [10 * step for step in range(8)]
+    assert out[3, :8].tolist() == [10 * step + 1 for step in range(8)]
+
+
+def test_a_wave_waits_for_the_barrier_that_it_joined_last() -> None:
+    """Not for the one that the instruction names (LLVM, "Code Sequences")."""
+    out = run(
+        """
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lother
+  s_mov_b32 m0, 0x10001
+  s_barrier_init m0
+  s_mov_b32 m0, 0x10002
+  s_barrier_init m0
+  s_barrier_join 1
+  s_barrier_join 2
+.Lother:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lsignal
+  s_barrier_wait 1
+  s_get_barrier_state s10, 1
+  s_wait_kmcnt 0x0
+  put s10, 0
+  s_endpgm
+.Lsignal:
+  s_barrier_signal 2
+""",
+        2,
+    )
+    assert out[0, 0] == 1 << 4 | 1
+
+
+def test_a_wave_that_leaves_completes_a_barrier_that_waits_for_nobody_else() -> None:
+    run(
+        """
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lready
+  s_mov_b32 m0, 0x20003
+  s_barrier_init m0
+.Lready:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_join 3
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lleave
+  s_barrier_signal 3
+  s_barrier_wait 1
+  s_endpgm
+.Lleave:
+  s_barrier_leave
+""",
+        2,
+    )
+
+
+def test_a_workgroup_barrier_completes_while_a_wave_waits_at_a_named_one() -> None:
+    run(
+        """
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lother
+  s_mov_b32 m0, 0x20001
+  s_barrier_init m0
+  s_barrier_join 1
+  s_barrier_signal -1
+  s_barrier_signal 1
+  s_barrier_wait 1
+  s_barrier_wait -1
+  s_endpgm
+.Lother:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_barrier_signal 1
+""",
+        2,
+    )
+
+
+def test_barrier_0_and_the_trap_handlers_do_nothing() -> None:
+    out = run(
+        """
+  s_cmp_eq_u32 s0, s0
+  s_barrier_signal_isfirst 0
+  s_cselect_b32 s10, 1, 0
+  s_barrier_signal 0
+  s_barrier_signal -2
+  s_barrier_wait -2
+  s_barrier_wait 0
+  s_barrier_join 0
+  s_barrier_wait 1
+  s_barrier_leave
+  put s10, 0
+""",
+        2,
+    )
+    assert out[:, 0].tolist() == [0, 0]
+
+
+def test_a_wave_that_has_ended_is_not_waited_for() -> None:
+    run("s_cmp_lg_u32 s6, 0\n s_cbranch_scc1 .Lout\n s_barrier_signal -1\n s_barrier_wait -1\n.Lout:\n", 3)
+
+
+_INIT = "  s_mov_b32 m0, 0x20001\n  s_barrier_init m0\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("s_barrier_signal 1", "barrier 1 is used before s_barrier_init"),
+        ("s_barrier_join 4", "barrier 4 is used before s_barrier_init"),
+        ("s_mov_b32 m0, 17\n s_barrier_signal m0", "there is no barrier 17"),
+        ("s_mov_b32 m0, 0x20014\n s_barrier_init m0", "there is no barrier 20"),
+        ("s_mov_b32 m0, 1\n s_barrier_init m0", "initialised with a count that is not 1 to 127"),
+        ("s_mov_b32 m0, 0x800001\n s_barrier_init m0", "initialised with a count that is not 1 to 127"),
+        ("s_barrier_wait 1", "waits for a named barrier and has joined none"),
+        ("s_barrier_leave", "leaves a named barrier and has joined none"),
+        (f"{_INIT} s_barrier_join 1\n s_barrier_wait 0", "has joined barrier 1 waits for barrier 0"),
+        (
+            f"{_INIT} s_barrier_join 1\n s_barrier_signal 1\n s_barrier_leave",
+            "leaves barrier 1, which it has signalled",
+        ),
+        (f"{_INIT} s_barrier_signal 1\n s_mov_b32 m0, 0x10001\n s_barrier_signal m0", "the new count of members"),
+        ("s_barrier_signal -1", "a wave ends that has signalled the workgroup's barrier"),
+        ("s_get_barrier_state s10, 0", "the state of barrier 0"),
+    ],
+)
+def test_what_is_not_defined_is_a_fault_that_says_so(body: str, words: str) -> None:
+    fault = fault_of(body + "\n")
+    assert words in str(fault), str(fault)
+    assert "(0, 0, 0), wave 0" in str(fault)
+    assert "s_" in (fault.instruction or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("s_barrier_wait -3", "barriers of clusters are GFX12.5's"),
+        ("s_barrier_signal 17", "there is no barrier 17"),
+        ("s_barrier_init -1", "only named barriers"),
+        (".long 0xbe80510c", "by an inline constant or M0"),
+        ("s_get_barrier_state s10, -2", "not documented"),
+    ],
+)
+def test_barriers_that_there_are_not_are_refused_before_the_launch(body: str, words: str) -> None:
+    with pytest.raises(KernelFault, match=words) as caught:
+        run(body + "\n", 2)
+    assert caught.value.kind == "unsupported-instruction"
+
+
+_C_HEAD = """
+#include "common.h"
+typedef __attribute__((address_space(3))) void *Barrier;
+#define NAMED(n) ((void *)(Barrier)((n) << 4))
+#define WAVE (LANE / 32)
+"""
+
+
+def fault_in_c(body: str, waves: int = 3) -> KernelFault:
+    code = compile_source(f"{_C_HEAD}KERNEL late(GLOBAL u32 *x) {{\n{body}\n}}\n", "-O1")
+    with pytest.raises(KernelFault) as caught:
+        emulate(code, "late", 1, 32 * waves, [np.zeros(128, np.uint32)])
+    assert caught.value.kind == "barrier"
+    return caught.value
+
+
+def places(fault: KernelFault) -> list[tuple[str, int]]:
+    """Return who is at which line of the source, whose first line behind the kernel's is 1."""
+    return [(who, int(line) - 6) for who, line in re.findall(r"\n  ([^\n]*?) at [^\n]*?\.c:(\d+)", str(fault)) if who]
+
+
+def test_a_deadlock_says_where_each_wave_waits_or_ended() -> None:
+    fault = fault_in_c(
+        """if (WAVE == 0) __builtin_amdgcn_s_barrier_init(NAMED(1), 3);
+__builtin_amdgcn_s_barrier();
+__builtin_amdgcn_s_barrier_join(NAMED(1));
+if (WAVE == 2) return;
+__builtin_amdgcn_s_barrier_signal(1);
+__builtin_amdgcn_s_barrier_wait(1);
+x[LANE] = 1;"""
+    )
+    text = str(fault)
+    assert "no wave of a workgroup can go on" in text
+    assert "for named barrier 1, which has 2 of 3 signals" in text
+    assert "has not left barrier 1, which it had joined" in text
+    assert places(fault) == [("each of waves 0 to 1 waits", 6), ("wave 2 has ended", 4)], text
+    assert fault.source_line == 6 + 6
+
+
+def test_a_wait_without_a_signal_is_a_deadlock() -> None:
+    fault = fault_in_c(
+        "if (WAVE) __builtin_amdgcn_s_barrier_signal(-1);\n__builtin_amdgcn_s_barrier_wait(-1);\nx[LANE] = 1;"
+    )
+    assert "which has 2 of 3 signals; this wave has not signalled it" in str(fault)
+
+
+def test_a_named_barrier_of_clang_kernels() -> None:
+    """Clang has no name for such objects yet: what its builtins take is a pointer to LDS of the number times 16."""
+    code = compile_source(
+        _C_HEAD
+        + """
+SHARED u32 box[32];
+KERNEL hand_over(GLOBAL u32 *x) {
+  if (WAVE == 0) { __builtin_amdgcn_s_barrier_init(NAMED(2), 2); }
+  barrier();
+  if (WAVE == 1) return;
+  __builtin_amdgcn_s_barrier_join(NAMED(2));
+  for (u32 i = 0; i < 5; ++i) {
+    if (WAVE == 2) box[LANE % 32] = LANE % 32 * i;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier_signal_var(NAMED(2), 2);
+    __builtin_amdgcn_s_barrier_wait(1);
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    if (WAVE == 0) x[32 * i + LANE] = box[LANE];
+    __builtin_amdgcn_s_barrier_signal(2);
+    __builtin_amdgcn_s_barrier_wait(1);
+  }
+}
+"""
+    )
+    out = np.zeros((5, 32), np.uint32)
+    emulate(code, "hand_over", 1, 96, [out])
+    np.testing.assert_array_equal(out, np.arange(5)[:, None] * np.arange(32))
