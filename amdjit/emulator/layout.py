@@ -13,9 +13,11 @@ VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124,
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
 # MODE has no such code; it is kept behind them where a kernel does not always know it.
 MODE_SLOT = 128
-# What barriers keep of a wave (`native/barriers.py`): which of its barriers have completed; the one that it has joined,
-# by its number + 1; the ones that it has signalled since they last completed; and the site where it ended.
-BARRIER_BITS_SLOT, JOINED_SLOT, SIGNALLED_SLOT, END_SITE_SLOT = 129, 130, 131, 132
+# What barriers keep of a wave (`native/barriers.py`): how often the workgroup's barrier had completed when it waited
+# last, and that number + 1 when it signalled last; whether the named barrier that it has joined has completed, which
+# one that is (its number + 1), and the ones that it has signalled since they last completed; the site where it ended.
+WAITED_SLOT, SIGNALLED_SLOT = 129, 130
+NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them (RDNA 4 ISA, 2.1).
 # Each has a vector of 32 dwords for every VGPR; those of the upper half stand behind all of the lower one's.
@@ -68,10 +70,8 @@ class Context(IntEnum):
 # The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's document "AMDGPU
 # Execution Synchronization", "s_barrier IDs GFX12").
 NAMED_BARRIERS = 16
-# Of each: how many signals it has, how many it waits for, whether it was initialised.
-BARRIER_ROW = 3
-# Bits of `BARRIER_BITS_SLOT`: the workgroup's barrier has completed and the wave has not waited, the named one has.
-WORKGROUP_COMPLETE, NAMED_COMPLETE = 1, 2
+# Of each: how many signals it has, how many it waits for, whether it was initialised; how often it has completed.
+BARRIER_ROW = 4
 
 
 class SlotField(IntEnum):
@@ -210,8 +210,8 @@ WAVE_STOPPED = -1
 # registers has changed since it gave way there before, or if it sleeps: it waits for another wave.
 WAVE_YIELDED = 1 << 30
 WAVE_WAITS = 1 << 29
-# It waits at a named barrier.
-WAVE_NAMED = 1 << 28
+# It waits at a named barrier. At the workgroup's: it signals that at the same time.
+WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
 class Sanitizer(IntEnum):

@@ -193,13 +193,13 @@ class Workspace:
         states, resumes, slots = self._groups[int(self.record[Fault.THREAD])]
         first, end = slot * self._waves, (slot + 1) * self._waves
         scalars = states[first * self._state_bytes : end * self._state_bytes].reshape(self._waves, -1)
-        ids = resumes.view(np.int32)[first:end]
-        waves = [
-            _stopped_wave(int(i), row[: SCALAR_SLOTS * 4].view(np.int32)) for i, row in zip(ids, scalars, strict=True)
-        ]
         rows = slots.view(np.int64)[slot * SLOT_ROW : (slot + 1) * SLOT_ROW][SlotField.BARRIERS :]
-        barriers = [(int(row[0]), int(row[1])) for row in rows.reshape(-1, BARRIER_ROW)]
-        return StoppedGroup(tuple(waves), tuple(barriers))
+        barriers = [tuple(map(int, row)) for row in rows.reshape(-1, BARRIER_ROW)]
+        completed = barriers[0][-1]
+        kept = [row[: SCALAR_SLOTS * 4].view(np.int32) for row in scalars]
+        ids = resumes.view(np.int32)[first:end]
+        waves = [_stopped_wave(int(resume), completed, row) for resume, row in zip(ids, kept, strict=True)]
+        return StoppedGroup(tuple(waves), tuple((row[0], row[1]) for row in barriers))
 
     def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
         first = not self._is_written
@@ -267,13 +267,13 @@ class Workspace:
             context[place] = value
 
 
-def _stopped_wave(resume: int, scalars: NDArray[np.int32]) -> StoppedWave:
+def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> StoppedWave:
     joined = int(scalars[JOINED_SLOT]) - 1
     return StoppedWave(
         None if resume < 0 else resume & WAVE_NAMED - 1,
         resume >= 0 and bool(resume & WAVE_NAMED),
         joined if joined > 0 else None,
-        bool(scalars[SIGNALLED_SLOT] & 1),
+        int(scalars[SIGNALLED_SLOT]) == completed + 1,
         int(scalars[END_SITE_SLOT]),
     )
 

@@ -56,6 +56,9 @@ def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
         return _missing_wait(row, facts)
     if kind is SyncKind.OVERRUN:
         return _overrun(row, facts)
+    if kind is SyncKind.TWICE and row[Report.ADDRESS] < 0:
+        # The wave signals and waits in one go: the site is an id to resume from.
+        return _report(row, facts, _LANES[kind], facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES)
     return _report(row, facts, _LANES[kind], facts.compiled.site_pcs[row[Report.SITE]])
 
 
@@ -109,13 +112,17 @@ def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """A barrier has completed again; the wave whose number stands for an address has not waited for the last time."""
+    """A barrier has completed again before a wave has waited: at a named one's signal, with the wave's number for an
+    address; the workgroup's is found when the wave waits, without one."""
+    own = row[Report.ADDRESS] < 0
+    pcs = facts.compiled.resume_pcs if own else facts.compiled.site_pcs
+    wave = row[Report.WAVE] if own else row.address
     finding = _Finding(
         "barrier-overrun",
-        f"a barrier completes again before wave {row.address} has waited for the time before: it misses one",
-        "let the waves that wait signal, too, so that the barrier cannot complete without them",
+        f"a barrier has completed twice before wave {wave} waits for it: the wave misses one",
+        "let the waves that wait signal, too, and wait as often, so that the barrier cannot complete without them",
     )
-    return _report(row, facts, finding, facts.compiled.site_pcs[row[Report.SITE]])
+    return _report(row, facts, finding, pcs[row[Report.SITE]] - (_BARRIER_BYTES if own else 0))
 
 
 def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:

@@ -1,7 +1,8 @@
 """Barriers of a workgroup: its own and the named ones, as counts of signals.
 
 A barrier completes when it has as many signals as members; its signals are then counted from 0 again, and each wave
-concerned has a bit that says so, which `s_barrier_wait` waits for and clears (RDNA 4 ISA, 5.6.1 "Barrier State").
+concerned has a bit that says so, which `s_barrier_wait` waits for and clears (RDNA 4 ISA, 5.6.1 "Barrier State"). For
+the workgroup's barrier the bit is whether it has completed since the wave waited last: nobody goes round all waves.
 Named barriers are GFX12.5's in LLVM's document "AMDGPU Execution Synchronization", whose model this is; its undefined
 cases are faults. A workgroup of one wave has no barriers: their instructions do nothing (RDNA 4 ISA, 5.6).
 """
@@ -12,18 +13,17 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import (
-    BARRIER_BITS_SLOT,
     BARRIER_ROW,
     END_SITE_SLOT,
     FIELD_BYTES,
     JOINED_SLOT,
     NAMED_BARRIERS,
-    NAMED_COMPLETE,
+    NAMED_COMPLETE_SLOT,
+    NAMED_SIGNALLED_SLOT,
     SIGNALLED_SLOT,
     SLOT_ROW,
     SYNC_OVERRUN,
     SYNC_TWICE,
-    WORKGROUP_COMPLETE,
     BarrierMisuse,
     Context,
     FaultKind,
@@ -32,7 +32,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.native.function import NativeFunction, i32, i64
 
-_SIGNALS, _MEMBERS, _INITIALISED = range(BARRIER_ROW)
+_SIGNALS, _MEMBERS, _INITIALISED, _COMPLETED = range(BARRIER_ROW)
 # Counts have 7 bits: RDNA 4 ISA, S_GET_BARRIER_STATE.
 _MOST_MEMBERS = 127
 
@@ -97,44 +97,77 @@ class _Operation(NativeFunction):
     def complete(self, index: Value) -> None:
         self.call_void("aj_barrier_complete", [self.parameter("context"), self.parameter("site"), index])
 
+    def complete_own(self, row: Value) -> None:
+        """Complete the workgroup's barrier."""
+        self.put(row, _SIGNALS, i64(0))
+        self.put(row, _COMPLETED, self.add(self.get(row, _COMPLETED), i64(1)))
+
+    def phase(self, row: Value) -> Value:
+        """Return what a wave notes when it signals the workgroup's barrier, as i32."""
+        return self.resize(self.add(self.get(row, _COMPLETED), i64(1)), 32)
+
 
 def _complete_text(attributes: str) -> str:
-    """Return `aj_barrier_complete(context, site, index)`: tell the waves, and count from 0 again."""
-    f = _Operation("aj_barrier_complete", "void", ("i32", "site"), ("i32", "index"))
-    index = f.parameter("index")
-    f.put(f.barrier(index), _SIGNALS, i64(0))
-    named = f.compare("ne", index, i32(0))
-    bit = f.select(named, i32(NAMED_COMPLETE), i32(WORKGROUP_COMPLETE))
-    others = f.not_(f.shift("shl", i32(1), index))
+    """Return `aj_barrier_complete(context, site, number)`: tell the waves that have joined, and count from 0 again."""
+    f = _Operation("aj_barrier_complete", "void", ("i32", "site"), ("i32", "number"))
+    number = f.parameter("number")
+    f.put(f.barrier(number), _SIGNALS, i64(0))
+    others = f.not_(f.shift("shl", i32(1), number))
     waves, stride = f.launch_field(Launch.WAVES), f.launch_field(Launch.STATE_BYTES)
     first = f.mul(f.mul(f.context(Context.SLOT), waves), stride)
     states = f.offset(f.context_pointer(Context.STATES), first)
     following = f.name()
     f.branch("wave")
     f.label("wave")
-    number = f.emit("i64", f"phi i64 [ 0, %entry ], [ {following}, %next ]")
-    state = f.offset(states, f.mul(number, stride))
-    place = f.kept_place(SIGNALLED_SLOT, state)
+    wave = f.emit("i64", f"phi i64 [ 0, %entry ], [ {following}, %next ]")
+    state = f.offset(states, f.mul(wave, stride))
+    place = f.kept_place(NAMED_SIGNALLED_SLOT, state)
     f.store(f.and_(f.load("i32", place, 4), others), place, 4)
-    joined = f.compare("eq", f.kept(JOINED_SLOT, state), f.add(index, i32(1)))
-    f.branch_if(f.or_(joined, f.not_(named)), "tell", "next")
+    joined = f.compare("eq", f.kept(JOINED_SLOT, state), f.add(number, i32(1)))
+    f.branch_if(joined, "tell", "next")
     f.label("tell")
-    bits = f.kept(BARRIER_BITS_SLOT, state)
-    f.store(f.or_(bits, bit), f.kept_place(BARRIER_BITS_SLOT, state), 4)
-    f.branch_if(f.compare("ne", f.and_(bits, bit), i32(0)), "late", "next")
-    f.label("late")
+    told = f.kept(NAMED_COMPLETE_SLOT, state)
+    f.store(i32(1), f.kept_place(NAMED_COMPLETE_SLOT, state), 4)
     # An ended wave waits for nothing.
-    ended = f.compare("ne", f.kept(END_SITE_SLOT, state), i32(0))
-    f.branch_if(ended, "next", "report")
-    f.label("report")
-    f.call_void("aj_sync_report", [f.parameter("context"), i32(SYNC_OVERRUN), f.parameter("site"), number])
+    waits = f.compare("eq", f.kept(END_SITE_SLOT, state), i32(0))
+    f.branch_if(f.and_(f.compare("ne", told, i32(0)), waits), "late", "next")
+    f.label("late")
+    f.call_void("aj_sync_report", [f.parameter("context"), i32(SYNC_OVERRUN), f.parameter("site"), wave])
     f.branch("next")
     f.label("next")
-    f.line(f"{following} = add i64 {number.text}, 1")
+    f.line(f"{following} = add i64 {wave.text}, 1")
     f.branch_if(f.compare("ult", Value("i64", following), waves), "wave", "done")
     f.label("done")
     f.give()
     return f.text(f"noinline {attributes}")
+
+
+def _arrive_text(attributes: str) -> str:
+    """Return `aj_barrier_arrive(context, state, site)`: signal the workgroup's barrier.
+
+    The result is whether it is the first signal, -1 in a workgroup of one wave.
+    """
+    f = _Operation("aj_barrier_arrive", "i32", ("ptr", "state"), ("i32", "site"))
+    f.alone(i32(-1))
+    row = f.barrier(i32(0))
+    phase = f.phase(row)
+    again = f.compare("eq", f.kept(SIGNALLED_SLOT), phase)
+    f.branch_if(again, "twice", "count")
+    f.label("twice")
+    f.call_void("aj_sync_report", [f.parameter("context"), i32(SYNC_TWICE), f.parameter("site"), i64(0)])
+    f.branch("count")
+    f.label("count")
+    f.store(phase, f.kept_place(SIGNALLED_SLOT), 4)
+    signals = f.get(row, _SIGNALS)
+    now = f.add(signals, i64(1))
+    f.put(row, _SIGNALS, now)
+    f.branch_if(f.compare("eq", now, f.get(row, _MEMBERS)), "complete", "done")
+    f.label("complete")
+    f.complete_own(row)
+    f.branch("done")
+    f.label("done")
+    f.give(f.resize(f.compare("eq", signals, i64(0)), 32))
+    return f.text(attributes)
 
 
 def _signal_text(attributes: str) -> str:
@@ -146,12 +179,10 @@ def _signal_text(attributes: str) -> str:
     f = _Operation("aj_barrier_signal", "i32", *parameters)
     number, members = f.parameter("number"), f.resize(f.parameter("members"), 64)
     f.alone(i32(-1))
-    workgroup = f.compare("eq", number, i32(-1))
     # 0 is the barrier that does nothing, -2 the trap handler's: S_BARRIER_SIGNAL.
     f.give_if(f.or_(f.compare("eq", number, i32(0)), f.compare("eq", number, i32(-2))), i32(0))
-    index = f.select(workgroup, i32(0), number)
-    f.no_such(index, i32(0))
-    row = f.barrier(index)
+    f.no_such(number, i32(0))
+    row = f.barrier(number)
     f.misused(f.compare("eq", f.get(row, _INITIALISED), i64(0)), BarrierMisuse.NOT_INITIALISED, number, i32(0))
     signals = f.get(row, _SIGNALS)
     changes = f.compare("ne", members, i64(0))
@@ -162,18 +193,11 @@ def _signal_text(attributes: str) -> str:
     f.put(row, _MEMBERS, wanted)
     now = f.add(signals, i64(1))
     f.put(row, _SIGNALS, now)
-    signalled = f.kept(SIGNALLED_SLOT)
-    bit = f.shift("shl", i32(1), index)
-    f.store(f.or_(signalled, bit), f.kept_place(SIGNALLED_SLOT), 4)
-    again = f.and_(f.compare("ne", f.and_(signalled, bit), i32(0)), workgroup)
-    f.branch_if(again, "twice", "count")
-    f.label("twice")
-    f.call_void("aj_sync_report", [f.parameter("context"), i32(SYNC_TWICE), f.parameter("site"), i64(0)])
-    f.branch("count")
-    f.label("count")
+    signalled = f.or_(f.kept(NAMED_SIGNALLED_SLOT), f.shift("shl", i32(1), number))
+    f.store(signalled, f.kept_place(NAMED_SIGNALLED_SLOT), 4)
     f.branch_if(f.compare("eq", now, wanted), "complete", "done")
     f.label("complete")
-    f.complete(index)
+    f.complete(number)
     f.branch("done")
     f.label("done")
     f.give(f.resize(f.compare("eq", signals, i64(0)), 32))
@@ -206,8 +230,7 @@ def _join_text(attributes: str) -> str:
     named = f.compare("ne", number, i32(0))
     f.misused(f.and_(uninitialised, named), BarrierMisuse.NOT_INITIALISED, number)
     f.store(f.add(number, i32(1)), f.kept_place(JOINED_SLOT), 4)
-    bits = f.and_(f.kept(BARRIER_BITS_SLOT), i32(~NAMED_COMPLETE))
-    f.store(bits, f.kept_place(BARRIER_BITS_SLOT), 4)
+    f.store(i32(0), f.kept_place(NAMED_COMPLETE_SLOT), 4)
     f.give()
     return f.text(attributes)
 
@@ -222,7 +245,7 @@ def _leave_text(attributes: str) -> str:
     f.store(i32(0), f.kept_place(JOINED_SLOT), 4)
     f.give_if(f.compare("eq", number, i32(0)))
     row = f.barrier(number)
-    own = f.and_(f.kept(SIGNALLED_SLOT), f.shift("shl", i32(1), number))
+    own = f.and_(f.kept(NAMED_SIGNALLED_SLOT), f.shift("shl", i32(1), number))
     f.misused(f.compare("ne", own, i32(0)), BarrierMisuse.LEAVE_SIGNALLED, number)
     members = f.get(row, _MEMBERS)
     f.misused(f.compare("eq", members, i64(0)), BarrierMisuse.NO_MEMBERS, number)
@@ -278,14 +301,14 @@ def _end_text(attributes: str) -> str:
     f = _Operation("aj_barrier_end", "void", ("ptr", "state"), ("i32", "site"))
     f.alone()
     row = f.barrier(i32(0))
-    own = f.and_(f.kept(SIGNALLED_SLOT), i32(1))
-    f.misused(f.compare("ne", own, i32(0)), BarrierMisuse.ENDED_SIGNALLED, i32(-1))
+    own = f.compare("eq", f.kept(SIGNALLED_SLOT), f.phase(row))
+    f.misused(own, BarrierMisuse.ENDED_SIGNALLED, i32(-1))
     left, signals = f.sub(f.get(row, _MEMBERS), i64(1)), f.get(row, _SIGNALS)
     f.put(row, _MEMBERS, left)
     full = f.and_(f.compare("eq", signals, left), f.compare("ne", signals, i64(0)))
     f.branch_if(full, "complete", "done")
     f.label("complete")
-    f.complete(i32(0))
+    f.complete_own(row)
     f.branch("done")
     f.label("done")
     f.give()
@@ -294,6 +317,7 @@ def _end_text(attributes: str) -> str:
 
 BARRIERS: Mapping[str, Callable[[str], str]] = {
     "aj_barrier_complete": _complete_text,
+    "aj_barrier_arrive": _arrive_text,
     "aj_barrier_signal": _signal_text,
     "aj_barrier_init": _init_text,
     "aj_barrier_join": _join_text,

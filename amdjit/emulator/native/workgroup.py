@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from amdjit.emulator.layout import (
-    BARRIER_BITS_SLOT,
     END_SITE_SLOT,
     FIELD_BYTES,
-    NAMED_COMPLETE,
+    NAMED_COMPLETE_SLOT,
+    SIGNALLED_SLOT,
     SYNC_DIFFERENT,
+    SYNC_OVERRUN,
+    SYNC_TWICE,
     SYNC_UNREACHED,
+    WAITED_SLOT,
+    WAVE_ARRIVES,
     WAVE_NAMED,
     WAVE_STOPPED,
     WAVE_WAITS,
     WAVE_YIELDED,
-    WORKGROUP_COMPLETE,
     Context,
     FaultKind,
     Launch,
@@ -25,7 +28,9 @@ from amdjit.emulator.native.workgroup_begin import field, new_epoch, part, put, 
 _ROUNDS = 256
 # A wave at a barrier; what is left of such an entry is the id to resume from.
 _WAITING = 1 << 30
-_RESUME = WAVE_NAMED - 1
+_RESUME = WAVE_ARRIVES - 1
+# The last field of a barrier's row, of which the workgroup's is the first.
+_COMPLETED = 3
 
 
 def _run_entry(wave_size: int) -> str:
@@ -76,14 +81,12 @@ idle:
   %named = icmp sge i32 %kept, {_WAITING | WAVE_NAMED}
   br i1 %named, label %ask, label %eachnext
 ask:
-  %bits.at = getelementptr i8, ptr %vstate, i64 {BARRIER_BITS_SLOT * 4}
-  %bits = load i32, ptr %bits.at
-  %complete = and i32 %bits, {NAMED_COMPLETE}
+  %complete.at = getelementptr i8, ptr %vstate, i64 {NAMED_COMPLETE_SLOT * 4}
+  %complete = load i32, ptr %complete.at
   %left = icmp eq i32 %complete, 0
   br i1 %left, label %eachnext, label %pass
 pass:
-  %bits.less = and i32 %bits, {~NAMED_COMPLETE}
-  store i32 %bits.less, ptr %bits.at
+  store i32 0, ptr %complete.at
   br label %run
 run:
   %resume = and i32 %kept, {_RESUME}
@@ -103,9 +106,14 @@ def _run_noted() -> str:
     return f"""keep:
   %isend = icmp eq i32 %result, 0
   %flipped = xor i32 %result, {WAVE_YIELDED}
-  %resumeid = and i32 %flipped, {~WAVE_WAITS}
+  %resumeid = and i32 %flipped, {~(WAVE_WAITS | WAVE_ARRIVES)}
   %stored = select i1 %isend, i32 -1, i32 %resumeid
   store i32 %stored, ptr %at
+  %arriving = and i32 %result, {WAVE_ARRIVES}
+  %arrives = icmp ne i32 %arriving, 0
+  br i1 %arrives, label %arrive, label %ask.end
+{_arrive()}
+ask.end:
   br i1 %isend, label %over, label %paused
 over:
   %over.at = getelementptr i8, ptr %vstate, i64 {END_SITE_SLOT * 4}
@@ -134,10 +142,39 @@ eachnext:
 """
 
 
+def _arrive() -> str:
+    """Signal the workgroup's barrier, as `aj_barrier_arrive` does."""
+    return f"""arrive:
+  %signals.at = getelementptr i8, ptr %row, i64 {SlotField.BARRIERS * FIELD_BYTES}
+  %signals = load i64, ptr %signals.at
+  %signals.more = add i64 %signals, 1
+  %members.at = getelementptr i8, ptr %signals.at, i64 {FIELD_BYTES}
+  %members = load i64, ptr %members.at
+  %times.at = getelementptr i8, ptr %signals.at, i64 {_COMPLETED * FIELD_BYTES}
+  %times = load i32, ptr %times.at
+  %times.more = add i32 %times, 1
+  %phase.at = getelementptr i8, ptr %vstate, i64 {SIGNALLED_SLOT * 4}
+  %phase = load i32, ptr %phase.at
+  store i32 %times.more, ptr %phase.at
+  %twice = icmp eq i32 %phase, %times.more
+  br i1 %twice, label %again.signalled, label %arrived
+again.signalled:
+  %again.id = and i32 %result, {_RESUME}
+  call void @aj_sync_report(ptr %context, i32 {SYNC_TWICE}, i32 %again.id, i64 -1)
+  br label %arrived
+arrived:
+  %full = icmp eq i64 %signals.more, %members
+  %signals.kept = select i1 %full, i64 0, i64 %signals.more
+  store i64 %signals.kept, ptr %signals.at
+  %times.kept = select i1 %full, i32 %times.more, i32 %times
+  store i32 %times.kept, ptr %times.at
+  br label %paused"""
+
+
 def _run_again() -> str:
     """Go round while waves run and move; else give way, or look at the barrier."""
     return """rounddone:
-  br i1 %rannext, label %again, label %barrier
+  br i1 %rannext, label %again, label %look
 again:
   %roundsleft = sub i32 %rounds, 1
   %patient = icmp ne i32 %roundsleft, 0
@@ -151,11 +188,16 @@ giveway:
 
 def _run_barrier() -> str:
     """See which waves the workgroup's barrier lets go on, and whether they wait at the same place."""
-    return f"""barrier:
-  %b = phi i64 [ 0, %rounddone ], [ %bnext, %barriernext ]
-  %id = phi i32 [ -1, %rounddone ], [ %idnext, %barriernext ]
-  %gone = phi i64 [ -1, %rounddone ], [ %gonenext, %barriernext ]
-  %stuck = phi i64 [ -1, %rounddone ], [ %stucknext, %barriernext ]
+    return f"""look:
+  %completed.at = getelementptr i8, ptr %row, i64 {(SlotField.BARRIERS + _COMPLETED) * FIELD_BYTES}
+  %completed = load i32, ptr %completed.at
+  %alone = icmp eq i64 %waves, 1
+  br label %barrier
+barrier:
+  %b = phi i64 [ 0, %look ], [ %bnext, %barriernext ]
+  %id = phi i32 [ -1, %look ], [ %idnext, %barriernext ]
+  %gone = phi i64 [ -1, %look ], [ %gonenext, %barriernext ]
+  %stuck = phi i64 [ -1, %look ], [ %stucknext, %barriernext ]
   %bat = getelementptr i32, ptr %resumes, i64 %b
   %bresume = load i32, ptr %bat
   %bended = icmp slt i32 %bresume, 0
@@ -191,12 +233,10 @@ def _complete(name: str, resume: str) -> str:
     return f"""
   %{name}.state.offset = mul i64 %{name}, %statebytes
   %{name}.state = getelementptr i8, ptr %states, i64 %{name}.state.offset
-  %{name}.bits.at = getelementptr i8, ptr %{name}.state, i64 {BARRIER_BITS_SLOT * 4}
-  %{name}.bits = load i32, ptr %{name}.bits.at
-  %{name}.bit = and i32 %{name}.bits, {WORKGROUP_COMPLETE}
-  %{name}.told = icmp ne i32 %{name}.bit, 0
-  %{name}.alone = icmp eq i64 %waves, 1
-  %{name}.goes = or i1 %{name}.told, %{name}.alone
+  %{name}.waited.at = getelementptr i8, ptr %{name}.state, i64 {WAITED_SLOT * 4}
+  %{name}.waited = load i32, ptr %{name}.waited.at
+  %{name}.told = icmp ne i32 %{name}.waited, %completed
+  %{name}.goes = or i1 %{name}.told, %alone
   %{name}.own = icmp ult i32 %{resume}, {_WAITING | WAVE_NAMED}
   %{name}.complete = and i1 %{name}.goes, %{name}.own
 """
@@ -233,8 +273,13 @@ wakeask:
 wakeone:
   %uready = and i32 %uresume, {_RESUME}
   store i32 %uready, ptr %uat
-  %u.less = and i32 %u.bits, {~WORKGROUP_COMPLETE}
-  store i32 %u.less, ptr %u.bits.at
+  store i32 %completed, ptr %u.waited.at
+  %u.times = sub i32 %completed, %u.waited
+  %u.missed = icmp ugt i32 %u.times, 1
+  br i1 %u.missed, label %missed, label %wakenext
+missed:
+  store i64 %u, ptr %wave.at
+  call void @aj_sync_report(ptr %context, i32 {SYNC_OVERRUN}, i32 %uready, i64 -1)
   br label %wakenext
 wakenext:
   %unext = add i64 %u, 1

@@ -29,6 +29,18 @@ def barrier_of_wait(instruction: Instruction) -> int:
     return _checked(instruction, bits - (bits >> 15 << 16))
 
 
+def joined_signal(block: Block) -> int | None:
+    """Return the pc of the signal of the workgroup's barrier that the block's end waits for, if the driver can make it
+    when the wave waits: no other wave runs in between, and no instruction looks at a barrier."""
+    *others, last = block.instructions
+    barriers = [i for i in others if "_barrier_" in i.mnemonic]
+    if last.mnemonic != "s_barrier_wait" or barrier_of_wait(last) != WORKGROUP or len(barriers) != 1:
+        return None
+    operand = barriers[0].operands[0] if barriers[0].operands else None
+    own = isinstance(operand, InlineConstant) and operand.value == WORKGROUP
+    return barriers[0].pc if own and barriers[0].mnemonic == "s_barrier_signal" else None
+
+
 def emit_wait(frame: Frame, instruction: Instruction, number: int) -> Value:
     """Return whether the wave has to wait for the named barrier that it has joined."""
     site = frame.sites.add(instruction.pc)
@@ -60,7 +72,10 @@ def _signal(first: bool) -> Emitter:
         number, in_m0 = _number(frame, instruction, 0, _SIGNAL_BITS)
         members = b.mask(b.shift("lshr", frame.registers.scalar(M0), _HALF), _COUNT_BITS) if in_m0 else _NONE
         site = frame.sites.add(instruction.pc)
-        result = frame.native("aj_barrier_signal", "i32", [CONTEXT, STATE, site, number, members])
+        if number == constant("i32", WORKGROUP):
+            result = frame.native("aj_barrier_arrive", "i32", [CONTEXT, STATE, site])
+        else:
+            result = frame.native("aj_barrier_signal", "i32", [CONTEXT, STATE, site, number, members])
         if first:
             alone = b.compare("slt", result, _NONE)
             old = frame.registers.condition_code

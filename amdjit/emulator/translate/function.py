@@ -18,6 +18,7 @@ from amdjit.emulator.layout import (
     HALF_VGPRS,
     MODE_SLOT,
     SCC_SLOT,
+    WAVE_ARRIVES,
     WAVE_ENDED,
     WAVE_NAMED,
     WAVE_STOPPED,
@@ -26,7 +27,7 @@ from amdjit.emulator.layout import (
     Context,
     FaultKind,
 )
-from amdjit.emulator.translate.barriers import WORKGROUP, Ends, barrier_of_wait, emit_wait
+from amdjit.emulator.translate.barriers import WORKGROUP, Ends, barrier_of_wait, emit_wait, joined_signal
 from amdjit.emulator.translate.control_flow import (
     CONDITIONAL,
     ENDS,
@@ -132,11 +133,13 @@ class _Translation:
         self._frame.registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
+        joined = joined_signal(block)
         for instruction in block.instructions:
             self._frame.before(instruction)
             if instruction.mnemonic in TERMINATORS:
                 break
-            emit_instruction(self._frame, instruction)
+            if instruction.pc != joined:
+                emit_instruction(self._frame, instruction)
             ones = ones_after(instruction, ones)
             self._frame.registers.know_ones(ones)
             self._frame.after(instruction)
@@ -159,7 +162,7 @@ class _Translation:
         elif name in ("s_setpc_b64", "s_swappc_b64"):
             self._indirect(last, following)
         elif name == "s_barrier_wait":
-            self._wait(last, following)
+            self._wait(last, following, joined_signal(block) is not None)
         elif name in PAUSES:
             self._pause(following, True)
         elif name == "s_trap":
@@ -224,16 +227,16 @@ class _Translation:
         self._frame.native_void("aj_fault", arguments)
         self._builder.line(f"ret i32 {WAVE_STOPPED}")
 
-    def _pause(self, following: int, yields: bool) -> None:
+    def _pause(self, following: int, yields: bool, flags: int = 0) -> None:
         self._frame.registers.flush()
         number = len(self._pauses) + 1
-        self._pauses.append(Pause(number, following, yields))
+        self._pauses.append(Pause(number, following, yields, flags=flags))
         self._builder.branch(f"save{number}")
 
-    def _wait(self, last: Instruction, following: int) -> None:
+    def _wait(self, last: Instruction, following: int, arrives: bool) -> None:
         number = barrier_of_wait(last)
         if number == WORKGROUP:
-            self._pause(following, False)
+            self._pause(following, False, WAVE_ARRIVES if arrives else 0)
             return
         registers, b = self._frame.registers, self._builder
         if number < WORKGROUP:  # the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
