@@ -143,7 +143,7 @@ def test_a_trap_is_a_fault() -> None:
         "s_sethalt 1",
         "s_mov_b64 exec, -1\n s_cbranch_execz .Lx\n.long 0xFFFFFFFF\n.Lx:",
         "v_interp_p10_f32 v0, v1, v2, v3",
-        "buffer_load_format_x v0, off, s[0:3], null",
+        "s_alloc_vgpr 8",
     ],
 )
 def test_what_has_no_translation_is_refused_with_its_pc(body: str) -> None:
