@@ -41,8 +41,8 @@ def test_the_tests_exist() -> None:
 
 @pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 def test_a_refusal_names_the_instruction_and_the_reason() -> None:
-    code = assemble("  s_barrier_signal_isfirst -1\n")
-    with pytest.raises(KernelFault, match=r"s_barrier_signal_isfirst.*does not count the signals") as caught:
+    code = assemble("  s_alloc_vgpr 8\n")
+    with pytest.raises(KernelFault, match=r"s_alloc_vgpr 8.*kernels with dynamic registers") as caught:
         emulate(code, "kernel", 1, 32, [np.zeros(1), np.zeros(1)])
     assert caught.value.kind == "unsupported-instruction"
 
