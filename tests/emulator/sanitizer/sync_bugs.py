@@ -88,7 +88,7 @@ def one_more_barrier_for_the_first_wave(x):
 def second_signal_before_the_wait(x):
     t = threadIdx.x
     sync.barrier_signal()
-    if t < 32:
+    if t < 64:
         sync.barrier_signal()  # BUG sync/signalled-twice
     sync.barrier_wait()
     x[t] = 1
@@ -130,7 +130,7 @@ CASES = [
     Case(different_barriers, lambda kernel: kernel[1, 64](X)),
     Case(barrier_in_a_loop_of_lanes, lambda kernel: kernel[1, 64](X)),
     Case(one_more_barrier_for_the_first_wave, lambda kernel: kernel[1, 64](X)),
-    Case(second_signal_before_the_wait, lambda kernel: kernel[1, 64](X)),
+    Case(second_signal_before_the_wait, lambda kernel: kernel[1, 128](floats(128))),
     Case(product_of_half_a_wave, lambda kernel: kernel[1, 32](HALVES, SUMS)),
     Case(product_of_a_block_that_is_no_wave, lambda kernel: kernel[1, 40](HALVES, SUMS)),
     Case(product_in_a_loop_of_lanes, lambda kernel: kernel[1, 32](HALVES, SUMS)),
