@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.layout import BarrierMisuse
 from amdjit.emulator.compilation import CompiledKernel
+from amdjit.emulator.layout import BarrierMisuse
 from amdjit.emulator.loader import EmulatedFunction
 
 _WAIT_BYTES = 4

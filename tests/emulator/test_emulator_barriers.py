@@ -11,10 +11,13 @@ from building import assemble, compile_source, emulate, missing_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = [
+    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    pytest.mark.usefixtures("each_tier"),
+]
 
 # s6 is the wave's number in its workgroup; `put` stores a scalar to its place among 16 of the wave.
-_HEAD = """
+HEAD = """
 .macro put value, place
   v_mov_b32 v2, \\value
   global_store_b32 v1, v2, s[2:3] offset:4*\\place
@@ -30,7 +33,7 @@ _HEAD = """
 def run(body: str, waves: int, grid: int = 1, threads: int = 1) -> Any:
     """Run on one workgroup, or several that all write the same; return 16 words of each wave."""
     out = np.full((waves, 16), 0xDEAD, np.uint32)
-    emulate(assemble(_HEAD + body), "kernel", grid, 32 * waves, [np.zeros(1, np.uint32), out], threads=threads)
+    emulate(assemble(HEAD + body), "kernel", grid, 32 * waves, [np.zeros(1, np.uint32), out], threads=threads)
     return out
 
 
@@ -117,7 +120,7 @@ def test_the_state_is_the_counts_of_signals_and_members() -> None:
 
 
 # Waves 0 and 1 produce, 2 and 3 consume, each pair with a barrier of its own in both directions; wave 4 is in neither.
-_PIPELINE = """
+PIPELINE = """
   s_cmp_lg_u32 s6, 0
   s_cbranch_scc1 .Lready
   s_mov_b32 m0, 0x20001
@@ -171,7 +174,7 @@ _PIPELINE = """
 @pytest.mark.parametrize(("grid", "threads", "wave_size"), [(1, 1, 32), (20, 2, 32), (3, 1, 64)])
 def test_pairs_of_waves_hand_over_through_barriers_of_their_own(grid: int, threads: int, wave_size: int) -> None:
     out = np.full((5, 16), 0xDEAD, np.uint32)
-    code = assemble(_HEAD + _PIPELINE, lds=64, wave_size=wave_size)
+    code = assemble(HEAD + PIPELINE, lds=64, wave_size=wave_size)
     emulate(code, "kernel", grid, 5 * wave_size, [np.zeros(1, np.uint32), out], threads=threads)
     assert out[2, :8].tolist() == [10 * step for step in range(8)]
     assert out[3, :8].tolist() == [10 * step + 1 for step in range(8)]
@@ -323,7 +326,7 @@ def test_barriers_that_there_are_not_are_refused_before_the_launch(body: str, wo
     assert caught.value.kind == "unsupported-instruction"
 
 
-_C_HEAD = """
+C_HEAD = """
 #include "common.h"
 typedef __attribute__((address_space(3))) void *Barrier;
 #define NAMED(n) ((void *)(Barrier)((n) << 4))
@@ -332,7 +335,7 @@ typedef __attribute__((address_space(3))) void *Barrier;
 
 
 def fault_in_c(body: str, waves: int = 3) -> KernelFault:
-    code = compile_source(f"{_C_HEAD}KERNEL late(GLOBAL u32 *x) {{\n{body}\n}}\n", "-O1")
+    code = compile_source(f"{C_HEAD}KERNEL late(GLOBAL u32 *x) {{\n{body}\n}}\n", "-O1")
     with pytest.raises(KernelFault) as caught:
         emulate(code, "late", 1, 32 * waves, [np.zeros(128, np.uint32)])
     assert caught.value.kind == "barrier"
@@ -372,7 +375,7 @@ def test_a_wait_without_a_signal_is_a_deadlock() -> None:
 def test_a_named_barrier_of_clang_kernels() -> None:
     """Clang has no name for such objects yet: what its builtins take is a pointer to LDS of the number times 16."""
     code = compile_source(
-        _C_HEAD
+        C_HEAD
         + """
 SHARED u32 box[32];
 KERNEL hand_over(GLOBAL u32 *x) {

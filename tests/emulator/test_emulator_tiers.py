@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from building import KERNELS, assemble, compile_kernel, compile_source, missing_tools
 from random_programs import Program
+from test_emulator_barriers import HEAD as NAMED
+from test_emulator_barriers import PIPELINE
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
@@ -58,6 +60,7 @@ def graphs() -> list[tuple[str, Graph, int]]:
     sources += [
         ("barriers", compile_source(HEAD + BARRIERS)),
         ("wave64", compile_source(WAVE64, "-O2", "-mwavefrontsize64")),
+        ("named barriers", assemble(NAMED + PIPELINE, lds=64)),
     ]
     found = []
     for name, data in sources:

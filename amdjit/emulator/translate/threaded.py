@@ -18,13 +18,16 @@ from amdjit.emulator.layout import (
     HALF_LANES,
     HALF_VGPRS,
     MODE_SLOT,
+    WAVE_ARRIVES,
     WAVE_ENDED,
+    WAVE_NAMED,
     WAVE_STOPPED,
     WAVE_WAITS,
     WAVE_YIELDED,
     FaultKind,
     Launch,
 )
+from amdjit.emulator.translate.barriers import WORKGROUP, Ends, barrier_of_wait, emit_wait, joined_signal
 from amdjit.emulator.translate.control_flow import (
     CONDITIONAL,
     ENDS,
@@ -117,6 +120,7 @@ class _Threading:
         self._tail: list[_Item] = []
         self._pauses: list[int] = []
         self._yields = False
+        self._ends = Ends(graph)
         self._loops: set[int] = set()
 
     def run(self) -> ThreadedProgram:
@@ -158,10 +162,12 @@ class _Threading:
         self._items.append(_label(block.pc))
         self._registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
+        joined = joined_signal(block)
         for instruction in block.instructions:
             if instruction.mnemonic in TERMINATORS:
                 break
-            emit_instruction(self._frame, instruction)
+            if instruction.pc != joined:
+                emit_instruction(self._frame, instruction)
             self._registers.flush()
             if self._builder.lines:
                 self._items.append(self._take(_NEXT))
@@ -169,17 +175,22 @@ class _Threading:
             self._registers.know_ones(ones)
         last = block.instructions[-1]
         following = last.pc + last.size
-        if self._terminate(last, following) and following != after:
+        self._ends.note(self._frame, block)
+        goes_on = self._terminate(last, following, joined is not None)
+        if self._builder.lines:
+            self._items.append(self._take(_NEXT))
+        if goes_on and following != after:
             self._items.append(self._jump(_label(following)))
 
-    def _terminate(self, last: Instruction, following: int) -> bool:
-        """Emit the block's end; tell whether it may go on with what follows."""
+    def _terminate(self, last: Instruction, following: int, arrives: bool) -> bool:
+        """Emit the block's end; tell whether it may go on with what follows. arrives: it signals before it waits."""
         name = last.mnemonic
         if name in ENDS:
             self._items.append(self._leave(WAVE_ENDED))
+        elif name == "s_barrier_wait":
+            return self._wait(last, following, arrives)
         elif name in PAUSES:
-            yields = name != "s_barrier_wait"
-            self._items.append(self._leave(self._new_pause(following, yields, waits=yields)))
+            self._items.append(self._leave(self._new_pause(following, True, waits=True)))
         elif name == "s_branch":
             self._items.append(self._jump(self._destination(last, branch_target(last))))
         elif name in CONDITIONAL:
@@ -190,6 +201,20 @@ class _Threading:
         else:
             return True
         return False
+
+    def _wait(self, last: Instruction, following: int, arrives: bool) -> bool:
+        barrier = barrier_of_wait(last)
+        if barrier == WORKGROUP:
+            pause = self._new_pause(following, False, False)
+            self._items.append(self._leave(pause | (WAVE_ARRIVES if arrives else 0)))
+            return False
+        if barrier > WORKGROUP:  # else the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
+            b = self._builder
+            waits = emit_wait(self._frame, last, barrier)
+            result = number(self._new_pause(following, False, False) | WAVE_NAMED)
+            leaving = b.or_(b.resize(result, 64), constant("i64", LEAVE))
+            self._items.append(self._take(f"ret i64 {b.select(waits, leaving, Value('i64', '%size')).text}"))
+        return True
 
     def _conditional(self, last: Instruction) -> None:
         b = self._builder
