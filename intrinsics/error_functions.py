@@ -1,27 +1,34 @@
-"""Error functions of f32 and 16-bit floats, within 0.501 units of the last place, special cases of C23, F.10.5."""
+"""Error functions of f32, in f32 arithmetic and one `v_exp_f32`; special cases of C23, F.10.5; gamma functions."""
 
 from __future__ import annotations
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics import device_library as library
-from amdjit.intrinsics.float_evaluation import DOUBLES, exponential, polynomial, rounded, single
-from amdjit.intrinsics.native_math import copysign
-from amdjit.types import f64
+from amdjit.intrinsics import double_functions as double
+from amdjit.intrinsics.arithmetic import fma
+from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, rounded, single
+from amdjit.intrinsics.native_math import copysign, fast_exp2, ldexp, rcp
+from amdjit.intrinsics.single_evaluation import LN2_HIGH, LN2_LOW, LOG2_E, horner, nearest, nearest_multiple
+from amdjit.types import f32, f64
 
 __all__ = ["erf", "erfc", "lgamma", "tgamma"]
 
-# erf(x) / x over x * x in [0, 1], relative error 3.4e-11: tests/intrinsics/fit_polynomials.py
-_ERROR = (
-    -9.634994925508068e-06, 0.00011254642103026775, -0.0008482507932061501, 0.005220923229716031,
-    -0.026865392129445696, 0.11283781839175153, -0.37612638425960976, 1.1283791670570982,
+# Polynomials: tests/intrinsics/fit_polynomials.py
+# erf(x) / x - 1 over x * x in [0, 1]
+_ERROR = (7.920368e-05, -8.0307614e-04, 5.190734e-03, -2.6855126e-02, 1.1283618e-01, -3.761263e-01, 1.2837917e-01)
+# log2(erfc(x)) over x in [1, 3.95]
+_ORDERS = (
+    2.68884e-04, -4.2525483e-03, 3.1505644e-02, -1.4875169e-01, -9.2064816e-01, -1.6260462e+00, -4.9265585e-04,
 )  # fmt: skip
-# (1 + 2x) exp(x*x) erfc(x) over t = (x - 4) / (x + 4) for x in [1, 10.1], relative error 2.2e-10: the same script
+# (1 + 2x) exp(x*x) erfc(x) over t = (x - 2.875) / (x + 2.875) for x in [0.79, 10.1]
 _COMPLEMENT = (
-    -0.00037777172713062264, 0.004986279901586373, -0.01636359112138462, 0.0371622987794519, -0.06630216771767079,
-    0.0937346278766768, -0.1010411182806742, 0.06809694268266972, 0.015379706170359646, -0.1396211153264261,
-    1.2329951183923338,
+    1.9915586e-03, -6.57917e-04, -1.700818e-02, 6.0865995e-02, -1.1762157e-01, 1.374682e-01, -5.8954816e-02,
+    -1.3335602e-01, 1.2558708e+00,
 )  # fmt: skip
-_LARGEST = 10.1  # beyond it erfc is 0 in f32
+# exp(r) - 1 - r over r * r, for |r| <= ln(2) / 2
+_EXPONENTIAL = (1.3898117e-03, 8.366172e-03, 4.1666858e-02, 1.6666548e-01, 5.0e-01)
+_MIDDLE = 2.875
+_LARGEST = 10.1  # beyond it erfc is 0
 
 
 @device_function
@@ -29,10 +36,9 @@ def erf(x):
     """Return the error function."""
     if isinstance(x, DOUBLES):
         return library.erf(f64(x))
-    value = f64(single(x))
-    if abs(value) < 1:
-        return rounded(value * polynomial(value * value, _ERROR), x)
-    return rounded(value if value != value else copysign(1 - _complement(abs(value)), value), x)
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_erf(f32(x)), x, double.erf)
+    return _erf(single(x))
 
 
 @device_function
@@ -40,13 +46,9 @@ def erfc(x):
     """Return 1 less the error function."""
     if isinstance(x, DOUBLES):
         return library.erfc(f64(x))
-    value = f64(single(x))
-    if abs(value) < 1:
-        return rounded(1 - value * polynomial(value * value, _ERROR), x)
-    tail = _complement(abs(value))
-    if value != value:
-        tail = value
-    return rounded(2 - tail if value < 0 else tail, x)
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_erfc(f32(x)), x, double.erfc)
+    return _erfc(single(x))
 
 
 @device_function
@@ -64,8 +66,29 @@ def lgamma(x):
 
 
 @device_function
-def _complement(x):
-    limited = min(x, _LARGEST)
-    t = (limited - 4) / (limited + 4)
-    falling = exponential(-limited * limited)
-    return polynomial(t, _COMPLEMENT) * falling / (1 + 2 * limited) if x < _LARGEST else f64(0)
+def _erf(x):
+    magnitude = abs(x)
+    small = fma(horner(x * x, _ERROR), x, x)
+    large = copysign(1 - fast_exp2(horner(min(magnitude, f32(3.95)), _ORDERS)), x)
+    return small if magnitude < 1 else large
+
+
+@device_function
+def _erfc(x):
+    magnitude = min(abs(x), f32(_LARGEST))
+    # The quotient of the polynomial, in which an error of t hardly counts, and 1 + 2x as a pair.
+    polynomial = horner((magnitude - _MIDDLE) * rcp(magnitude + _MIDDLE), _COMPLEMENT)
+    inverse = rcp(fma(magnitude, f32(2), f32(1)))
+    high = polynomial * inverse
+    low = (fma(high, magnitude * -2, polynomial) - high) * inverse
+    # exp(-x * x) as a pair and a power of 2.
+    square = magnitude * magnitude
+    whole, n = nearest_multiple(square, f32(-LOG2_E))
+    above = fma(whole, -LN2_HIGH, -square)
+    r = above - fma(whole, LN2_LOW, fma(magnitude, magnitude, -square))
+    less_1 = fma(r * r, horner(r, _EXPONENTIAL), r)
+    falling = 1 + less_1
+    rest = less_1 - (falling - 1)
+    tail = ldexp(fma(falling, high, fma(falling, low, rest * high)), n)
+    small = fma(-x, horner(x * x, _ERROR), 1 - x)
+    return small if abs(x) < 0.8 else 2 - tail if x < 0 else tail

@@ -12,16 +12,19 @@ import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics import device_library as library
+from amdjit.intrinsics import double_functions as double
 from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
-from amdjit.intrinsics.native_math import copysign, isfinite, isinf, isnan, sqrt, trunc
+from amdjit.intrinsics.native_math import copysign, isfinite, isinf, isnan, ldexp, rcp, rsq, trunc
+from amdjit.intrinsics.single_evaluation import nearest, root_of_normal, settled
 from amdjit.intrinsics.type_variables import NATIVE_FLOAT, SINGLE_OR_DOUBLE
-from amdjit.types import f64, i32, u32, u64
+from amdjit.types import f32, f64, i32, u32
 
 __all__ = ["cbrt", "fmod", "frexp", "hypot", "modf", "remainder", "rsqrt"]
 
-# Of a double's upper word: two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
-_GUESS = int((1023 - 1023 / 3 - 0.0331) * 2**20)
+# Two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
+_GUESS = int((127 - 127 / 3 - 0.0331) * 2**23)
+_SMALLEST_NORMAL = 2.0**-126
 
 
 def _emit_remainder(context: EmitContext, x: Any, y: Any) -> Any:
@@ -48,38 +51,63 @@ def _exponent(x: SINGLE_OR_DOUBLE) -> i32:
 
 @device_function
 def rsqrt(x):
-    """Return 1 / sqrt(x) within 0.501 units of the last place; `rsq` is the instruction."""
+    """Return 1 / sqrt(x): the instruction `rsq`, made right for denormals."""
     if isinstance(x, DOUBLES):
         return library.rsqrt(f64(x))
-    return rounded(1 / sqrt(f64(single(x))), x)
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_rsqrt(f32(x)), x, double.rsqrt)
+    return _rsqrt(single(x))
 
 
 @device_function
 def cbrt(x):
-    """Return the cube root, also of negative numbers, within 0.501 units of the last place."""
+    """Return the cube root, also of negative numbers."""
     if isinstance(x, DOUBLES):
         return library.cbrt(f64(x))
-    value = f64(single(x))
-    magnitude = abs(value)
-    guess = u32(bitcast(magnitude, u64) >> 32) // 3 + _GUESS
-    root = bitcast(u64(guess) << 32, f64)
-    # Halley's iteration: from 6 right bits to 16, then to 46.
-    for _ in range(2):
-        cube = root * root * root
-        root = root * (cube + 2 * magnitude) / (2 * cube + magnitude)
-    if value == 0 or not isfinite(value):
-        root = magnitude
-    return rounded(copysign(root, value), x)
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_cbrt(f32(x)), x, double.cbrt)
+    return _cbrt(single(x))
 
 
 @device_function
 def hypot(x, y):
-    """Return sqrt(x * x + y * y) within 0.501 units of the last place; infinite if x or y is, also beside NaN."""
+    """Return sqrt(x * x + y * y) without overflow between; infinite if x or y is, also beside NaN."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
         return library.hypot(f64(x), f64(y))
-    a, b = f64(single(x)), f64(single(y))
-    length = sqrt(fma(a, a, b * b))
-    return rounded(f64(math.inf) if isinf(a) or isinf(b) else length, x + y)
+    length = _hypot(single(x), single(y))
+    if isinstance(x + y, SMALL_FLOATS):
+        both = x + y
+        return type(both)(length) if settled(length, both) else rounded(double.hypot(f64(x), f64(y)), both)
+    return length
+
+
+@device_function
+def _rsqrt(x):
+    is_small = x < _SMALLEST_NORMAL
+    return rsq(x * 2.0**24 if is_small else x) * (f32(2.0**12) if is_small else f32(1))
+
+
+@device_function
+def _cbrt(x):
+    third = _exponent(x) * 171 >> 9
+    magnitude = ldexp(abs(x), third * -3)
+    root = bitcast(bitcast(magnitude, u32) // 3 + _GUESS, f32)
+    # One step of Halley's, from 4 right bits to 15, and one of Newton's with an exact difference.
+    cube = root * root * root
+    root = root * fma(magnitude, f32(2), cube) * rcp(fma(cube, f32(2), magnitude))
+    square = root * root
+    beyond = fma(square, root, -magnitude) + fma(root, root, -square) * root
+    root = fma(-beyond, rcp(3 * square), root)
+    return copysign(ldexp(root, third), x) if isfinite(x) and x != 0 else x
+
+
+@device_function
+def _hypot(x, y):
+    a, b = abs(x), abs(y)
+    exponent = _exponent(max(a, b))
+    a, b = ldexp(a, -exponent), ldexp(b, -exponent)
+    root, _ = root_of_normal(fma(a, a, b * b))
+    return f32(math.inf) if isinf(x) or isinf(y) else ldexp(root, exponent)
 
 
 @device_function

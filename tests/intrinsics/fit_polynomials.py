@@ -1,18 +1,21 @@
-"""Find the polynomials of intrinsics/trigonometry.py and error_functions.py: run this file.
+"""Find the polynomials of the functions of real numbers: run this file.
 
-Least squares of the relative error at Chebyshev's nodes, which is close to the smallest largest error. The functions
-are Python's own, exact to float64.
+Those of f64: least squares of the relative error at Chebyshev's nodes, which is close to the smallest largest error.
+Those of f32: the smallest largest error (C. Lawson's weights), one coefficient after the other rounded to f32 and the
+rest fitted again to what that leaves. The functions are Python's own, exact to float64.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.polynomial import chebyshev, polynomial
 
 NODES = 400
+HALF_LN2 = 0.5 * log(2) * 1.003
 
 
 def arctangent(square: float) -> float:
@@ -25,31 +28,143 @@ def error_function(square: float) -> float:
     return math.erf(math.sqrt(square)) / math.sqrt(square)
 
 
-def scaled_complement(t: float) -> float:
-    """Return (1 + 2x) exp(x * x) erfc(x) for t = (x - 4) / (x + 4)."""
-    x = 4 * (1 + t) / (1 - t)
+def scaled_complement(t: float, middle: float = 4) -> float:
+    """Return (1 + 2x) exp(x * x) erfc(x) for t = (x - middle) / (x + middle)."""
+    x = middle * (1 + t) / (1 - t)
     return (1 + 2 * x) * math.exp(x * x) * math.erfc(x)
 
 
 POLYNOMIALS = {
-    "_ARCTANGENT": (arctangent, 1e-12, math.tan(math.pi / 8) ** 2, 6),
-    "_ERROR": (error_function, 1e-12, 1.0, 7),
-    "_COMPLEMENT": (scaled_complement, -3 / 5, 6.1 / 14.1, 10),
+    "double_trigonometry._ARCTANGENT": (arctangent, 1e-12, math.tan(math.pi / 8) ** 2, 6),
+    "double_functions._ERROR": (error_function, 1e-12, 1.0, 7),
+    "double_functions._COMPLEMENT": (scaled_complement, -3 / 5, 6.1 / 14.1, 10),
 }
-"""By the constant's name: the function, the ends of the interval, the degree."""
+"""By the module and the constant's name: the function, the ends of the interval, the degree."""
+
+
+def beyond_linear(function: Callable[[float], float], limit: float) -> tuple[Callable[[float], float], ...]:
+    """Return (f(x) / x - 1) / x**2 over x * x, `limit` close to 0, and what its error counts in f(x) / x."""
+
+    def of_square(square: float) -> float:
+        return (function(sqrt(square)) / sqrt(square) - 1) / square if square > 1e-4 else limit
+
+    return of_square, lambda square: square
+
+
+def beyond_cosine(square: float) -> float:
+    """Return (cos(x) - 1 + x * x / 2) / x**4 for x * x."""
+    if square < 1e-2:
+        return 1 / 24 - square / 720 + square**2 / 40320 - square**3 / 3628800
+    return (math.cos(sqrt(square)) - 1 + square / 2) / square**2
+
+
+def beyond_logarithm(f: float) -> float:
+    """Return (log(1 + f) - f + f * f / 2) / f**3."""
+    return 1 / 3 - f / 4 + f**2 / 5 - f**3 / 6 if abs(f) < 1e-3 else (math.log1p(f) - f + f * f / 2) / f**3
+
+
+def less_1(r: float) -> float:
+    """Return (exp(r) - 1 - r) / (r * r)."""
+    return 0.5 + r / 6 + r * r / 24 if abs(r) < 1e-3 else (math.expm1(r) - r) / (r * r)
+
+
+def hyperbolic_angle(t: float) -> float:
+    """Return (acosh(1 + t) / sqrt(2t) - 1) / t."""
+    if t < 1e-2:
+        return -1 / 12 + 3 * t / 160 - 5 * t * t / 896
+    return (math.acosh(1 + t) / sqrt(2 * t) - 1) / t
+
+
+def logarithmic_series(square: float) -> float:
+    """Return what log2((1 + s) / (1 - s)) has beyond the cubic term, over s**5, for s * s."""
+    return sum(2 / log(2) * square ** (n - 2) / (2 * n + 1) for n in range(2, 40))
+
+
+SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], float, float, int, tuple[float, ...]]] = {
+    "single_evaluation._EXPONENTIAL": (exp, lambda r: exp(-r), -HALF_LN2, HALF_LN2, 6, (1.0, 1.0)),
+    "single_evaluation._LOGARITHM": (
+        beyond_logarithm, lambda f: f**3 / math.log1p(f), sqrt(0.5) - 1, sqrt(2) - 1, 7, (),
+    ),
+    "exponentials._POWER_OF_10": (
+        lambda r: 10**r, lambda r: 10**-r, -HALF_LN2 / log(10), HALF_LN2 / log(10), 6, (1.0,),
+    ),
+    "hyperbolic._LESS_1": (less_1, lambda r: r * r / math.expm1(r) if r else 0, -HALF_LN2, HALF_LN2, 4, (0.5,)),
+    "hyperbolic._TANH": (*beyond_linear(math.tanh, -1 / 3), 0, 0.625**2, 5, ()),
+    "hyperbolic._SINH": (*beyond_linear(math.sinh, 1 / 6), 0, 1, 3, ()),
+    "hyperbolic._ASINH": (*beyond_linear(math.asinh, -1 / 6), 0, 0.25, 5, ()),
+    "hyperbolic._ATANH": (*beyond_linear(math.atanh, 1 / 3), 0, 0.25, 5, ()),
+    "hyperbolic._ACOSH": (hyperbolic_angle, lambda t: t, 0, 0.5, 4, ()),
+    "trigonometry._SINE": (*beyond_linear(math.sin, -1 / 6), 0, 0.64, 3, ()),
+    "trigonometry._COSINE": (beyond_cosine, lambda square: square**2 / 0.7, 0, 0.64, 2, ()),
+    "trigonometry._TANGENT": (*beyond_linear(math.tan, 1 / 3), 0, 0.64, 6, ()),
+    "trigonometry._ARCSINE": (*beyond_linear(math.asin, 1 / 6), 0, 0.2501, 5, ()),
+    "trigonometry._ARCTANGENT": (*beyond_linear(math.atan, -1 / 3), 0, 1, 7, ()),
+    "error_functions._ERROR": (lambda square: error_function(square) - 1, lambda square: 1, 0, 1, 6, ()),
+    "error_functions._ORDERS": (
+        lambda x: math.log2(math.erfc(x)), lambda x: math.erfc(x) / math.erf(x) * log(2), 1, 3.95, 6, (),
+    ),
+    "error_functions._COMPLEMENT": (
+        lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
+        (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
+    ),
+    "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2, ()),
+    "power._EXPONENTIAL": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
+}  # fmt: skip
+"""Likewise in f32: the function, what an error counts, the ends of the interval, the degree, given coefficients."""
+
+
+def nodes_of(low: float, high: float, count: int = NODES) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return Chebyshev's nodes in an interval."""
+    return low + (np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count)) + 1) * (high - low) / 2
 
 
 def fitted(function: Callable[[float], float], low: float, high: float, degree: int) -> list[float]:
     """Return the coefficients from the highest power down."""
-    nodes = np.cos((2 * np.arange(NODES) + 1) * np.pi / (2 * NODES))
-    values = np.array([function(low + (node + 1) * (high - low) / 2) for node in nodes])
-    weighted = chebyshev.chebvander(nodes, degree) / values[:, None]
+    values = np.array([function(node) for node in nodes_of(low, high)])
+    weighted = chebyshev.chebvander(nodes_of(-1, 1), degree) / values[:, None]
     in_nodes = chebyshev.cheb2poly(np.linalg.lstsq(weighted, np.ones(NODES), rcond=None)[0])
     line = np.array([-(high + low) / (high - low), 2 / (high - low)])
     result = np.zeros(1)
     for coefficient in in_nodes[::-1]:
         result = polynomial.polyadd(polynomial.polymul(result, line), [coefficient])
     return [float(coefficient) for coefficient in result[::-1]]
+
+
+def fitted_singles(name: str) -> tuple[list[float], float]:
+    """Return the coefficients in f32 from the highest power down, and the largest weighted error."""
+    function, weight, low, high, degree, given = SINGLES[name]
+    nodes, unit = nodes_of(low, high, 240), max(abs(low), abs(high))
+    rest, weights = (np.array([of(node) for node in nodes]) for of in (function, weight))
+    powers = (nodes[:, None] / unit) ** np.arange(degree + 1)
+    found: list[float] = []
+    for power in range(degree + 1):
+        best = smallest_largest_error(powers[:, power:], rest, weights)[0] / unit**power
+        found.append(given[power] if power < len(given) else float(np.float32(best)))
+        rest = rest - found[-1] * nodes**power
+    return found[::-1], error_of_singles(tuple(found[::-1]), name)
+
+
+def smallest_largest_error(matrix: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the columns."""
+    lawson, best, least = np.ones(len(values)), np.zeros(matrix.shape[1]), math.inf
+    for _ in range(30):
+        scale = np.sqrt(lawson) * weights
+        found = np.linalg.lstsq(matrix * scale[:, None], values * scale, rcond=None)[0]
+        errors = np.abs((matrix @ found - values) * weights)
+        if errors.max() < least:
+            least, best = errors.max(), found
+        lawson = lawson * (errors / errors.max() + 1e-9)
+        lawson /= lawson.max()
+    return best
+
+
+def error_of_singles(coefficients: tuple[float, ...], name: str) -> float:
+    """Return the largest weighted error of coefficients rounded to f32."""
+    function, weight, low, high, _, _ = SINGLES[name]
+    places = np.linspace(low, high, 2001)[1:-1]
+    found = np.polyval(np.array(coefficients, np.float32).astype(np.float64), places)
+    true, counted = (np.array([of(place) for place in places]) for of in (function, weight))
+    return float(np.max(np.abs((found - true) * counted)))
 
 
 def largest_error(
@@ -65,3 +180,7 @@ if __name__ == "__main__":
     for name, (function, low, high, degree) in POLYNOMIALS.items():
         found = fitted(function, low, high, degree)
         print(f"{name} = {found}  # {largest_error(tuple(found), function, low, high):.2g}")
+    for name in SINGLES:
+        found, error = fitted_singles(name)
+        shortest = ", ".join(np.format_float_scientific(np.float32(number), trim="0") for number in found)
+        print(f"{name} = ({shortest})  # 2**{math.log2(error):.2f}")

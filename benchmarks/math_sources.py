@@ -1,0 +1,74 @@
+"""A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which measurement is stale.
+
+It is made of the syntax of the device function and of all that it calls, with the values of their constants. Comments,
+docstrings, annotations, layout and what is for other types than f32 (`if isinstance(x, DOUBLES)`) make no difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from types import ModuleType
+from typing import Any
+
+from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
+
+
+def fingerprint(function: DeviceFunction | Intrinsic) -> str:
+    """Return 16 hexadecimal digits that differ where the evaluation does."""
+    parts: dict[str, str] = {}
+    _collect(function, parts)
+    text = "\n".join(f"{name}: {parts[name]}" for name in sorted(parts))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _collect(value: Any, parts: dict[str, str]) -> None:
+    if isinstance(value, Intrinsic):
+        lowering = value.lowering
+        parts[f"intrinsic {value.name}"] = lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
+        return
+    function = value.function
+    name = f"{function.__module__}.{function.__qualname__}"
+    if name in parts:
+        return
+    tree = _ForSingles().visit(ast.parse(textwrap.dedent(inspect.getsource(function))).body[0])
+    parts[name] = ast.dump(ast.Module([*tree.body], []))
+    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for node in ast.walk(tree):
+        found = _resolved(node, known)
+        if isinstance(found, DeviceFunction | Intrinsic):
+            _collect(found, parts)
+        elif isinstance(found, bool | int | float | str | tuple):
+            parts[f"{name} {ast.unparse(node)}"] = repr(found)
+
+
+def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:
+    """Return what a name, or an attribute of a module, stands for."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(module := _resolved(node.value, known), ModuleType):
+        return getattr(module, node.attr, None)
+    return None
+
+
+class _ForSingles(ast.NodeTransformer):
+    """Leave out docstrings, annotations and branches for other types."""
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        calls = [part for part in ast.walk(node.test) if isinstance(part, ast.Call)]
+        if calls and all(isinstance(call.func, ast.Name) and call.func.id == "isinstance" for call in calls):
+            return node.orelse
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.generic_visit(node)
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+        return node
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        node.annotation = None
+        return node
