@@ -46,7 +46,7 @@ def compile_kernel(
         with collector_paused():
             typed = type_kernel(function, tuple(map(_typed, arguments)), limits, PYTHON_FUNCTIONS)
             verify(typed.program)
-            llvm = lower(typed.program, options, _arrays(function, arguments), bool(typed.libraries))
+            llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
     optimized, code_object = _build(llvm, options, environment, typed.libraries)

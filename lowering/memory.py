@@ -169,7 +169,9 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
         return unflatten(type, [builder.allocate(storage, _MAX_ALIGNMENT)])  # type: ignore[no-any-return]
     if type.address_space is not AddressSpace.LDS:
         raise InternalError(f"{type} cannot be allocated in a kernel")
-    unique_name = builder.module.get_unique_name(name)
+    # The optimiser calls the elements of `name` name.0, name.1, ...: see `amdjit.backend.lds`.
+    taken = sum(variable.startswith(name) for variable in builder.module.globals)
+    unique_name = builder.module.get_unique_name(f"{name}.n{taken}" if taken else name)
     variable = ir.GlobalVariable(builder.module, storage, unique_name, AddressSpace.LDS.value)
     variable.linkage = "internal"
     variable.align = _MAX_ALIGNMENT

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from amdjit.lowering.debug_info import DebugInfo
 from amdjit.lowering.function import declare_device_function, declare_kernel, lower_function
-from amdjit.lowering.lds import place_lds_arrays
+from amdjit.lowering.lds import list_lds_arrays
 from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import Program
@@ -32,12 +32,10 @@ _ERROR = 1
 _NOTHING: Mapping[str, Array] = MappingProxyType({})
 
 
-def lower(
-    program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING, is_linked: bool = False
-) -> str:
+def lower(program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING) -> str:
     """Return the LLVM IR of a verified program for the target and options; InternalError for what has no lowering.
 
-    promises: array parameters' types with what every launch promises of them. is_linked: libraries will be linked.
+    promises: array parameters' types with what every launch promises of them.
     """
     module = ir.Module(program.kernel.name, context=ir.Context())
     module.triple = _TRIPLE
@@ -53,6 +51,6 @@ def lower(
     for function, declared in state.functions.items():
         lower_function(state, function, declared)
     lower_function(state, program.kernel, kernel)
-    if state.lds and not is_linked:
-        place_lds_arrays(state, program, kernel)
+    if state.lds:
+        list_lds_arrays(state, program)
     return str(module)

@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.diagnostics.errors import BackendError
@@ -46,7 +47,8 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries:
             tuning.slp_vectorization = options.opt_level >= 2
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
-            return cut_long_blocks(keep_narrow_loads(str(module), target))
+            text = place_lds_arrays(str(module), module, machine.target_data)
+            return cut_long_blocks(keep_narrow_loads(text, target))
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:

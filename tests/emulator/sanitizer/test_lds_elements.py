@@ -7,7 +7,10 @@ import pytest
 
 import amdjit
 from amdjit import f32, f64, i8, shared, syncthreads, threadIdx
+from amdjit.backend import emit_object, optimise
+from amdjit.backend.llvm import TRIPLE
 from amdjit.intrinsics import math
+from amdjit.options import CompileOptions, named_target
 
 X = np.ones(64, np.float32)
 
@@ -73,8 +76,7 @@ def test_a_fault_is_at_an_element() -> None:
     assert "it is tile[4, 0] of shape (4, 8)" in str(caught.value)
 
 
-def test_dynamic_lds_and_libraries_leave_the_places_to_llvm() -> None:
-    """LLVM takes no module in which only some have addresses; with a library they cannot all have."""
+def test_dynamic_lds_begins_behind_the_placed_arrays() -> None:
 
     @amdjit.kernel
     def both(x):
@@ -88,11 +90,55 @@ def test_dynamic_lds_and_libraries_leave_the_places_to_llvm() -> None:
     both[1, 32, 0, 128](x)
     assert np.array_equal(x, 3 * np.arange(31, -1, -1))
 
+
+def test_a_library_without_lds_leaves_the_places_known() -> None:
     @amdjit.kernel
     def linked(x: f64[:]):
         own = shared.array(32, f64)
         own[threadIdx.x] = math.sin(x[threadIdx.x])
-        syncthreads()
-        x[threadIdx.x] = own[31 - threadIdx.x]
+        x[threadIdx.x] = own[0]
 
-    assert "absolute_symbol" not in linked.compile().llvm
+    with amdjit.sanitize("race", raises=False) as found:
+        linked[1, 64](np.ones(64))
+    assert {report.array for report in found.reports} == {"own"}
+
+
+def test_variables_that_the_optimiser_splits_keep_their_places() -> None:
+    """LLVM makes one variable of each element of a small array that is indexed by constants only."""
+
+    @amdjit.kernel
+    def split(x):
+        pair, box = shared.array(2, f32), shared.array(64, f32)
+        t = threadIdx.x
+        if t == 0:
+            pair[0], pair[1] = x[3], x[4]
+        box[t] = x[t]
+        x[t] = pair[0] - pair[1] + box[63 - t]
+
+    compiled = split.compile(f32[:])
+    assert '@"split.shared.0"' in compiled.optimized_llvm or "@split.shared.0" in compiled.optimized_llvm
+    assert compiled.optimized_llvm.count(", !absolute_symbol") == 3
+    with amdjit.sanitize("race", raises=False) as found:
+        split[1, 64](X.copy())
+    assert {report.array for report in found.reports} == {"pair", "box"}
+    assert {report.shape for report in found.reports} == {(2,), (64,)}
+
+
+def test_lds_that_amdjit_does_not_place_is_left_to_llvm() -> None:
+    listed = '!amdjit.lds = !{!0}\n!0 = !{!"a", i32 0, i32 16}\n'
+    body = (
+        "define amdgpu_kernel void @k(ptr addrspace(1) %p) {\n"
+        "  %v = load float, ptr addrspace(3) @a\n  %w = load float, ptr addrspace(3) @b\n"
+        "  %s = fadd float %v, %w\n  store float %s, ptr addrspace(1) %p\n"
+        "  store float %s, ptr addrspace(3) @a\n  store float %s, ptr addrspace(3) @b\n  ret void\n}\n"
+    )
+    for other in ("float", "[5 x float]"):
+        variables = (
+            "@a = internal addrspace(3) global float poison, align 16\n"
+            f"@b = internal addrspace(3) global {other} poison, align 16\n"
+        )
+        options = CompileOptions(named_target("gfx1201"))
+        text = optimise(f'target triple = "{TRIPLE}"\n{variables}{body}{listed}', options.target, options)
+        assert "addrspace(3) global" in text
+        assert "absolute_symbol" not in text
+        emit_object(text, options.target, options)
