@@ -51,7 +51,7 @@ from amdjit.intrinsics import (
     wmma_gfx11,
     workitem,
 )
-from amdjit.intrinsics.matrix import cooperation, fragments, instructions, sparse
+from amdjit.intrinsics.matrix import cooperation, coordinates, fragments, instructions, sparse, transforms
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable
@@ -86,6 +86,8 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (fragments, "amdjit.intrinsics.matrix"),
     (cooperation, "amdjit.intrinsics.matrix"),
     (sparse, "amdjit.intrinsics.matrix"),
+    (transforms, "amdjit.intrinsics.matrix"),
+    (coordinates, "amdjit.intrinsics.matrix"),
 )
 
 

@@ -11,6 +11,13 @@ and `pack_index` make the operands of a sparse one, `layout_map` draws a layout.
 from __future__ import annotations
 
 from amdjit.intrinsics.matrix.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
+from amdjit.intrinsics.matrix.coordinates import (
+    block_coord,
+    data_offset,
+    matrix_coord,
+    wave_coord,
+    workgroup_dim,
+)
 from amdjit.intrinsics.matrix.fragments import (
     Fragment,
     accumulator,
@@ -64,6 +71,13 @@ from amdjit.intrinsics.matrix.schedules import (
     single,
 )
 from amdjit.intrinsics.matrix.sparse import load_index_sync
+from amdjit.intrinsics.matrix.transforms import (
+    apply_data_layout,
+    apply_fragment,
+    apply_transpose,
+    from_register_file,
+    to_register_file,
+)
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, layout, matrix_instruction
 
 __all__ = [
@@ -72,16 +86,22 @@ __all__ = [
     "Layout",
     "MatrixInstruction",
     "accumulator",
+    "apply_data_layout",
+    "apply_fragment",
+    "apply_transpose",
+    "block_coord",
     "col_major",
     "compress_2to4",
     "coop_col_major_2d",
     "coop_col_slice_2d",
     "coop_row_major_2d",
     "coop_row_slice_2d",
+    "data_offset",
     "default_schedule",
     "expand_2to4",
     "fill_fragment",
     "fragment",
+    "from_register_file",
     "i4",
     "layout",
     "layout_map",
@@ -90,6 +110,7 @@ __all__ = [
     "load_matrix_sync",
     "matrix_a",
     "matrix_b",
+    "matrix_coord",
     "matrix_instruction",
     "mma_sync",
     "pack",
@@ -112,8 +133,10 @@ __all__ = [
     "swmmac_i32_16x16x32_iu8",
     "swmmac_i32_16x16x64_iu4",
     "synchronize_workgroup",
+    "to_register_file",
     "u4",
     "unpack",
+    "wave_coord",
     "wmma_bf16_16x16x16_bf16",
     "wmma_f16_16x16x16_f16",
     "wmma_f32_16x16x16_bf8_bf8",
@@ -125,4 +148,5 @@ __all__ = [
     "wmma_i32_16x16x16_iu4",
     "wmma_i32_16x16x16_iu8",
     "wmma_i32_16x16x32_iu4",
+    "workgroup_dim",
 ]
