@@ -98,11 +98,11 @@ class EmitContext(Protocol):
         ...
 
     def load(
-        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, nontemporal: bool = False
+        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, policy: str = "temporal"
     ) -> Any:
         """Return the scalar or vector at an LLVM pointer; alignment in bytes, 0: the type's own.
 
-        nontemporal: the caches may forget it first.
+        policy: temporal, non_temporal (the caches may forget it first) or, for loads, last_use.
         """
         ...
 
@@ -113,7 +113,7 @@ class EmitContext(Protocol):
         value: Any,
         alignment: int = 0,
         volatile: bool = False,
-        nontemporal: bool = False,
+        policy: str = "temporal",
     ) -> None:
         """Write a scalar or vector to an LLVM pointer."""
         ...

@@ -1,4 +1,4 @@
-"""Atomic operations on an element of an array in global memory or LDS: reads, writes, read-modify-writes.
+"""Atomic operations on an element of an array in global memory or LDS, or of a buffer: reads, writes, both at once.
 
 `atomic.add(array, index, value, order="relaxed", scope="agent")` returns the old value. index: an int, or a tuple with
 one int an axis. order: relaxed, acquire, release, acq_rel, seq_cst. scope: system, agent (the whole device),
@@ -6,21 +6,25 @@ workgroup, wavefront. Types: i32, u32, i64, u64, f32, f64, each where the operat
 float subtractions become a compare-and-swap loop on gfx12. `atomic.load` and `atomic.store` are for all numbers; what
 other waves write is seen by a `load`, in loops that wait for it, too: a plain read may be made once before the loop.
 
+For `array` a resource of `memory.buffer` or `memory.records` will do: its elements are then of the value's type (of
+`dtype` for a load), and outside of it nothing happens; an old value is 0 there. Buffers have what is one instruction.
+
 Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and `ds_*_rtn_*`.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.intrinsics import buffer_atomics
+from amdjit.intrinsics.buffers import GFX12, has_records, is_resource, place_of, value_bytes
 from amdjit.intrinsics.lds import address_of
-from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, Order, Scope
+from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
 from amdjit.types import (
     VOID,
-    Choice,
     PointerPattern,
     Scalar,
     TypeVariable,
@@ -39,7 +43,24 @@ from amdjit.types import (
     vector,
 )
 
-__all__ = ["add", "add_pair", "and_", "cas", "dec", "exch", "inc", "load", "max", "min", "or_", "store", "sub", "xor"]
+__all__ = [
+    "add",
+    "add_pair",
+    "and_",
+    "cas",
+    "cond_sub",
+    "dec",
+    "exch",
+    "inc",
+    "load",
+    "max",
+    "min",
+    "or_",
+    "store",
+    "sub",
+    "sub_clamp",
+    "xor",
+]
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))
@@ -48,12 +69,10 @@ NUMBER_POINTER = PointerPattern(NUMBER, GLOBAL_AND_LDS)
 INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
 F16_PAIR, BF16_PAIR = vector(f16, 2), vector(bf16, 2)
 F16_POINTER, BF16_POINTER = PointerPattern(f16, GLOBAL_AND_LDS), PointerPattern(bf16, GLOBAL_AND_LDS)
+WORD_POINTER = PointerPattern(u32, GLOBAL_AND_LDS)
 UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
 ELEMENT = TypeVariable("T", (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64))
 ELEMENT_POINTER = PointerPattern(ELEMENT, GLOBAL_AND_LDS)
-# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and "store".
-LoadOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))]
-StoreOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))]
 
 
 def _emit_update(
@@ -99,8 +118,12 @@ def _load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
 
 
 @device_function
-def load(array, index, order="relaxed", scope="agent"):
-    """Read an element at once, as other waves wrote it; it is read anew in each round of a loop."""
+def load(array, index, order="relaxed", scope="agent", dtype=None):
+    """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a buffer's elements."""
+    if is_resource(array):
+        like = dtype(0)
+        record, offset = place_of(array, index, value_bytes(like))
+        return buffer_atomics.load(array, record, offset, like, order, scope, has_records(array, index))
     return _load(address_of(array, index), order, scope)
 
 
@@ -112,6 +135,10 @@ def _store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: S
 @device_function
 def store(array, index, value, order="relaxed", scope="agent"):
     """Write an element at once, for other waves to read."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        buffer_atomics.store(array, record, offset, value, order, scope, has_records(array, index))
+        return
     _store(address_of(array, index), value, order, scope)
 
 
@@ -123,6 +150,9 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.add(array, record, offset, value, order, scope, has_records(array, index))
     return _add(address_of(array, index), value, order, scope)
 
 
@@ -146,6 +176,9 @@ def add_pair(array, index, value, order="relaxed", scope="agent"):
 
     index: of the first of the two, a multiple of 2 in an array whose rows are.
     """
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.add_pair(array, record, offset, value, order, scope, has_records(array, index))
     if array.dtype == bf16:
         return _add_bf16_pair(address_of(array, index), value, order, scope)
     return _add_f16_pair(address_of(array, index), value, order, scope)
@@ -159,7 +192,50 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.sub(array, record, offset, value, order, scope, has_records(array, index))
     return _sub(address_of(array, index), value, order, scope)
+
+
+@intrinsic(
+    _update("usub_sat"),
+    isa="global_atomic_sub_clamp",
+    targets=GFX12,
+    alternative="atomic.cas in a loop",
+    name="atomic.sub_clamp",
+)
+def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
+    """Subtract, down to 0; return the old value (LLVM `atomicrmw usub_sat`)."""
+
+
+@device_function
+def sub_clamp(array, index, value, order="relaxed", scope="agent"):
+    """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.sub_clamp(array, record, offset, value, order, scope, has_records(array, index))
+    return _sub_clamp(address_of(array, index), value, order, scope)
+
+
+@intrinsic(
+    _update("usub_cond"),
+    isa="global_atomic_cond_sub",
+    targets=GFX12,
+    alternative="atomic.cas in a loop",
+    name="atomic.cond_sub",
+)
+def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
+    """Subtract where the element is at least the value; return the old value (LLVM `atomicrmw usub_cond`)."""
+
+
+@device_function
+def cond_sub(array, index, value, order="relaxed", scope="agent"):
+    """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.cond_sub(array, record, offset, value, order, scope, has_records(array, index))
+    return _cond_sub(address_of(array, index), value, order, scope)
 
 
 @intrinsic(_update("min", "umin", "fmin"), isa="global_atomic_min", name="atomic.min")
@@ -170,6 +246,9 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.min(array, record, offset, value, order, scope, has_records(array, index))
     return _min(address_of(array, index), value, order, scope)
 
 
@@ -181,6 +260,9 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.max(array, record, offset, value, order, scope, has_records(array, index))
     return _max(address_of(array, index), value, order, scope)
 
 
@@ -192,6 +274,9 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.and_(array, record, offset, value, order, scope, has_records(array, index))
     return _and(address_of(array, index), value, order, scope)
 
 
@@ -203,6 +288,9 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 @device_function
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.or_(array, record, offset, value, order, scope, has_records(array, index))
     return _or(address_of(array, index), value, order, scope)
 
 
@@ -214,6 +302,9 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.xor(array, record, offset, value, order, scope, has_records(array, index))
     return _xor(address_of(array, index), value, order, scope)
 
 
@@ -225,6 +316,9 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 @device_function
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.exch(array, record, offset, value, order, scope, has_records(array, index))
     return _exch(address_of(array, index), value, order, scope)
 
 
@@ -236,6 +330,9 @@ def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.inc(array, record, offset, value, order, scope, has_records(array, index))
     return _inc(address_of(array, index), value, order, scope)
 
 
@@ -247,6 +344,9 @@ def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(value))
+        return buffer_atomics.dec(array, record, offset, value, order, scope, has_records(array, index))
     return _dec(address_of(array, index), value, order, scope)
 
 
@@ -258,4 +358,7 @@ def _cas(pointer: INTEGER_POINTER, expected: INTEGER, desired: INTEGER, order: O
 @device_function
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
     """Write `desired` if the element is `expected`; return the old value in any case."""
+    if is_resource(array):
+        record, offset = place_of(array, index, value_bytes(desired))
+        return buffer_atomics.cas(array, record, offset, expected, desired, order, scope, has_records(array, index))
     return _cas(address_of(array, index), expected, desired, order, scope)

@@ -1,21 +1,32 @@
-"""Accesses to global memory that say more than `a[i]`: bounds that hardware checks, cache policies, transposition.
+"""Accesses to global memory that say more than `a[i]`: bounds that hardware checks, cache policies, formats, prefetch.
 
-`buffer(array)` is a buffer resource over an array that lies in one piece: loads beyond its end give 0, stores beyond
-it do nothing, and neither costs an instruction. policy: what the caches are told of the access, "temporal" (it will be
-used again), "non_temporal" (it will not), "high_temporal" (keep it longest), "last_use" (loads: this is the last).
+`buffer(array)` is a resource over an array that lies in one piece: loads beyond its end give 0, stores beyond it do
+nothing, and neither costs an instruction. `records(array, n)` is one over records of n elements: what is beyond a
+record's end is outside, too. policy: what the caches are told of the access, "temporal" (it will be used again),
+"non_temporal" (it will not), "high_temporal" (keep it longest), "last_use" (loads: this is the last).
 
-Sources: LLVM AMDGPU guide, "Buffer Resources" and "Memory Model GFX12"; RDNA4 ISA, "Buffer Resource Descriptor",
-11.6.2 (transposing loads), `s_prefetch_data`; LLVM language reference, "load" (nontemporal).
+Sources: LLVM AMDGPU guide, "Buffer Resources" and "Memory Model GFX12"; RDNA4 ISA, 9.3 to 9.6 (buffers), 10.7
+(formats), 11.6.2 (transposing loads), `s_prefetch_data`; LLVM language reference, "load" (nontemporal).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics import amdgcn
+from amdjit.intrinsics import amdgcn, atomic, buffers
+from amdjit.intrinsics.asm import instruction
+from amdjit.intrinsics.buffers import (
+    ANY_GLOBAL,
+    check_stored,
+    format_bytes,
+    format_number,
+    format_type,
+    has_records,
+    place_of,
+    record_bytes,
+    value_bytes,
+)
 from amdjit.intrinsics.builtin_table import row_of
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
@@ -25,87 +36,39 @@ from amdjit.types import (
     AddressSpace,
     Choice,
     Immediate,
-    Pointer,
     PointerPattern,
     Scalar,
     TypeVariable,
-    Vector,
     bf16,
-    boolean,
     f16,
-    f32,
-    i16,
     i32,
     i64,
-    u8,
-    u32,
 )
 
 __all__ = [
     "buffer",
     "buffer_atomic_add",
     "buffer_load",
+    "buffer_load_format",
+    "buffer_prefetch",
     "buffer_store",
+    "buffer_store_format",
+    "load",
     "load_nontemporal",
     "load_transposed",
     "prefetch",
+    "prefetch_code",
+    "records",
+    "store",
     "store_nontemporal",
 ]
 
-_GFX12 = ("gfx1200", "gfx1201")
-# RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT 3, which compares byte offsets.
-_RAW_BUFFER = 0x30014000
-# LLVM AMDGPU guide, auxiliary bits 0..2 of gfx12: TH, the temporal hint.
-_POLICIES: Mapping[str, int] = MappingProxyType({"temporal": 0, "non_temporal": 1, "high_temporal": 2, "last_use": 3})
-LoadPolicy = Annotated[str, Choice(*_POLICIES)]
-StorePolicy = Annotated[str, Choice("temporal", "non_temporal", "high_temporal")]
-ANY_GLOBAL = PointerPattern(None, (AddressSpace.GLOBAL,))
-BUFFER = PointerPattern(None, (AddressSpace.BUFFER,))
-BUFFER_NUMBER = TypeVariable("N", (i32, u32, f32))
-# What one buffer instruction moves: 8 to 128 bits.
-BUFFER_VALUE = TypeVariable(
-    "T", tuple(type for type in LANE_VALUE.constraints if type is not boolean and getattr(type, "bits", 0) <= 128)
-)
+# LLVM has marks for these on plain accesses, and none for the rest: a buffer takes all policies.
+_PLAIN_LOADS, _PLAIN_STORES = ("temporal", "non_temporal", "last_use"), ("temporal", "non_temporal")
+PlainLoad, PlainStore = Annotated[str, Choice(*_PLAIN_LOADS)], Annotated[str, Choice(*_PLAIN_STORES)]
 SCALAR = TypeVariable("T", tuple(type for type in LANE_VALUE.constraints if isinstance(type, Scalar)))
 SCALAR_POINTER = PointerPattern(SCALAR, (AddressSpace.GLOBAL,))
-
-
-def _emit_buffer(context: EmitContext, pointer: Any, size: Any) -> Any:
-    stride, flags = context.constant(i16, 0), context.constant(i32, _RAW_BUFFER)
-    resource = context.llvm_type(Pointer(u8, AddressSpace.BUFFER))
-    return context.call("llvm.amdgcn.make.buffer.rsrc.p8.p1", resource, [pointer, stride, size, flags])
-
-
-def _words(context: EmitContext, type: Any) -> tuple[str, Any]:
-    """Return the integers, and their name in LLVM, that a buffer instruction moves for a type."""
-    bits = type.bits
-    if bits < 32:
-        return f"i{bits}", context.llvm_type(u8 if bits == 8 else i16)
-    count = bits // 32
-    return (f"v{count}i32", context.llvm_type(Vector(i32, count))) if count > 1 else ("i32", context.llvm_type(i32))
-
-
-def _emit_load(context: EmitContext, resource: Any, offset: Any, like: Any, policy: str) -> Any:
-    name, words = _words(context, context.result_type)
-    operands = [resource, offset, context.constant(i32, 0), context.constant(i32, _POLICIES[policy])]
-    loaded = context.call(f"llvm.amdgcn.raw.ptr.buffer.load.{name}", words, operands)
-    return context.bitcast(loaded, context.llvm_type(context.result_type))
-
-
-def _emit_store(context: EmitContext, resource: Any, offset: Any, value: Any, policy: str) -> None:
-    name, words = _words(context, context.types[2])
-    operands = [context.bitcast(value, words), resource, offset, context.constant(i32, 0)]
-    hint = context.constant(i32, _POLICIES[policy])
-    context.call(f"llvm.amdgcn.raw.ptr.buffer.store.{name}", context.llvm_type(VOID), [*operands, hint])
-
-
-def _emit_atomic_add(context: EmitContext, resource: Any, offset: Any, value: Any) -> Any:
-    type = context.types[2]
-    is_float = isinstance(type, Scalar) and type.is_float
-    zero = context.constant(i32, 0)
-    name = "fadd.f32" if is_float else "add.i32"
-    operands = [value, resource, offset, zero, zero]
-    return context.call(f"llvm.amdgcn.raw.ptr.buffer.atomic.{name}", context.llvm_type(type), operands)
+Lines = Annotated[int, Immediate(1, 32)]
 
 
 def _emit_prefetch(context: EmitContext, pointer: Any, lines: int) -> None:
@@ -113,60 +76,88 @@ def _emit_prefetch(context: EmitContext, pointer: Any, lines: int) -> None:
     context.call("llvm.amdgcn.s.prefetch.data.p1", context.llvm_type(VOID), [pointer, length])
 
 
-def _emit_nontemporal_load(context: EmitContext, pointer: Any) -> Any:
-    return context.load(context.result_type, pointer, nontemporal=True)
+def _emit_load(context: EmitContext, pointer: Any, policy: str) -> Any:
+    return context.load(context.result_type, pointer, policy=policy)
 
 
-def _emit_nontemporal_store(context: EmitContext, pointer: Any, value: Any) -> None:
-    context.store(context.types[1], pointer, value, nontemporal=True)
-
-
-@intrinsic(Emit(_emit_buffer), targets=_GFX12, alternative="amdgcn.make_buffer_rsrc")
-def _buffer(pointer: ANY_GLOBAL, size: i64) -> Pointer(u8, AddressSpace.BUFFER):
-    """Return a buffer resource of `size` bytes."""
-
-
-@intrinsic(Emit(_emit_load), isa="buffer_load_b32", targets=_GFX12, alternative="amdgcn.raw_buffer_load_b32")
-def _load(resource: BUFFER, offset: u32, like: BUFFER_VALUE, policy: LoadPolicy) -> BUFFER_VALUE:
-    """Return what stands at a byte offset of a buffer."""
-
-
-@intrinsic(Emit(_emit_store), isa="buffer_store_b32", targets=_GFX12, alternative="amdgcn.raw_buffer_store_b32")
-def _store(resource: BUFFER, offset: u32, value: BUFFER_VALUE, policy: StorePolicy) -> VOID:
-    """Write at a byte offset of a buffer."""
-
-
-@intrinsic(Emit(_emit_atomic_add), isa="buffer_atomic_add", targets=_GFX12, alternative="atomic.add")
-def _atomic_add(resource: BUFFER, offset: u32, value: BUFFER_NUMBER) -> BUFFER_NUMBER:
-    """Add at a byte offset of a buffer; return the old value."""
+def _emit_store(context: EmitContext, pointer: Any, value: Any, policy: str) -> None:
+    context.store(context.types[1], pointer, value, policy=policy)
 
 
 @device_function
 def buffer(array):
     """Return a buffer resource over an array that lies in one piece; array: less than 4 GiB, in global memory."""
-    return _buffer(address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes)
+    return buffers.make_buffer(address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes)
+
+
+@device_function
+def records(array, count):
+    """Return a buffer resource over records of `count` elements of an array that lies in one piece.
+
+    count: known when the kernel is compiled, at most 16383 bytes. What is left over at the end is outside. Its places
+    are (record, element): both are checked, so that nothing reaches into the next record.
+    """
+    size = record_bytes(array, count)
+    return buffers.make_records(address_of(array, (0,) * array.ndim), i64(array.size) // count, size)
 
 
 @device_function
 def buffer_load(resource, index, dtype, policy="temporal"):
-    """Return element `index` of a buffer read as elements of a type of 8 to 128 bits; 0 if it is out of bounds."""
-    return _load(resource, u32(index) * u32(dtype.nbytes), dtype(0), policy)
+    """Return element `index` of a buffer read as elements of a type of 8 to 128 bits; 0 if it is out of bounds.
+
+    Of what is partly out of bounds, the words that are inside are loaded. index: an int, (record, element) of records.
+    """
+    record, offset = place_of(resource, index, dtype.nbytes)
+    return buffers.load(resource, record, offset, dtype(0), policy, has_records(resource, index))
 
 
 @device_function
 def buffer_store(resource, index, value, policy="temporal"):
     """Write element `index` of a buffer read as elements of the value's type; nothing happens out of bounds."""
-    _store(resource, u32(index) * u32(type(value).nbytes), value, policy)
+    record, offset = place_of(resource, index, value_bytes(value))
+    buffers.store(resource, record, offset, value, policy, has_records(resource, index))
 
 
 @device_function
 def buffer_atomic_add(resource, index, value):
     """Add an i32, u32 or f32 to element `index` of a buffer; return the old value, 0 if it is out of bounds."""
-    return _atomic_add(resource, u32(index) * u32(4), value)
+    return atomic.add(resource, index, value)
+
+
+@device_function
+def buffer_load_format(resource, index, format, narrow=False, policy="temporal"):
+    """Return element `index` of a buffer of a format, such as "8_8_8_8_UNORM", as f32, or as u32 or i32 for integers.
+
+    A format of several components gives a vector, X first, which has the lowest bits (the last of the name). narrow:
+    f16 instead of f32. UNORM and SNORM are numbers in 0..1 and -1..1. The address: a multiple of the element's size, up
+    to 4. Out of bounds all of it is 0.
+    """
+    record, offset = place_of(resource, index, format_bytes(format))
+    like = format_type(format, narrow)(0)
+    structured = has_records(resource, index)
+    return buffers.load_texel(resource, record, offset, like, format_number(format), policy, structured)
+
+
+@device_function
+def buffer_store_format(resource, index, value, format, policy="temporal"):
+    """Write element `index` of a buffer of a format from f32, f16, u32 or i32, or a vector of them: see the load.
+
+    UNORM and SNORM clamp and round to the nearest. Other values must fit: nothing says how they are rounded.
+    """
+    check_stored(format, value)
+    record, offset = place_of(resource, index, format_bytes(format))
+    structured = has_records(resource, index)
+    buffers.store_texel(resource, record, offset, value, format_number(format), policy, structured)
+
+
+@device_function
+def buffer_prefetch(resource, offset, lines=1):
+    """Bring 1 to 32 lines of 128 bytes, from a constant byte offset of a buffer on, into the cache."""
+    buffers.prefetch(resource, offset, lines)
 
 
 @intrinsic(Emit(_emit_prefetch), isa="s_prefetch_data", targets=row_of("s_prefetch_data").targets)
-def _prefetch(pointer: ANY_GLOBAL, lines: Annotated[int, Immediate(1, 32)]) -> VOID:
+def _prefetch(pointer: ANY_GLOBAL, lines: Lines) -> VOID:
     """Bring lines of 128 bytes from a uniform address on into the cache."""
 
 
@@ -176,26 +167,52 @@ def prefetch(array, index, lines=1):
     _prefetch(address_of(array, index), lines)
 
 
-@intrinsic(Emit(_emit_nontemporal_load), isa="TH_LOAD_NT")
-def _load_nontemporal(pointer: SCALAR_POINTER) -> SCALAR:
-    """Load what will not be used again (LLVM `!nontemporal`)."""
+@instruction("s_prefetch_inst_pc_rel {offset}, null, {last}", side_effects=True, targets=buffers.GFX12)
+def _prefetch_code(offset: Annotated[int, Immediate(0, (1 << 23) - 1)], last: Annotated[int, Immediate(0, 31)]) -> VOID:
+    """Bring lines of the program, from a byte offset behind this instruction on, into the instruction cache."""
+
+
+@device_function
+def prefetch_code(lines, offset=0):
+    """Bring 1 to 32 lines of 128 bytes of the kernel's own code into the instruction cache.
+
+    offset: bytes from here on; both are constants.
+    """
+    _prefetch_code(offset, lines - 1)
+
+
+@intrinsic(Emit(_emit_load), isa="global_load")
+def _load(pointer: SCALAR_POINTER, policy: PlainLoad) -> SCALAR:
+    """Load with a hint (LLVM `!nontemporal`, `!amdgpu.last.use`)."""
+
+
+@device_function
+def load(array, index, policy="temporal"):
+    """Return an element of an array in global memory; policy: "temporal", "non_temporal" or "last_use"."""
+    return _load(address_of(array, index), policy)
 
 
 @device_function
 def load_nontemporal(array, index):
     """Return an element that will not be used again soon: it does not drive others out of the caches."""
-    return _load_nontemporal(address_of(array, index))
+    return _load(address_of(array, index), "non_temporal")
 
 
-@intrinsic(Emit(_emit_nontemporal_store), isa="TH_STORE_NT")
-def _store_nontemporal(pointer: SCALAR_POINTER, value: SCALAR) -> VOID:
-    """Store what will not be used again (LLVM `!nontemporal`)."""
+@intrinsic(Emit(_emit_store), isa="global_store")
+def _store(pointer: SCALAR_POINTER, value: SCALAR, policy: PlainStore) -> VOID:
+    """Store with a hint (LLVM `!nontemporal`)."""
+
+
+@device_function
+def store(array, index, value, policy="temporal"):
+    """Write an element of an array in global memory; policy: "temporal" or "non_temporal"."""
+    _store(address_of(array, index), array.dtype(value), policy)
 
 
 @device_function
 def store_nontemporal(array, index, value):
     """Write an element that will not be used again soon: it does not drive others out of the caches."""
-    _store_nontemporal(address_of(array, index), array.dtype(value))
+    _store(address_of(array, index), array.dtype(value), "non_temporal")
 
 
 @device_function

@@ -27,6 +27,9 @@ _WHOLE = "sync.syncthreads"
 
 Scope = Annotated[str, Choice(*SYNC_SCOPES)]
 Order = Annotated[str, Choice(*ORDERINGS)]
+# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and "store".
+LoadOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))]
+StoreOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))]
 FenceOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name != "relaxed"))]
 Memory = Annotated[str, Choice(*MEMORIES)]
 

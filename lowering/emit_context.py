@@ -104,12 +104,12 @@ class LoweringContext:
         return bitcast(self.builder, value, llvm_type)
 
     def load(
-        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, nontemporal: bool = False
+        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, policy: str = "temporal"
     ) -> Any:
         """Return the scalar or vector at an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
         loaded = self.builder.read(memory_type(type), pointer, alignment, volatile)
-        self._mark(loaded, nontemporal)
+        self._mark(loaded, policy)
         return from_memory(self.builder, loaded, type)
 
     def store(
@@ -119,15 +119,17 @@ class LoweringContext:
         value: Any,
         alignment: int = 0,
         volatile: bool = False,
-        nontemporal: bool = False,
+        policy: str = "temporal",
     ) -> None:
         """Write a scalar or vector to an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
         stored = self.builder.write(pointer, to_memory(self.builder, value, type), alignment, volatile)
-        self._mark(stored, nontemporal)
+        self._mark(stored, policy)
 
-    def _mark(self, access: Any, nontemporal: bool) -> None:
-        if nontemporal:
+    def _mark(self, access: Any, policy: str) -> None:
+        if policy == "last_use":
+            access.set_metadata("amdgpu.last.use", self.builder.module.add_metadata([]))
+        if policy == "non_temporal":
             # LLVM language reference, "load": the node of !nontemporal holds the number 1.
             access.set_metadata("nontemporal", self.builder.module.add_metadata([literal(I32, 1)]))
 

@@ -126,7 +126,7 @@ def _argument(case: Case, parameter: Parameter, name: str) -> str:
     if isinstance(parameter.immediate, Choice):
         return repr(case.values[parameter.name])
     if isinstance(parameter.type, PointerPattern) and AddressSpace.BUFFER in parameter.type.address_spaces:
-        return f"memory._buffer(address_of({name}, i), 64)"
+        return f"buffers.make_buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
     if isinstance(parameter.type, PointerPattern):
         return f"address_of({name}, i)" if case.space is AddressSpace.GLOBAL else f"address_of(lds_{name}, i)"
@@ -167,7 +167,7 @@ def _store(result: Type) -> list[str]:
 
 def write_module(cases: list[Case], folder: Path) -> ModuleType:
     """Write the cases' kernels to a file and import it."""
-    modules = sorted({case.label.split(".")[0] for case in cases})
+    modules = sorted({"buffers", *(case.label.split(".")[0] for case in cases)})
     text = f"import amdjit\nfrom amdjit import address_of, i32\nfrom amdjit.intrinsics import {', '.join(modules)}\n\n"
     text += "".join(kernel_text(number, case)[0] for number, case in enumerate(cases))
     path = folder / "selection_kernels.py"

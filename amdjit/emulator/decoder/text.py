@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.emulator.decoder.buffer_formats import BUFFER_FORMATS
+from amdjit.buffer_formats import BUFFER_FORMATS
 from amdjit.emulator.decoder.immediate_text import (
     hardware_register_text,
     message_text,

@@ -2,37 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from amdjit.emulator.decoder.buffer_formats import BUFFER_FORMATS
+from amdjit.buffer_formats import KINDS, format_of
 from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import VGPR_BYTES, BufferRefusal, FaultKind
 from amdjit.emulator.native.function import NativeFunction, i32, i64
 
-KINDS = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT")
 UINT, SINT, FLOAT = KINDS.index("UINT"), KINDS.index("SINT"), KINDS.index("FLOAT")
 CHANNELS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: the number of its kind, and its components' widths from X on, the lowest bits."""
-
-    kind: int
-    widths: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes of an element."""
-        return sum(self.widths) // 8
-
-
-def format_of(number: int) -> Format | None:
-    """Return a format of `BUFFER_FORMATS`, None for INVALID and for the numbers of images."""
-    words = BUFFER_FORMATS.get(number, "INVALID").removeprefix("BUF_FMT_").split("_")
-    if words[-1] not in KINDS:
-        return None
-    return Format(KINDS.index(words[-1]), tuple(int(word) for word in reversed(words[:-1])))
 
 
 def _row(number: int) -> list[int]:
@@ -40,7 +16,7 @@ def _row(number: int) -> list[int]:
     texel = format_of(number)
     if texel is None:
         return [UINT, 4, 0, 3] + [0] * 16
-    row = [texel.kind, texel.size, len(texel.widths), min(texel.size, 4) - 1]
+    row = [KINDS.index(texel.kind), texel.size, len(texel.widths), min(texel.size, 4) - 1]
     place = 0
     for width in (*texel.widths, *[0] * (CHANNELS - len(texel.widths))):
         row += [place // 32 if width else 0, place % 32 if width else 0, width, 0]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from amdjit.buffer_formats import KINDS
 from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import BufferRefusal
 from amdjit.emulator.native.elements import half_to_single, single_to_half
 from amdjit.emulator.native.function import V32, NativeFunction, i32, i64
-from amdjit.emulator.native.texel_table import CHANNELS, FLOAT, KINDS, SINT, UINT, TexelFunction
+from amdjit.emulator.native.texel_table import CHANNELS, FLOAT, SINT, UINT, TexelFunction
 
 
 def _low_bits(f: NativeFunction, value: Value, width: Value, signed: bool) -> Value:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amdjit.buffer_formats import format_of
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.ir import Value, constant
-from amdjit.emulator.native.texel_table import CHANNELS, KINDS, format_of
+from amdjit.emulator.native.texel_table import CHANNELS
 from amdjit.emulator.translate.buffer_access import Place, buffer_place, resource_words
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
@@ -115,7 +116,7 @@ def _write(frame: Frame, instruction: Instruction, form: _Form) -> None:
 def _store(form: _Form) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         place, number = _place(frame, instruction, form)
-        if form.typed and KINDS[_kind(instruction)] in _SCALED:
+        if form.typed and _kind(instruction) in _SCALED:
             raise Untranslatable(instruction, "the ISA document does not say how a store rounds to a scaled format")
         site, data = frame.sites.add(instruction.pc), frame.staging(0)
         where = [frame.lane_context, site, number]
@@ -132,7 +133,7 @@ def _store(form: _Form) -> Emitter:
     return emit
 
 
-def _kind(instruction: Instruction) -> int:
+def _kind(instruction: Instruction) -> str:
     texel = format_of(instruction.immediates["format"])
     assert texel is not None
     return texel.kind

@@ -1,5 +1,13 @@
-"""Names of the buffer data formats (RDNA 4 ISA document, section 9.6, unified formats)."""
+"""The formats that buffer instructions convert: numbers, names, components (RDNA 4 ISA document, 9.3 and 10.7).
 
+A format's name lists its components from the highest bits down: X of 10_11_11 has the lowest 11 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Unified formats; LLVM calls them so in assembly (SIDefines.h, UfmtGFX11).
 BUFFER_FORMATS = {
     0: "BUF_FMT_INVALID",
     1: "BUF_FMT_8_UNORM",
@@ -66,3 +74,37 @@ BUFFER_FORMATS = {
     62: "BUF_FMT_32_32_32_32_SINT",
     63: "BUF_FMT_32_32_32_32_FLOAT",
 }
+
+KINDS = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT")
+
+
+@dataclass(frozen=True, slots=True)
+class BufferFormat:
+    """A format. widths: bits of the components from X on, the lowest bits."""
+
+    number: int
+    kind: str
+    widths: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return sum(self.widths) // 8
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether registers have integers, not floats."""
+        return self.kind in ("UINT", "SINT")
+
+
+def format_of(number: int) -> BufferFormat | None:
+    """Return a format by its number, None for INVALID and for those that only images have."""
+    words = BUFFER_FORMATS.get(number, "INVALID").removeprefix("BUF_FMT_").split("_")
+    if words[-1] not in KINDS:
+        return None
+    return BufferFormat(number, words[-1], tuple(int(word) for word in reversed(words[:-1])))
+
+
+def format_named(name: str) -> BufferFormat | None:
+    """Return a format by the name in AMD's documents: `8_8_8_8_UNORM`; None if buffers have none of that name."""
+    return next((format_of(number) for number, full in BUFFER_FORMATS.items() if full == f"BUF_FMT_{name}"), None)
