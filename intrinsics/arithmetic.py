@@ -5,18 +5,43 @@ Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Bit M
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.declarations import Compilation, Emit, EmitContext, LlvmCall, compile_time, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR, HALF_OR_SINGLE, INTEGER, WORD
-from amdjit.types import Immediate, Scalar, TypeVariable, Vector, bf16, boolean, f16, f32, i8, i32, i64, u8, u32, vector
+from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR, INTEGER, WORD
+from amdjit.types import (
+    Immediate,
+    Scalar,
+    TypeVariable,
+    Vector,
+    bf8,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    fp8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    vector,
+)
 
 _i8x4, _u8x4 = vector(i8, 4), vector(u8, 4)
 BYTES_A, BYTES_B = TypeVariable("A", (_i8x4, _u8x4)), TypeVariable("B", (_i8x4, _u8x4))
-PAIR = TypeVariable("P", (vector(f16, 2), vector(bf16, 2)))
+f16x2, bf16x2 = vector(f16, 2), vector(bf16, 2)
+PAIR = TypeVariable("P", (f16x2, bf16x2))
+_eighths = (vector(fp8, 4), vector(bf8, 4))
+EIGHTHS_A, EIGHTHS_B = TypeVariable("A", _eighths), TypeVariable("B", _eighths)
+INTEGER_OR_PAIR = TypeVariable("I", (*INTEGER.constraints, vector(i16, 2), vector(u16, 2)))
+MEDIAN = TypeVariable("M", (f16, f32, i16, u16, i32, u32))
 Flag = Annotated[bool, Immediate(0, 1)]
 
 __all__ = [
@@ -26,7 +51,9 @@ __all__ = [
     "clz",
     "ctz",
     "dot2",
+    "dot2_narrow",
     "dot4",
+    "dot4_float",
     "dot8",
     "fma",
     "fma_mix",
@@ -44,10 +71,11 @@ __all__ = [
 
 def _emit_saturating(context: EmitContext, x: Any, y: Any, operation: str) -> Any:
     type = context.types[0]
-    if not isinstance(type, Scalar):
-        raise TypeError(f"saturating arithmetic is on scalars, not on {type}")
-    sign = "s" if type.is_signed else "u"
-    return context.call(f"llvm.{sign}{operation}.sat.i{type.bits}", context.llvm_type(type), [x, y])
+    assert isinstance(type, (Scalar, Vector))
+    element = type.element if isinstance(type, Vector) else type
+    name = f"v{type.length}i{element.bits}" if isinstance(type, Vector) else f"i{element.bits}"
+    sign = "s" if element.is_signed else "u"
+    return context.call(f"llvm.{sign}{operation}.sat.{name}", context.llvm_type(type), [x, y])
 
 
 def _emit_add_saturating(context: EmitContext, x: Any, y: Any) -> Any:
@@ -68,35 +96,95 @@ def _emit_mulhi(context: EmitContext, x: Any, y: Any) -> Any:
     return builder.trunc(builder.lshr(product, context.constant(i64, 32)), context.llvm_type(type))
 
 
+def _emit_median(context: EmitContext, x: Any, y: Any, z: Any) -> Any:
+    type = context.types[0]
+    assert isinstance(type, Scalar)
+    llvm = context.llvm_type(type)
+    if type.is_float:
+        return context.call(f"llvm.amdgcn.fmed3.f{type.bits}", llvm, [x, y, z])
+    # LLVM recognises this as one v_med3_{i16,u16,i32,u32}.
+    sign = "s" if type.is_signed else "u"
+
+    def extreme(name: str, a: Any, b: Any) -> Any:
+        return context.call(f"llvm.{sign}{name}.i{type.bits}", llvm, [a, b])
+
+    return extreme("max", extreme("min", x, y), extreme("min", extreme("max", x, y), z))
+
+
+def _bits_of(x: Any) -> str:
+    """Return the bits of an integer as text, the highest first; a plain one has 32."""
+    width = 8 * np.asarray(x).dtype.itemsize if isinstance(x, np.generic) else 32
+    return format(int(x) % 2**width, f"0{width}b")
+
+
+def _like(x: Any, value: int) -> Any:
+    """Return a number as an integer of x's type."""
+    if not isinstance(x, np.generic):
+        return value
+    return np.array(value % 2 ** (8 * x.dtype.itemsize), np.uint64).astype(x.dtype)[()]
+
+
+def _saturated_sum(x: Any, y: Any, sign: int) -> Any:
+    limits = np.iinfo(np.asarray(x).dtype)
+    sums = np.asarray(x).astype(object) + sign * np.asarray(y).astype(object)
+    return np.clip(sums, int(limits.min), int(limits.max)).astype(np.asarray(x).dtype)[()]
+
+
+def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
+    """x * y + z rounded once to f16 or f32: exact in fractions, then the nearest of a neighbourhood."""
+    x, y, z = (float(value) for value in (x, y, z))
+    if not all(map(np.isfinite, (x, y, z))):
+        with np.errstate(invalid="ignore"):
+            return kind(x * y + z)
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        guess = kind(float(exact)) if exact else kind(x * y + z)
+        around = [np.nextafter(guess, kind(-np.inf)), guess, np.nextafter(guess, kind(np.inf))]
+    if not all(map(np.isfinite, around)):
+        return guess
+    # Of two that are as near, the even one: its last bit is 0.
+    nearest = min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.tobytes()[0]) & 1))
+    return nearest if exact else guess
+
+
 @intrinsic(LlvmCall("llvm.fma.{x}"), isa="v_fma")
 def fma(x: FLOAT_OR_VECTOR, y: FLOAT_OR_VECTOR, z: FLOAT_OR_VECTOR) -> FLOAT_OR_VECTOR:
     """Return x * y + z, rounded once (`llvm.fma`)."""
+    kind: Any = np.asarray(x).dtype.type
+    rows: Any = zip(np.ravel(x), np.ravel(y), np.ravel(z), strict=True)
+    return np.array([_fused(a, b, c, kind) for a, b, c in rows], kind).reshape(np.shape(x))[()]
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.fmed3.{x}"), isa="v_med3_num")
-def med3(x: HALF_OR_SINGLE, y: HALF_OR_SINGLE, z: HALF_OR_SINGLE) -> HALF_OR_SINGLE:
-    """Return the middle one of three values (`__builtin_amdgcn_fmed3f`)."""
+@intrinsic(Emit(_emit_median), isa="v_med3")
+def med3(x: MEDIAN, y: MEDIAN, z: MEDIAN) -> MEDIAN:
+    """Return the middle one of three values (`v_med3_num_f32`, `v_med3_i32`, ...)."""
     return sorted((x, y, z))[1]
 
 
 @intrinsic(LlvmCall("llvm.ctpop.{x}"), isa="v_bcnt_u32_b32")
 def popcount(x: INTEGER) -> INTEGER:
     """Return the number of bits that are 1 (`llvm.ctpop`)."""
+    return _like(x, _bits_of(x).count("1"))
 
 
 @intrinsic(LlvmCall("llvm.ctlz.{x}", ("x", False)), isa="v_clz_i32_u32")
 def clz(x: INTEGER) -> INTEGER:
     """Return the number of zero bits above the highest 1, the type's width for 0 (`llvm.ctlz`)."""
+    bits = _bits_of(x)
+    return _like(x, len(bits) - len(bits.lstrip("0")))
 
 
 @intrinsic(LlvmCall("llvm.cttz.{x}", ("x", False)), isa="v_ctz_i32_b32")
 def ctz(x: INTEGER) -> INTEGER:
     """Return the number of zero bits below the lowest 1, the type's width for 0 (`llvm.cttz`)."""
+    bits = _bits_of(x)
+    return _like(x, len(bits) - len(bits.rstrip("0")))
 
 
 @intrinsic(LlvmCall("llvm.bitreverse.{x}"), isa="v_bfrev_b32")
 def bit_reverse(x: INTEGER) -> INTEGER:
     """Return the bits in opposite order (`llvm.bitreverse`)."""
+    return _like(x, int(_bits_of(x)[::-1], 2))
 
 
 @intrinsic(LlvmCall("llvm.fshl.{high}"))
@@ -120,13 +208,15 @@ def mulhi(x: WORD, y: WORD) -> WORD:
 
 
 @intrinsic(Emit(_emit_add_saturating))
-def add_saturating(x: INTEGER, y: INTEGER) -> INTEGER:
-    """Return x + y, clamped to the type's range (`llvm.sadd.sat`, `llvm.uadd.sat`)."""
+def add_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
+    """Return x + y, clamped to the type's range (`llvm.sadd.sat`, `llvm.uadd.sat`); pairs: `v_pk_add_i16 clamp`."""
+    return _saturated_sum(x, y, 1)
 
 
 @intrinsic(Emit(_emit_subtract_saturating))
-def subtract_saturating(x: INTEGER, y: INTEGER) -> INTEGER:
-    """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`)."""
+def subtract_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
+    """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`); pairs: `v_pk_sub_i16 clamp`."""
+    return _saturated_sum(x, y, -1)
 
 
 def _named_by_sign(context: EmitContext, name: str, *arguments: Any) -> Any:
@@ -161,6 +251,12 @@ def _emit_dot2(context: EmitContext, a: Any, b: Any, c: Any, clamp: bool) -> Any
     is_half = context.types[0] == vector(f16, 2)
     name = "llvm.amdgcn.fdot2" if is_half else "llvm.amdgcn.fdot2.f32.bf16"
     return context.call(name, context.llvm_type(f32), [a, b, c, context.constant(boolean, clamp)])
+
+
+def _emit_dot4_float(context: EmitContext, a: Any, b: Any, c: Any) -> Any:
+    kinds = [type.element.name for type in context.types[:2] if isinstance(type, Vector)]
+    words = [context.bitcast(value, context.llvm_type(i32)) for value in (a, b)]
+    return context.call(f"llvm.amdgcn.dot4.f32.{kinds[0]}.{kinds[1]}", context.llvm_type(f32), [*words, c])
 
 
 def _clamped(total: Any, clamp: bool) -> Any:
@@ -209,7 +305,61 @@ def sad(x: u32, y: u32, total: u32) -> u32:
     Emit(_emit_dot2), isa="v_dot2_f32", targets=row_of("fdot2_f32_bf16").targets, alternative="arithmetic.fma, twice"
 )
 def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
-    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`, `_bf16`)."""
+    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`, `_bf16`).
+
+    The model, and the emulator, add in this order and round after each product; how a GPU rounds is not published.
+    """
+    total = np.float32(c)
+    for left, right in zip(np.asarray(a), np.asarray(b), strict=True):
+        total = _fused(left, right, total, np.float32)
+    return np.clip(total, np.float32(0), np.float32(1)) if clamp else total
+
+
+@intrinsic(
+    LlvmCall("llvm.amdgcn.fdot2.f16.f16"),
+    isa="v_dot2_f16_f16",
+    targets=row_of("fdot2_f16_f16").targets,
+    alternative="arithmetic.dot2",
+)
+def _dot2_f16(a: f16x2, b: f16x2, c: f16) -> f16:
+    """Return dot2 as an f16."""
+
+
+@intrinsic(
+    LlvmCall("llvm.amdgcn.fdot2.bf16.bf16"),
+    isa="v_dot2_bf16_bf16",
+    targets=row_of("fdot2_bf16_bf16").targets,
+    alternative="arithmetic.dot2",
+)
+def _dot2_bf16(a: bf16x2, b: bf16x2, c: bf16) -> bf16:
+    """Return dot2 as a bf16."""
+
+
+@compile_time
+def _is_bf16(compilation: Compilation, type: Any) -> bool:
+    return bool(type == bf16)
+
+
+@device_function
+def dot2_narrow(a, b, c):
+    """Return dot2 of pairs and a number of f16, or of bf16, as that type: one `v_dot2_f16_f16`, `v_dot2_bf16_bf16`."""
+    if _is_bf16(c):
+        return _dot2_bf16(a, b, c)
+    return _dot2_f16(a, b, c)
+
+
+@intrinsic(
+    Emit(_emit_dot4_float), isa="v_dot4_f32", targets=row_of("dot4_f32_fp8_fp8").targets, alternative="arithmetic.fma"
+)
+def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
+    """Return c + the dot product of four 8-bit floats, fp8 and bf8 in any mix (`v_dot4_f32_fp8_bf8`, ...).
+
+    The model, and the emulator, add from the first on and round after each product; how a GPU rounds is not published.
+    """
+    total = np.float32(c)
+    for left, right in zip(np.asarray(a), np.asarray(b), strict=True):
+        total = _fused(left, right, total, np.float32)
+    return total
 
 
 @intrinsic(

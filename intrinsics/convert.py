@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
+from amdjit.declarations import Emit, EmitContext, Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import builtin
 from amdjit.types import Immediate, TypeVariable, bf8, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32, vector
 
@@ -73,16 +73,57 @@ def _pair_to_bf8(x: f32, y: f32, old: i32, upper: Flag) -> i32:
     """Return `old` with x and y as bf8 in its lower or upper half."""
 
 
+def _emit_within(context: EmitContext, x: Any, low: Any, high: Any) -> Any:
+    llvm = context.llvm_type(f32)
+    return context.call("llvm.maximum.f32", llvm, [context.call("llvm.minimum.f32", llvm, [x, high]), low])
+
+
+@intrinsic(Emit(_emit_within), isa="v_minimummaximum_f32", targets=("gfx1200", "gfx1201"), alternative=_SOFTWARE)
+def _within(x: f32, low: f32, high: f32) -> f32:
+    """Return x, at least `low` and at most `high`; NaN stays (`v_minimummaximum_f32`)."""
+    return x if np.isnan(x) else min(max(x, low), high)
+
+
 @device_function
-def pack_fp8(a, b, c, d):
-    """Return four f32 as fp8 (e4m3), rounded to nearest even: two `v_cvt_pk_fp8_f32`."""
+def pack_fp8(a, b, c, d, saturate=False):
+    """Return four f32 as fp8 (e4m3), rounded to nearest even: two `v_cvt_pk_fp8_f32`.
+
+    What is too large becomes NaN, or with saturate 448, as do infinities; one more instruction each. NaN stays.
+    """
+    if saturate:
+        low, high = f32(-448.0), f32(448.0)
+        a, b, c, d = _within(a, low, high), _within(b, low, high), _within(c, low, high), _within(d, low, high)
     return _bitcast(_pair_to_fp8(c, d, _pair_to_fp8(a, b, 0, False), True), fp8x4)
 
 
 @device_function
-def pack_bf8(a, b, c, d):
-    """Return four f32 as bf8 (e5m2), rounded to nearest even: two `v_cvt_pk_bf8_f32`."""
+def pack_bf8(a, b, c, d, saturate=False):
+    """Return four f32 as bf8 (e5m2), rounded to nearest even: two `v_cvt_pk_bf8_f32`.
+
+    What is too large becomes infinity, or with saturate 57344, as do infinities; one more instruction each. NaN stays.
+    """
+    if saturate:
+        low, high = f32(-57344.0), f32(57344.0)
+        a, b, c, d = _within(a, low, high), _within(b, low, high), _within(c, low, high), _within(d, low, high)
     return _bitcast(_pair_to_bf8(c, d, _pair_to_bf8(a, b, 0, False), True), bf8x4)
+
+
+def _stochastic(x: float, random: int, fraction_bits: int, bias: int, largest: int) -> int:
+    """The byte of an 8-bit float: below its last bit the upper bits of `random` are added, then it is cut off."""
+    sign = 128 if np.signbit(np.float32(x)) else 0
+    if not np.isfinite(x):
+        return sign | (0x7C if bias == 15 and np.isinf(x) else 0x7E if bias == 15 else 0x7F)
+    magnitude = abs(float(np.float32(x)))
+    exponent = max(int(np.frexp(magnitude)[1]) - 1 if magnitude else -99, 1 - bias)
+    steps = magnitude * 2.0 ** (fraction_bits - exponent)
+    whole = int(np.floor(steps)) + (steps % 1 + (int(random) >> 12) * 2.0**-20 >= 1)
+    code = (exponent + bias - 1 << fraction_bits) + whole
+    return sign | (code if code <= largest else 0x7C if bias == 15 else 0x7F)
+
+
+def _in_byte(value: int, old: int, byte: int) -> Any:
+    kept = int(old) % 2**32 & ~(255 << 8 * byte)
+    return np.array(kept | value << 8 * byte, np.uint32).astype(np.int32)[()]
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.fp8.f32"), isa="v_cvt_sr_fp8_f32", targets=_OCP, alternative=_SOFTWARE)
@@ -91,11 +132,13 @@ def stochastic_fp8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
 
     Source: `v_cvt_sr_fp8_f32`, which adds the upper bits of `random` below the last bit that stays.
     """
+    return _in_byte(_stochastic(float(x), int(random), 3, 7, 0x7E), int(old), byte)
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.bf8.f32"), isa="v_cvt_sr_bf8_f32", targets=_OCP, alternative=_SOFTWARE)
 def stochastic_bf8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
     """Return `old` with x as bf8 in one byte, rounded up with the probability of its rest if `random` is uniform."""
+    return _in_byte(_stochastic(float(x), int(random), 2, 15, 0x7B), int(old), byte)
 
 
 def _saturated(x: Any, dtype: type) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXTS = ("tutorial", "language", "matrix", "emulator", "from_numba", "sanitizer")
+TEXTS = ("tutorial", "language", "memory", "matrix", "emulator", "from_numba", "sanitizer")
 # A program, and behind it what it prints, if the text shows that.
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
 
