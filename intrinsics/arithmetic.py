@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Compilation, Emit, EmitContext, LlvmCall, compile_time, device_function, intrinsic
+from amdjit.compile_time import Compilation, compile_time
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR, INTEGER, WORD
 from amdjit.types import (

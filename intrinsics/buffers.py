@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from amdjit.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
-from amdjit.declarations import Compilation, Emit, EmitContext, Refused, compile_time, device_function, intrinsic
+from amdjit.compile_time import Compilation, Refused, compile_time
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.types import (
     VOID,
