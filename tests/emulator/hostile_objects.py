@@ -1,4 +1,7 @@
-"""Code objects broken in a way that their number chooses: `python hostile_objects.py SAMPLES FIRST COUNT` runs some."""
+"""Code objects broken in a way that their number chooses: `python hostile_objects.py SAMPLES FIRST COUNT` runs some.
+
+Names of checks may follow, `memory race init sync`: the launches are checked then.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from amdjit.check_settings import Request
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import AmdjitError
 from amdjit.emulator import EmulatorDevice
@@ -137,7 +141,7 @@ def hostile_object(samples: list[Path], number: int) -> bytes:
     return bytes(data)
 
 
-def attempt(device: EmulatorDevice, code: bytes) -> str:
+def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozenset()) -> str:
     """Load and launch every kernel; return what came of it. All but amdjit's own errors pass through."""
     outcome = "ran"
     array = device.allocate(ARRAY_BYTES)
@@ -154,7 +158,16 @@ def attempt(device: EmulatorDevice, code: bytes) -> str:
                 value = array if argument.size == 8 else 64
                 place = slice(argument.offset, argument.offset + argument.size)
                 kernarg[place] = (value & (1 << 8 * argument.size) - 1).to_bytes(argument.size, "little")
-            device.launch(module.function(kernel.name), (3, 1, 1), (64, 1, 1), 0, kernarg)
+            launch = (module.function(kernel.name), (3, 1, 1), (64, 1, 1), 0, kernarg)
+            if not checks:
+                device.launch(*launch)
+                continue
+            reports, fault = device.launch_sanitized(*launch, Request(checks, 20))
+            outcome = "reported" if reports else outcome
+            for report in reports:
+                report.render()
+            if fault is not None:
+                raise fault
     except AmdjitError as error:
         kind = getattr(error, "kind", "")
         return f"{type(error).__name__} {kind}".strip()
@@ -163,7 +176,7 @@ def attempt(device: EmulatorDevice, code: bytes) -> str:
     return outcome
 
 
-def main(folder: Path, first: int, count: int) -> None:
+def main(folder: Path, first: int, count: int, checks: frozenset[str]) -> None:
     """Run objects; print number and outcome of each, the number first. A canary must stay what it is."""
     faulthandler.enable()
     target = find_target("gfx1201")
@@ -173,11 +186,11 @@ def main(folder: Path, first: int, count: int) -> None:
     canary = np.arange(1 << 20, dtype=np.uint32)
     for number in range(first, first + count):
         print(number, end=" ", flush=True)
-        print(attempt(device, hostile_object(samples, number)), flush=True)
+        print(attempt(device, hostile_object(samples, number), checks), flush=True)
         assert canary[number % canary.size] == number % canary.size
     assert (canary == np.arange(1 << 20, dtype=np.uint32)).all()
     print("sound", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), frozenset(sys.argv[4:]))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.ir import LANES, Value, constant, sequence
 from amdjit.emulator.layout import EXEC_LO
-from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.integer_expressions import bit_count_add
 from amdjit.emulator.translate.operation import Emitter, vector_register
@@ -240,17 +239,13 @@ def swizzle_lanes(offset: int) -> list[int]:
 
 
 def _butterfly(lane: int, mask: int) -> int:
-    """FFT order: reverse the lane's 5 bits, with `mask` 0x10, 0x18, ... for smaller transforms, 0x1f for none."""
-    sizes: Mapping[int, Callable[[int], int]] = {0x1F: lambda x: x, 0x00: lambda x: int(f"{x:05b}"[::-1], 2)}
-    reorder = sizes.get(mask)
-    return -1 if reorder is None else reorder(lane)
+    """FFT order: reverse the bits that are not in the mask, one of 0x10, 0x18, ... for smaller transforms."""
+    return int(f"{lane:05b}"[::-1], 2) >> mask.bit_count() | lane & mask
 
 
 def _swizzle(frame: Frame, instruction: Instruction) -> None:
     b = frame.builder
     sources = swizzle_lanes(instruction.immediates["offset"])
-    if min(sources) < 0:
-        raise Untranslatable(instruction, "this FFT swizzle is not emulated")
     values = frame.registers.vector(vector_register(instruction, "addr").index)
     moved = b.shuffle(values, values, sources)
     execution = frame.registers.exec_mask()

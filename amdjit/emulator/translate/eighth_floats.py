@@ -41,7 +41,7 @@ def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None, 
     place = b.intrinsic("umax", exponent, lowest)
     scale_bits = b.shift("shl", b.sub(b.const(place, 254 + form.mantissa), place), 23)
     scaled = b.binary("fmul", magnitude, b.bitcast(scale_bits, "float"))
-    steps = b.intrinsic("roundeven", scaled) if random is None else _stochastic(b, scaled, random)
+    steps = b.intrinsic("roundeven", scaled) if random is None else _stochastic(b, scaled, random, form)
     whole = b.convert("fptoui", b.intrinsic("minnum", steps, b.const(steps, 64.0)), "i32")
     field = b.shift("shl", b.sub(place, lowest), form.mantissa)
     code = b.add(field, whole)
@@ -57,9 +57,13 @@ def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None, 
     return b.or_(code, sign)
 
 
-def _stochastic(b: Builder, scaled: Value, random: Value) -> Value:
+def _stochastic(b: Builder, scaled: Value, random: Value, form: _Eighth) -> Value:
+    """As many of the upper random bits count as single precision has bits more (RDNA 4 ISA, V_CVT_SR_FP8_F32)."""
+    cut = 23 - form.mantissa
     below = b.intrinsic("floor", scaled)
     part = b.binary("fsub", scaled, below)
-    chance = b.convert("uitofp", b.shift("lshr", random, 12), "float")
-    up = b.compare("oge", b.binary("fadd", part, b.binary("fmul", chance, b.const(part, 2.0**-20))), b.const(part, 1.0))
+    chance = b.convert("uitofp", b.shift("lshr", random, 32 - cut), "float")
+    up = b.compare(
+        "oge", b.binary("fadd", part, b.binary("fmul", chance, b.const(part, 2.0**-cut))), b.const(part, 1.0)
+    )
     return b.select(up, b.binary("fadd", below, b.const(below, 1.0)), below)

@@ -10,6 +10,7 @@ import numpy as np
 
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.emulator.decoder.rows import Row, row_of
+from model import control_flow, division, lanes, lds_programs
 from model.buffer_cases import make_case
 from model.buffer_programs import FORMATTED, UNTYPED, BufferCase, run_buffer_cases
 from model.buffers import FORMATS
@@ -34,7 +35,7 @@ VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
 BATCHES = (
     *("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory"),
-    "buffers",
+    *("buffers", "division", "lanes", "shared", "control"),
 )
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _AT_ONCE = 60
@@ -49,7 +50,9 @@ def mnemonics() -> frozenset[str]:
     duals = {f"v_dual_{name}" for name in DUAL_Y}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}
-    return frozenset({*MEMORY, *SCALAR_LOADS, *FORMATTED, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing})
+    others = {*division.ALL, *lanes.ALL, *lds_programs.ALL, *control_flow.ALL, *control_flow.ALL64}
+    memory = {*MEMORY, *SCALAR_LOADS, *FORMATTED}
+    return frozenset({*memory, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing, *others})
 
 
 @cache
@@ -80,6 +83,8 @@ def _in_batch(batch: str, name: str, entry: Op) -> bool:
 
 def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list[str], int]:
     """Run a batch; returns what is wrong and how many cases there were."""
+    if batch.split()[-1] in _PROGRAMS:
+        return _PROGRAMS[batch.split()[-1]](count, random, batch.startswith("misled"))
     if batch == "scalar":
         return _run_scalars(count, random)
     if batch.endswith("memory"):
@@ -189,3 +194,44 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
         for start in range(0, len(cases), _AT_ONCE):
             wrong += run_scalar_cases(cases[start : start + _AT_ONCE], inputs)
     return wrong, total
+
+
+def _run_division(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
+    times = 1 if count <= _QUICK_LANES else 3
+    cases = [case for _ in range(times) for case in division.division_cases(inputs, random)]
+    return _run(cases, {size: rows ^ np.uint32(misled) for size, rows in inputs.items()}), len(cases)
+
+
+def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(lanes.Lanes(inputs, random).cases(2 if count <= _QUICK_LANES else 8))
+    return _run([(32, case) for case in cases], {32: inputs ^ np.uint32(misled)}), len(cases)
+
+
+def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(lds_programs.SharedMemory(inputs, random).cases(1 if count <= _QUICK_LANES else 6))
+    wrong = []
+    for start in range(0, len(cases), _AT_ONCE // 2):
+        some = cases[start : start + _AT_ONCE // 2]
+        failures = run_cases(some, inputs ^ np.uint32(misled), lds_programs.REGION, _PRIVATE)
+        wrong += [str(failure) for failure in failures]
+    return wrong, len(cases)
+
+
+def _run_control(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)[:8]
+    maker = control_flow.ControlFlow(inputs, random)
+    cases, wide = list(maker.cases(1 if count <= _QUICK_LANES else 5)), list(maker.cases64())
+    given = inputs ^ np.uint32(misled)
+    wrong = run_scalar_cases(wide, given, 64)
+    for start in range(0, len(cases), _AT_ONCE):
+        wrong += run_scalar_cases(cases[start : start + _AT_ONCE], given)
+    return wrong, len(cases) + len(wide)
+
+
+# Bytes of private memory of a lane.
+_PRIVATE = 256
+# Those that are made of programs of their own. If they are misled, the instructions get other inputs than the model.
+_PROGRAMS = {"division": _run_division, "lanes": _run_lanes, "shared": _run_shared, "control": _run_control}

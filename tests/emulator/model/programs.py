@@ -65,8 +65,8 @@ class _Layout:
     lines: list[str] = field(default_factory=list)
 
 
-def run_cases(cases: list[Case], inputs: Registers) -> list[Failure]:
-    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32)."""
+def run_cases(cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0) -> list[Failure]:
+    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32); it has LDS and private memory."""
     rows, lanes = inputs.shape
     groups = lanes // 32
     layout = _Layout()
@@ -84,7 +84,7 @@ def run_cases(cases: list[Case], inputs: Registers) -> list[Failure]:
     text = "\n".join([head, *loads, "  s_wait_loadcnt 0x0", *scalars, *layout.lines, ""])
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
     found = np.zeros((groups, layout.rows, 32), np.uint32)
-    emulate(assemble(text, attributes="+real-true16"), "kernel", groups, 32, [packed, found])
+    emulate(assemble(text, lds, private, attributes="+real-true16"), "kernel", groups, 32, [packed, found])
     return list(_judged(cases, inputs, found.transpose(1, 0, 2).reshape(layout.rows, lanes)))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from building import assemble, emulate
@@ -172,7 +173,21 @@ def exec_cases(inputs: Inputs) -> list[ExecCase]:
     return [*saving, *(ExecCase(name, "wrexec", inputs) for name in ("and_not0", "and_not1"))]
 
 
-def run_scalar_cases(cases: list[ScalarCase | ExecCase], inputs: Inputs) -> list[str]:
+class AnyCase(Protocol):
+    """What a program is made of; the case leaves s60, s61 and s62."""
+
+    @property
+    def text(self) -> str:
+        """The instruction."""
+
+    def lines(self) -> list[str]:
+        """Its program."""
+
+    def judge(self, found: Inputs) -> NDArray[np.bool_]:
+        """Say in which waves the three registers are wrong."""
+
+
+def run_scalar_cases(cases: Sequence[AnyCase], inputs: Inputs, wave_size: int = 32) -> list[str]:
     """Run all cases on `inputs` (eight dwords by waves); return what is wrong."""
     waves = inputs.shape[1]
     lines = [_HEAD.format(bytes=16 * len(cases))]
@@ -181,7 +196,7 @@ def run_scalar_cases(cases: list[ScalarCase | ExecCase], inputs: Inputs) -> list
         lines += [f"  v_mov_b32 v{1 + part}, s{60 + part}" for part in range(3)]
         lines.append(f"  global_store_b96 v0, v[1:3], s[2:3] offset:{16 * number}")
     found = np.zeros((waves, len(cases), 4), np.uint32)
-    code = assemble("\n".join([*lines, ""]))
+    code = assemble("\n".join([*lines, ""]), wave_size=wave_size)
     emulate(code, "kernel", waves, 1, [np.ascontiguousarray(inputs.T), found])
     failures = []
     for number, case in enumerate(cases):

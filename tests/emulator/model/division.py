@@ -1,0 +1,304 @@
+"""Instructions whose sources depend on each other, or whose result is wider than two registers (RDNA 4 ISA, 16.12).
+
+The steps of a division, conversions that round by chance, dot products of halves, constants of range reduction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from exact_rounding import fused, rounded
+
+from model.eighth import decoded
+from model.integers import differences as byte_differences
+from model.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
+from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns
+
+_BIAS = {"f32": 127, "f64": 1023}
+_SCALE = {"f32": 64, "f64": 128}
+_FAR = {"f32": 96, "f64": 768}
+_TINY = {"f32": 23, "f64": 53}
+ALL = tuple(
+    f"v_{name}"
+    for name in (
+        "div_scale_f32",
+        "div_scale_f64",
+        "div_fmas_f32",
+        "div_fmas_f64",
+        "cvt_sr_fp8_f32",
+        "cvt_sr_bf8_f32",
+        "dot2_f16_f16",
+        "dot2_bf16_bf16",
+        "mqsad_u32_u8",
+        "trig_preop_f64",
+    )
+)
+
+
+# Division
+
+
+def _exponent(x: float, code: str) -> int:
+    """The exponent's field: 0 for denormals and zero, all ones for infinity and NaN."""
+    if not math.isfinite(x):
+        return 2 * _BIAS[code] + 1
+    field = math.frexp(x)[1] - 1 + _BIAS[code] if x else 0
+    return max(field, 0)
+
+
+def _is_denormal(x: float, code: str) -> bool:
+    return x != 0 and abs(x) < float(np.finfo(FLOATS[code]).smallest_normal)
+
+
+def _quotient(x: float, y: float, code: str) -> float:
+    """x / y, rounded; 0 or infinity where one of them is infinite, and NaN."""
+    if math.isnan(x) or math.isnan(y) or math.isinf(x):
+        return math.nan
+    return 0.0 if math.isinf(y) else rounded(Fraction(x) / Fraction(y), FLOATS[code])
+
+
+def _scaled(x: float, power: int, code: str) -> float:
+    return math.copysign(rounded(Fraction(x) * Fraction(2) ** power, FLOATS[code]), x) if math.isfinite(x) else x
+
+
+def div_scale(x: float, below: float, above: float, code: str) -> tuple[float, bool]:
+    """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or S2, above."""
+    up = _SCALE[code]
+    if below == 0 or above == 0:
+        return math.nan, False
+    if _exponent(above, code) - _exponent(below, code) >= _FAR[code]:
+        return (_scaled(x, up, code) if x == below else x), True
+    if _is_denormal(below, code):
+        return _scaled(x, up, code), False
+    tiny_inverse = _is_denormal(_quotient(1.0, below, code), code)
+    tiny_quotient = _is_denormal(_quotient(above, below, code), code)
+    if tiny_inverse and tiny_quotient:
+        # The document prints times 2**64 here, which overflows: the denominator is near the largest number.
+        return (_scaled(x, -up, code) if x == below else x), True
+    if tiny_inverse:
+        return _scaled(x, -up, code), False
+    if tiny_quotient:
+        return (_scaled(x, up, code) if x == above else x), True
+    return (_scaled(x, up, code) if _exponent(above, code) <= _TINY[code] else x), False
+
+
+def div_fmas(x: float, y: float, z: float, scales: bool, code: str) -> float:
+    """V_DIV_FMAS: a multiply-add, times a power of two in lanes that VCC names, rounded once if it is in range."""
+    kind = FLOATS[code]
+    plain = fused(x, y, z, kind)
+    if not scales or not math.isfinite(plain):
+        return plain
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    power = _SCALE[code] if _exponent(z, code) > _BIAS[code] else -_SCALE[code]
+    return rounded(exact * Fraction(2) ** power, kind) if exact else plain
+
+
+# Other functions of one lane
+
+
+def encoded_by_chance(value: float, random: int, kind: str) -> tuple[int, bool]:
+    """A byte: what is cut off and the upper bits of `random` make the next number if they carry.
+
+    Also whether that is certain: for denormal results the document does not say how far the bits reach.
+    """
+    mantissa, bias, infinity = (3, 7, 0x7F) if kind == "fp8" else (2, 15, 0x7C)
+    sign = 128 if math.copysign(1.0, value) < 0 else 0
+    if math.isnan(value):
+        return 0x7F, True
+    if math.isinf(value) or not value:
+        return sign | (infinity if value else 0), True
+    size = Fraction(abs(value))
+    exponent = max(math.frexp(abs(value))[1] - 1, 1 - bias)
+    steps = size / Fraction(2) ** (exponent - mantissa)
+    cut = 23 - mantissa
+    chance = Fraction(random >> 32 - cut, 1 << cut)
+    whole = math.floor(steps)
+    carried = steps - whole + chance
+    code = (exponent + bias - 1 << mantissa) + whole + (carried >= 1)
+    certain = exponent + bias > 1 or abs(carried - 1) > Fraction(1, 1 << 18)
+    if not math.isfinite(decoded(min(code, 127), kind)) or code > 127:
+        code = infinity
+    return sign | code, certain
+
+
+def sum_of_differences(wide: int, pattern: int, addend: int) -> int:
+    """V_MQSAD_U32_U8: four masked sums of differences of bytes."""
+    result = 0
+    for number in range(4):
+        total = byte_differences(wide >> 8 * number & 0xFFFFFFFF, pattern, 8, True)
+        result |= (total + (addend >> 32 * number) & 0xFFFFFFFF) << 32 * number
+    return result
+
+
+@cache
+def _two_over_pi() -> int:
+    """2 / pi as 1201 bits behind the point, by Machin's formula."""
+    one = 1 << 1300
+
+    def arctangent(inverse: int) -> int:
+        power = total = one // inverse
+        for number in range(3, 2000, 2):
+            power //= -inverse * inverse
+            total += power // number
+        return total
+
+    pi = 4 * (4 * arctangent(5) - arctangent(239))
+    return (2 * one * one // pi) >> 99
+
+
+def trig_preop(x: float, segment: int) -> float:
+    """V_TRIG_PREOP_F64: 53 bits of 2 / pi, from where the exponent of x and the segment say."""
+    exponent = _exponent(x, "f64")
+    shift = 53 * (segment & 31) + max(0, exponent - 1077)
+    bits = (_two_over_pi() << shift & (1 << 1201) - 1) >> 1201 - 53
+    return math.ldexp(bits, -53 - shift + (128 if exponent >= 1968 else 0))
+
+
+# Cases
+
+
+class _Maker:
+    """Makes the cases of one size of elements."""
+
+    def __init__(self, inputs: Registers, random: np.random.Generator) -> None:
+        self._inputs = inputs
+        self._random = random
+        self._partial = bool(random.integers(2))
+
+    def wide(self, register: int, dwords: int) -> list[int]:
+        rows = self._inputs[register - SOURCES[0] :][:dwords].astype(object)
+        return [int(value) for value in sum(row << 32 * part for part, row in enumerate(rows))]
+
+    def floats(self, register: int, code: str) -> list[float]:
+        dwords = 2 if code == "f64" else 1
+        bits = np.array(self.wide(register, dwords), np.uint64)
+        return [float(value) for value in numbers(bits, code)]
+
+    def lane_bits(self, mask: int) -> Numbers:
+        return np.tile([bool(mask >> lane & 1) for lane in range(32)], self._inputs.shape[1] // 32)
+
+    def case(
+        self, text: str, dwords: int, wrong: Callable[[Bits], Numbers], mask: tuple[str, Numbers] | None = None
+    ) -> Case:
+        """A case whose result is v100 and on; mask: a register of lane bits that is written, too."""
+        outputs = [f"v{RESULT + part}" for part in range(dwords)]
+        lines = [f"  v_mov_b32 {register}, v{INPUTS}" for register in outputs]
+        lines += [f"  s_mov_b32 vcc_lo, {VCC:#x}"]
+        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self._partial else []
+        lines += [f"  {text}", "  s_mov_b32 exec_lo, -1"]
+        written = self.lane_bits(PARTIAL if self._partial else 0xFFFFFFFF)
+
+        def judge(found: Registers) -> Numbers:
+            result = sum(row.astype(object) << 32 * part for part, row in enumerate(found[:dwords]))
+            bad = np.where(written, wrong(result), (found[:dwords] != self._inputs[INPUTS - SOURCES[0]]).any(0))
+            if mask is not None:
+                lanes = np.arange(found.shape[1]) % 32
+                bad |= (found[-1] >> lanes.astype(np.uint32) & 1).astype(bool) != (mask[1] & written)
+            return np.asarray(bad, bool)
+
+        return Case(text, tuple(lines), (*outputs, *([mask[0]] if mask else [])), judge)
+
+    def numbers_case(self, text: str, values: list[float], code: str, mask: Numbers | None = None) -> Case:
+        with np.errstate(all="ignore"):
+            expected = patterns(np.array(values), code)
+
+        def wrong(found: Bits) -> Numbers:
+            return differences(found.astype(np.uint64), expected, code, 0, 0.0)
+
+        return self.case(text, 2 if code == "f64" else 1, wrong, ("s50", mask) if mask is not None else None)
+
+    def scale(self, code: str, places: tuple[int, int, int]) -> Case:
+        sources = [self.floats(place, code) for place in places]
+        negative = [bool(self._random.integers(2)) for _ in range(2)]
+        # The same operand has the same sign, wherever it stands.
+        signs = [negative[place == places[2]] for place in places]
+        values = [[-x if sign else x for x in column] for sign, column in zip(signs, sources, strict=True)]
+        results = [div_scale(*items, code) for items in zip(*values, strict=True)]
+        texts = [("-" if sign else "") + _register(place, code) for sign, place in zip(signs, places, strict=True)]
+        text = f"v_div_scale_{code} {_register(RESULT, code)}, s50, {', '.join(texts)}"
+        return self.numbers_case(text, [r[0] for r in results], code, np.array([r[1] for r in results]))
+
+    def multiply_add(self, code: str) -> Case:
+        sources = [self.floats(place, code) for place in SOURCES]
+        scales = self.lane_bits(VCC)
+        values = [div_fmas(*items, code) for items in zip(*sources, scales, strict=True)]
+        texts = [_register(place, code) for place in (RESULT, *SOURCES)]
+        return self.numbers_case(f"v_div_fmas_{code} {', '.join(texts)}", values, code)
+
+    def by_chance(self, kind: str, edge: int | None) -> Case:
+        """edge: the random bits just carry (0), or just do not (1), for results that are not denormal."""
+        byte = int(self._random.integers(4))
+        cut = 20 if kind == "fp8" else 21
+        randoms = self.wide(4, 1)
+        chance = "v_mov_b32 v20, v4"
+        if edge is not None:
+            randoms = [(-(bits << 32 - cut) - edge) & 0xFFFFFFFF for bits in self.wide(2, 1)]
+            chance = f"v_lshlrev_b32 v20, {32 - cut}, v2\n  v_sub_nc_u32 v20, {-edge}, v20"
+        pairs = zip(self.floats(2, "f32"), randoms, strict=True)
+        results = [encoded_by_chance(value, random, kind) for value, random in pairs]
+        expected, certain = (np.array(column) for column in zip(*results, strict=True))
+        old = np.array(self.wide(INPUTS, 1), object)
+
+        def wrong(found: Bits) -> Numbers:
+            mine = (found.astype(np.uint64) >> np.uint64(8 * byte)) & np.uint64(255)
+            apart = differences(mine, expected.astype(np.uint64), kind, 0, 0.0)
+            near = np.abs(mine.astype(int) - expected.astype(int)) <= 1
+            kept = (found ^ old) & ~(255 << 8 * byte) & 0xFFFFFFFF
+            return (apart & (certain | ~near)) | (kept != 0).astype(bool)
+
+        return self.case(f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 byte_sel:{byte}", 1, wrong)
+
+    def dot(self, code: str) -> Case:
+        """The document leaves open how the sum is rounded: within two steps of the largest term is right."""
+        parts = []
+        for register in (2, 4, 6):
+            bits = np.array(self.wide(register, 1), np.uint64)
+            with np.errstate(all="ignore"):
+                parts.append([numbers(bits >> np.uint64(shift), code).astype(np.float64) for shift in (0, 16)])
+        with np.errstate(all="ignore"):
+            terms = [parts[0][0] * parts[1][0], parts[0][1] * parts[1][1], parts[2][0]]
+            exact = terms[0] + terms[1] + terms[2]
+            largest = np.maximum.reduce([np.abs(term) for term in terms])
+        step, lowest, top = (2.0**-10, 2.0**-24, 65504.0) if code == "f16" else (2.0**-7, 2.0**-133, 3.38e38)
+
+        def wrong(found: Bits) -> Numbers:
+            mine = numbers(found.astype(np.uint64) & np.uint64(0xFFFF), code).astype(np.float64)
+            with np.errstate(all="ignore"):
+                near = np.abs(mine - exact) <= 2 * step * largest + 2 * lowest
+                open_ = (largest >= top / 2) & np.isfinite(exact)
+            same = (mine == exact) | (np.isnan(mine) & np.isnan(exact))
+            return ~(near | same | open_)
+
+        return self.case(f"v_dot2_{code}_{code} v{RESULT}.l, v2, v4, v6.l", 1, wrong)
+
+    def four_sums(self) -> Case:
+        columns = zip(self.wide(2, 2), self.wide(4, 1), self.wide(6, 4), strict=True)
+        expected = np.array([sum_of_differences(*items) for items in columns], object)
+        return self.case("v_mqsad_u32_u8 v[100:103], v[2:3], v4, v[6:9]", 4, lambda found: found != expected)
+
+    def range_reduction(self) -> Case:
+        values = [trig_preop(*items) for items in zip(self.floats(2, "f64"), self.wide(4, 1), strict=True)]
+        return self.numbers_case("v_trig_preop_f64 v[100:101], v[2:3], v4", values, "f64")
+
+
+def _register(number: int, code: str) -> str:
+    return f"v[{number}:{number + 1}]" if code == "f64" else f"v{number}"
+
+
+def division_cases(inputs: dict[int, Registers], random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+    """Yield the size of the elements, and a case."""
+    for size, code in ((32, "f32"), (64, "f64")):
+        for places in ((4, 4, 6), (6, 4, 6), (2, 4, 6)):
+            yield size, _Maker(inputs[size], random).scale(code, places)
+        yield size, _Maker(inputs[size], random).multiply_add(code)
+    for kind in ("fp8", "bf8"):
+        for edge in (None, 0, 1):
+            yield 32, _Maker(inputs[32], random).by_chance(kind, edge)
+    for code in ("f16", "bf16"):
+        yield 16, _Maker(inputs[16], random).dot(code)
+    yield 32, _Maker(inputs[32], random).four_sums()
+    yield 64, _Maker(inputs[64], random).range_reduction()
