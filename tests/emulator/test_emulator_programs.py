@@ -1,4 +1,4 @@
-"""Over fifty C programs at all levels of optimisation give what the same C gives on the host, bit for bit.
+"""Seventy C programs at all levels of optimisation, in waves of 32 and 64, give what the same C gives on the host.
 
 All have one signature: two arrays of words, which they read and write, and a number.
 """
@@ -14,7 +14,10 @@ from building import KERNELS, compile_kernel, emulate, missing_tools, run_on_hos
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
-FILES = ("program_integers", "program_calls", "program_floats")
+FILES = (
+    *("program_integers", "program_calls", "program_floats"),
+    *("program_recursion", "program_trees", "program_more"),
+)
 GRID, BLOCK = 2, 256
 
 
@@ -40,23 +43,28 @@ def words(seed: int) -> np.ndarray:
 
 
 def test_there_are_forty_kinds() -> None:
-    assert len(PROGRAMS) >= 50
+    assert len(PROGRAMS) >= 65
     assert len({name for _, name in PROGRAMS}) == len(PROGRAMS)
 
 
 def cases() -> list[Any]:
-    """Each program at one level in every run, at all of them in the exhaustive one."""
+    """Each program at one level in every run, some in wave64 too; at all of them in the exhaustive one."""
     found = []
     for index, (file, name) in enumerate(PROGRAMS):
+        usual = (3, 0, 2, 1)[index % 4]
         for level in range(4):
-            marks = () if level == (3, 0, 2, 1)[index % 4] else pytest.mark.exhaustive
-            found.append(pytest.param(file, name, f"-O{level}", marks=marks, id=f"{name}-O{level}"))
+            for wave_size in (32, 64):
+                quick = level == usual and (wave_size == 32 or index % 4 == 2)
+                marks = () if quick else pytest.mark.exhaustive
+                case = f"{name}-O{level}-{wave_size}"
+                found.append(pytest.param(file, name, f"-O{level}", wave_size, marks=marks, id=case))
     return found
 
 
-@pytest.mark.parametrize(("file", "name", "level"), cases())
-def test_programs_give_the_hosts_results(file: str, name: str, level: str) -> None:
-    code = compile_kernel(file, level, "-ffp-contract=off")
+@pytest.mark.parametrize(("file", "name", "level", "wave_size"), cases())
+def test_programs_give_the_hosts_results(file: str, name: str, level: str, wave_size: int) -> None:
+    wide = ["-mwavefrontsize64"] if wave_size == 64 else []
+    code = compile_kernel(file, level, "-ffp-contract=off", *wide)
     for number in (3, 14):
         expected, given = ([words(1), words(2), np.uint32(number)] for _ in range(2))
         run_on_host(file, name, GRID, BLOCK, expected)
