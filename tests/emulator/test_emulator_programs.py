@@ -54,7 +54,7 @@ def cases() -> list[Any]:
         usual = (3, 0, 2, 1)[index % 4]
         for level in range(4):
             for wave_size in (32, 64):
-                quick = level == usual and (wave_size == 32 or index % 4 == 2)
+                quick = level == usual and (wave_size == 32 or index % 8 == 2)
                 marks = () if quick else pytest.mark.exhaustive
                 case = f"{name}-O{level}-{wave_size}"
                 found.append(pytest.param(file, name, f"-O{level}", wave_size, marks=marks, id=case))

@@ -44,13 +44,20 @@ def inputs_for_memory(waves: int, random: np.random.Generator) -> Rows:
 
 @dataclass(frozen=True)
 class MemoryCase:
-    """One access: its mnemonic, how it is addressed, whether EXEC is partial, which row holds the offsets."""
+    """One access: its mnemonic, whether EXEC is partial, which row holds the offsets.
+
+    moved: what a scalar register adds to the address, and the instruction's offset takes off. wide: all of the address
+    is in vector registers. silent: an atomic that does not return.
+    """
 
     name: str
     access: Access
     partial: bool
     offset: int
     row: int
+    moved: int = 0
+    wide: bool = False
+    silent: bool = False
 
     @property
     def space(self) -> str:
@@ -61,7 +68,7 @@ class MemoryCase:
         return isinstance(self.access, Load) or (isinstance(self.access, Atomic) and not self._silent())
 
     def _silent(self) -> bool:
-        return self.space == "ds" and "_rtn_" not in self.name
+        return "_rtn_" not in self.name if self.space == "ds" else self.silent
 
     # Text
 
@@ -75,7 +82,10 @@ class MemoryCase:
         return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{REGION}"]
 
     def _prepared(self) -> list[str]:
-        if self.space == "flat":
+        base = [f"  s_add_co_u32 s56, s50, {self.moved}", "  s_add_co_ci_u32 s57, s51, 0"]
+        if self.space == "global" and not self.wide:
+            return base
+        if self.space in ("flat", "global"):
             return [
                 "  v_add_co_u32 v21, vcc_lo, s50, v20",
                 "  v_mov_b32 v22, s51",
@@ -90,7 +100,8 @@ class MemoryCase:
             ]
         if self.space in ("ds", "scratch"):
             store = "ds_store_b128 v251, v[24:27]" if self.space == "ds" else "scratch_store_b128 off, v[24:27], off"
-            return ["  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}"]
+            scalar = f"  s_mov_b32 s56, {self.moved}"
+            return ["  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}", scalar]
         return []
 
     def _finished(self) -> list[str]:
@@ -100,8 +111,8 @@ class MemoryCase:
         return [f"  {load}", "  global_store_b128 v251, v[24:27], s[50:51]"]
 
     def text(self) -> str:
-        tail = f" offset:{self.offset}"
-        if isinstance(self.access, Atomic) and self.space != "ds":
+        tail = f" offset:{self.offset - self.moved}"
+        if isinstance(self.access, Atomic) and self.space != "ds" and not self.silent:
             tail += " th:TH_ATOMIC_RETURN"
         data = _group(2 + _DATA, self._data_dwords())
         target = _group(100, max(1, self.access.size // 4))
@@ -110,9 +121,9 @@ class MemoryCase:
             first = f", {_group(2 + _DATA, max(1, self.access.size // 4))}" if not isinstance(self.access, Load) else ""
             return f"{self.name} {f'{target}, ' if self.returns else ''}v20{first}{second}{tail}"
         address = {
-            "global": ("v20", ", s[50:51]"),
+            "global": ("v[21:22]", ", off") if self.wide else ("v20", ", s[56:57]"),
             "flat": ("v[21:22]", ""),
-            "scratch": ("v20", ", off"),
+            "scratch": ("off" if self.wide else "v20", ", s56" if self.moved else ", off"),
             "buffer": ("v20", ", s[52:55], null offen"),
         }[self.space]
         if self.space == "buffer":
@@ -125,7 +136,8 @@ class MemoryCase:
             return f"{self.name} {target}, {address[0]}{address[1]}{tail}"
         if isinstance(self.access, Store):
             return f"{self.name} {address[0]}, {data}{address[1]}{tail}"
-        return f"{self.name} {target}, {address[0]}, {data}{address[1]}{tail}"
+        result = "" if self.silent else f"{target}, "
+        return f"{self.name} {result}{address[0]}, {data}{address[1]}{tail}"
 
     def _operands(self) -> int:
         return self.access.operands if isinstance(self.access, Atomic) else 1
@@ -197,8 +209,17 @@ def memory_cases(table: dict[str, Access], random: np.random.Generator, forms: i
     for name, access in table.items():
         for _ in range(forms):
             row, offset = _place(name, access, random)
-            cases.append(MemoryCase(name, access, bool(random.integers(2)), offset, row))
+            partial, wide = bool(random.integers(2)), bool(random.integers(2))
+            silent = isinstance(access, Atomic) and not name.startswith("ds") and bool(random.integers(2))
+            cases.append(MemoryCase(name, access, partial, offset, row, _moved(name, wide, random), wide, silent))
     return cases
+
+
+def _moved(name: str, wide: bool, random: np.random.Generator) -> int:
+    """Return what a scalar register may add to the address: private memory takes one beside a vector or alone."""
+    if name.startswith("scratch"):
+        return 4 * int(random.integers(5))
+    return int(random.choice([0, 4, 64, 4096])) if name.startswith("global") and not wide else 0
 
 
 def _place(name: str, access: Access, random: np.random.Generator) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import correct
@@ -56,11 +57,20 @@ SEEDED = [
     ("sync", sync_bugs.CASES),
 ]
 SEEDED_BUGS = [(check, case) for check, cases in SEEDED for case in cases if not is_for_wave32(case)]
+
+
+def some(items: Sequence[Any]) -> list[Any]:
+    """Every third of them in each run, all of them in the exhaustive one. An item is what parametrize takes."""
+    marks = [() if number % 3 == 0 else pytest.mark.exhaustive for number in range(len(items))]
+    many = [item if isinstance(item, tuple) else (item,) for item in items]
+    return [pytest.param(*item, marks=mark) for item, mark in zip(many, marks, strict=True)]
+
+
 CORRECT_KERNELS = [case for case in correct.CASES if not is_for_wave32(case)]
 LAUNCHES = [launch for launch in correct_kernels.LAUNCHES if not is_for_wave32(Case(launch[0], print))]
 
 
-@pytest.mark.parametrize(("check", "case"), SEEDED_BUGS, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(("check", "case"), some(SEEDED_BUGS), ids=lambda value: getattr(value, "name", value))
 def test_the_bugs_of_wave32_are_found(check: str, case: Case) -> None:
     kernel = wide(case.kernel)
     reports = reports_of(lambda: case.launch(kernel), check)
@@ -83,7 +93,7 @@ def test_an_upper_lane_is_named() -> None:
     assert (report.lane, report.thread, report.array, report.index) == (32, (32, 0, 0), "x", (32,))
 
 
-@pytest.mark.parametrize("case", [*CORRECT, *CORRECT_KERNELS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CORRECT, *some(CORRECT_KERNELS)], ids=lambda case: case.name)
 def test_correct_kernels_are_not_reported(case: Case) -> None:
     kernel = wide(case.kernel)
     reports = reports_of(lambda: case.launch(kernel), *CHECKS)
@@ -99,7 +109,7 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
 
 @pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
-@pytest.mark.parametrize("case", [case for case in C_CASES if case.file not in C_OF_WAVE32], ids=str)
+@pytest.mark.parametrize("case", some([case for case in C_CASES if case.file not in C_OF_WAVE32]), ids=str)
 def test_c_kernels_are_not_reported_and_their_results_stay(case: CCase, level: str) -> None:
     code = compile_kernel(case.file, level, "-ffp-contract=off", "-mwavefrontsize64")
     expected, given = (case.arguments(np.random.default_rng(7)) for _ in range(2))
