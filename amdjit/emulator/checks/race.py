@@ -9,7 +9,8 @@ from amdjit.emulator.ir import Value, constant, vector
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.native.race_layout import DEVICE_SCOPE, READS_ONLY
 from amdjit.emulator.native.race_report import global_symbol, lds_symbol
-from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.barriers import barrier_of_wait, named_signal
+from amdjit.emulator.translate.frame import CONTEXT, STATE, Frame
 from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.translate.registers import V32
 
@@ -31,6 +32,18 @@ class RaceInstrument(Instrument):
             f"{_ADDRESSES.text} = alloca {_V64}, align 64",
             f"{_VALUES.text} = alloca [4 x {V32}], align 64",
         ]
+
+    def before(self, frame: Frame, instruction: Instruction) -> None:
+        """Note who signals named barriers, and who waits for them."""
+        name = instruction.mnemonic
+        if name == "s_barrier_wait" and barrier_of_wait(instruction) > 0:
+            frame.native_void("aj_race_waits", [CONTEXT, STATE])
+        elif name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
+            number = named_signal(frame, instruction)
+            if number is not None:
+                frame.native_void("aj_race_arrive", [CONTEXT, STATE, number])
+        elif name == "s_barrier_leave":
+            frame.native_void("aj_race_arrive", [CONTEXT, STATE, constant("i32", -1)])
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """Note what releases and what acquires."""

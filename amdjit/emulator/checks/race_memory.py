@@ -14,6 +14,7 @@ from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.native.race_barriers import clock_entries
 from amdjit.emulator.native.race_layout import RING_ENTRIES, SHADOW_ROW, Group, Plane, Race, Summary, Wave
 
 # Intervals are 32-bit numbers: from here on a launch may run out of them.
@@ -112,6 +113,8 @@ class RaceLaunch:
         self._groups[:, Group.NUMBER] = (1 << 64) - 1
         slots: NDArray[np.uint64] = np.arange(residents, dtype=np.uint64)
         self._groups[:, Group.WAVES] = self._waves.ctypes.data + slots * np.uint64(self._waves.strides[0])
+        self._clocks: NDArray[np.uint64] = np.zeros((residents, clock_entries(waves)), np.uint64)
+        self._groups[:, Group.CLOCKS] = self._clocks.ctypes.data + slots * np.uint64(self._clocks.strides[0])
         self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(self._lds.strides[0])
         self._fields = _zeros(Race.FIELDS)
         values = {

@@ -21,6 +21,8 @@ from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.race_access import process_symbol, process_text
+from amdjit.emulator.native.race_barriers import arrive_text, waited_text, waits_text
+from amdjit.emulator.native.race_order import ordered_text
 from amdjit.emulator.native.race_report import (
     conflicts_text,
     dword_text,
@@ -31,7 +33,7 @@ from amdjit.emulator.native.race_report import (
     lds_text,
 )
 from amdjit.emulator.native.race_scalar import scalar_text
-from amdjit.emulator.native.race_time import epoch_text, fence_text, ordered_text, sync_text, wave_text
+from amdjit.emulator.native.race_time import epoch_text, fence_text, sync_text, wave_text
 from amdjit.emulator.native.reports import report_text, sync_report_text
 from amdjit.emulator.native.rounded import rounded_sources
 from amdjit.emulator.native.scalar import scalar_address_text
@@ -66,6 +68,9 @@ def _race_sources() -> dict[str, Source]:
         "aj_race_epoch": epoch_text,
         "aj_race_fence": fence_text,
         "aj_race_ordered": ordered_text,
+        "aj_race_arrive": arrive_text,
+        "aj_race_waits": waits_text,
+        "aj_race_waited": waited_text,
         "aj_race_sync": sync_text,
         "aj_race_dword": dword_text,
         "aj_race_find": find_text,

@@ -38,7 +38,8 @@ class Race(IntEnum):
 class Group(IntEnum):
     """A resident workgroup. START: its first interval, and OWN_START the first from which all are its own, as they are
     where workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN: the same of
-    the last barrier at which no wave had stores in flight. SEEN: what all its waves have seen of other groups."""
+    the last barrier at which no wave had stores in flight. SEEN: what all its waves have seen of other groups. CLOCKS:
+    what named barriers have ordered (`race_barriers.py`)."""
 
     NUMBER = 0
     EPOCH = 1
@@ -49,13 +50,15 @@ class Group(IntEnum):
     SEEN = 6
     WAVES = 7
     LDS_SHADOW = 8
+    CLOCKS = 9
     FIELDS = 16
 
 
 class Wave(IntEnum):
     """One wave of a resident workgroup, whose `Group` is at GROUP.
 
-    SEEN: the last atomic of others that it saw, SEEN_AGENT: and acquired.
+    SEEN: the last atomic of others that it saw, SEEN_AGENT: and acquired. WAITED: the named barrier that it has waited
+    for, until what that orders is noted.
     """
 
     EPOCH = 0
@@ -66,7 +69,8 @@ class Wave(IntEnum):
     DIRTY = 5
     NUMBER = 6
     GROUP = 7
-    FIELDS = 8
+    WAITED = 8
+    FIELDS = 16
 
 
 class Summary(IntEnum):

@@ -6,7 +6,8 @@ themselves. A ring tells which wave an interval is of. Race-checked launches run
 needs no locks and gives the same reports each time.
 
 What orders the accesses of two waves (LLVM AMDGPU guide, "Memory Model gfx12"):
-- a barrier of their workgroup; for stores to global memory in WGP mode only with `s_wait_storecnt 0` before it,
+- a barrier of their workgroup, or a named one for its members (`race_barriers.py`); for stores to global memory in WGP
+  mode only with `s_wait_storecnt 0` before it,
 - an atomic that one does after the access, and the other sees before its own (the same location, in time): within a
   workgroup that is enough. Between workgroups a store needs `s_wait_storecnt 0` (release) before the atomic, and the
   other side a `global_inv` of the device's scope (acquire) behind its own.
@@ -92,6 +93,12 @@ def wave_text(attributes: str) -> str:
     function.call_void("aj_race_epoch", [function.parameter("context"), race, row, group])
     function.branch("known")
     function.label("known")
+    waited = function.compare("ne", get(function, row, Wave.WAITED), i64(0))
+    function.branch_if(waited, "behind", "done")
+    function.label("behind")
+    function.call_void("aj_race_waited", [function.parameter("context"), race, row])
+    function.branch("done")
+    function.label("done")
     function.give(row)
     return function.text(attributes)
 
@@ -206,67 +213,6 @@ def fence_text(attributes: str) -> str:
     function.store(time, entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8)
     function.give()
     return function.text(attributes)
-
-
-def ordered_text(attributes: str) -> str:
-    """Return `aj_race_ordered(context, row, tag, load, lds)`: 1 if the tag's access comes before what the wave does
-    now, 0 if it may come at the same time, 2 if only a wait for stores lacks before a barrier."""
-    parameters = [("ptr", "context"), ("ptr", "row"), ("i64", "tag"), ("i64", "load"), ("i64", "lds")]
-    function = NativeFunction("aj_race_ordered", "i32", parameters)
-    race, row = race_pointer(function), function.parameter("row")
-    home = group_of(function, row)
-    then = function.shift("lshr", function.parameter("tag"), 32)
-    is_lds = function.compare("ne", function.parameter("lds"), i64(0))
-    is_load = function.compare("ne", function.parameter("load"), i64(0))
-    first = function.select(is_lds, get(function, home, Group.START), get(function, race, Race.FIRST))
-    stale = function.compare("ult", then, first)
-    age = function.sub(get(function, race, Race.TIME), then)
-    old = function.compare("uge", age, i64(RING_ENTRIES))
-    function.branch_if(function.or_(stale, old), "yes", "look")
-    function.label("look")
-    place = function.and_(then, i64(RING_ENTRIES - 1))
-    owner = function.load("i64", entry_of(function, get(function, race, Race.RING, "ptr"), place), 8)
-    group, wave = function.shift("lshr", owner, 6), function.and_(owner, i64(63))
-    index = table_index(function, race, group, wave)
-    fence = function.load("i64", entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8)
-    fenced = function.compare("ugt", fence, then)
-    never_waits = function.or_(is_lds, is_load)
-    same = function.compare("eq", group, get(function, home, Group.NUMBER))
-    function.branch_if(same, "ours", "theirs")
-    _within_group(function, race, row, then, wave, never_waits, fenced)
-    function.label("theirs")
-    atomic = function.load("i64", entry_of(function, get(function, race, Race.ATOMICS, "ptr"), index), 8)
-    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
-    horizon = function.load("i64", entry_of(function, get(function, race, Race.HORIZONS, "ptr"), mask), 8)
-    shown = function.or_(function.compare("ugt", atomic, then), function.compare("ule", then, horizon))
-    released = function.select(is_load, shown, fenced)
-    seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
-    function.branch_if(function.and_(released, seen), "yes", "no")
-    for label, value in (("yes", 1), ("no", 0), ("lacking", 2)):
-        function.label(label)
-        function.give(i32(value))
-    return function.text(f"noinline {attributes}")
-
-
-def _within_group(
-    function: NativeFunction, race: Value, row: Value, then: Value, wave: Value, waits: Value, fenced: Value
-) -> None:
-    function.label("ours")
-    mine = function.compare("eq", wave, get(function, row, Wave.NUMBER))
-    home = group_of(function, row)
-    rows = get(function, home, Group.WAVES, "ptr")
-    other = function.offset(rows, function.mul(wave, i64(Wave.FIELDS * FIELD_BYTES)))
-    shown = function.compare("ugt", get(function, other, Wave.RELEASED), then)
-    seen = function.compare("ugt", get(function, row, Wave.SEEN), then)
-    function.branch_if(function.or_(mine, function.and_(shown, seen)), "yes", "barrier")
-    function.label("barrier")
-    before = function.compare("ule", then, get(function, home, Group.BARRIER))
-    function.branch_if(before, "waits", "no")
-    function.label("waits")
-    always = function.compare("eq", get(function, race, Race.WGP), i64(0))
-    clean = function.compare("ule", then, get(function, home, Group.CLEAN))
-    fine = function.or_(function.or_(waits, always), function.or_(clean, fenced))
-    function.branch_if(fine, "yes", "lacking")
 
 
 def sync_text(attributes: str) -> str:

@@ -66,6 +66,12 @@ def _number(frame: Frame, instruction: Instruction, index: int, bits: int) -> tu
     return frame.builder.mask(frame.registers.scalar(M0), bits), True
 
 
+def named_signal(frame: Frame, instruction: Instruction) -> Value | None:
+    """Return the number of the named barrier that an instruction signals, None for the workgroup's and the trap's."""
+    number, _ = _number(frame, instruction, 0, _SIGNAL_BITS)
+    return None if number.text.startswith("-") else number
+
+
 def _signal(first: bool) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
