@@ -221,6 +221,14 @@ def handed_on_through_lds(x, out):
     out[t] = tile[t ^ 1]  # BUG init/undefined-store
 
 
+@amdjit.kernel
+def lane_that_computed_nothing(x, out):
+    t = threadIdx.x
+    if t % 32 < 16:
+        tripled = x[t] * 3
+        out[t] = wave.readlane(tripled, 20)  # BUG init/undefined-store
+
+
 def one(*arguments: Any) -> Any:
     """Launch one block of 64 on these arguments, made when the checks are on."""
     return lambda kernel: kernel[1, 64](*(make() for make in arguments))
@@ -258,6 +266,7 @@ CASES = [
     Case(double_of_nothing, one(of(empty, 64, kind=np.float64), of(empty, 64, kind=np.float64))),
     Case(long_of_nothing, one(of(empty, 64, kind=np.int64), of(empty, 64, kind=np.int64))),
     Case(handed_on_through_lds, one(OUT, OUT)),
+    Case(lane_that_computed_nothing, one(ONES, OUT)),
 ]
 
 __all__ = ["CASES", "f16"]
