@@ -5,10 +5,12 @@ Sources: LLVM AMDGPU guide, "Memory Model GFX12" and "Memory Scopes"; RDNA4 ISA,
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.types import VOID, Choice, Immediate, i16
+from amdjit.intrinsics.lds import address_of
+from amdjit.intrinsics.workitem import lane_id, wave_id
+from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
@@ -85,6 +87,24 @@ def barrier_wait():
     fence("acquire", "workgroup", "all")
 
 
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.barrier.signal.isfirst", (-1,)),
+    isa="s_barrier_signal_isfirst",
+    targets=_GFX12,
+    alternative=_WHOLE,
+)
+def _signal_isfirst() -> boolean:
+    """Say that this wave has reached the workgroup's barrier, and tell whether it is the first, without any fence."""
+
+
+@device_function
+def barrier_signal_isfirst():
+    """Like `barrier_signal()`, and tell one wave of the workgroup, the first to come, that it is: for work that any one
+    may do for all. `barrier_wait()` waits."""
+    fence("release", "workgroup", "all")
+    return _signal_isfirst()
+
+
 @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"), isa="s_sleep")
 def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:
     """Sleep for about 64 clocks times the duration (`__builtin_amdgcn_s_sleep`): for loops that wait."""
@@ -129,6 +149,11 @@ def wait_stores(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
     """Wait until at most `count` of the wave's stores to global memory are under way (`s_wait_storecnt`)."""
 
 
+@intrinsic(LlvmCall("llvm.amdgcn.s.wait.kmcnt", (As("count", i16),)), isa="s_wait_kmcnt", targets=_GFX12)
+def wait_scalars(count: Annotated[int, Immediate(0, 31)] = 0) -> VOID:
+    """Wait until at most `count` of the wave's scalar loads and messages are under way (`s_wait_kmcnt`)."""
+
+
 @intrinsic(LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)), isa="s_wait_dscnt", targets=_GFX12)
 def wait_lds(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
     """Wait until at most `count` of the wave's LDS operations are under way (`s_wait_dscnt`)."""
@@ -169,3 +194,75 @@ def threadfence_block():
 def threadfence_system():
     """Order this work-item's writes before it for host and other devices (CUDA's `__threadfence_system()`)."""
     fence("acq_rel", "system", "all")
+
+
+# Barriers of some waves of a workgroup. The hardware has such objects from GFX12.5 on only (LLVM, "AMDGPU Execution
+# Synchronization", "s_barrier IDs GFX12"), so that these are a counter in LDS, which all processors have: how many
+# waves have arrived since it was made. Each round of a barrier is `waves` arrivals.
+_COUNTER = Pointer(i32, AddressSpace.LDS)
+
+
+def _emit_arrival(context: EmitContext, counter: Any, arrivals: Any) -> Any:
+    return context.atomic_update("add", counter, arrivals, "monotonic", "workgroup")
+
+
+def _emit_arrivals(context: EmitContext, counter: Any) -> Any:
+    return context.atomic_load(i32, counter, "monotonic", "workgroup")
+
+
+@intrinsic(Emit(_emit_arrival), isa="ds_add_rtn_u32")
+def _count(counter: _COUNTER, arrivals: i32) -> i32:
+    """Add to a counter in LDS; return the old value."""
+
+
+@intrinsic(Emit(_emit_arrivals), isa="ds_load_b32")
+def _counted(counter: _COUNTER) -> i32:
+    """Read a counter in LDS anew."""
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.readfirstlane.i32"))
+def _of_first_lane(value: i32) -> i32:
+    """Return the first active lane's value in all lanes."""
+
+
+@device_function
+def named_barrier_init(barrier):
+    """Make a `shared.array(1, i32)` a barrier for some waves of the workgroup. All work-items must call it, once."""
+    if wave_id() == 0 and lane_id() == 0:
+        barrier[0] = 0
+    syncthreads()
+
+
+@device_function
+def named_barrier_arrive(barrier, waves):
+    """Say that this wave has come to a barrier of `waves` waves; return what `named_barrier_wait` takes.
+
+    It does not wait: work in between hides the time, and a wave that only hands something over never waits. What it
+    wrote before is what those see that wait. All lanes of the wave must call it. waves: the same in all calls.
+    """
+    fence("release", "workgroup", "all")
+    before = 0
+    if lane_id() == 0:
+        before = _count(address_of(barrier, 0), 1)
+    before = _of_first_lane(before)
+    return before - before % waves + waves
+
+
+@device_function
+def named_barrier_wait(barrier, round):
+    """Wait until as many waves have come as the arrival's round needs; see what they wrote before.
+
+    round: what `named_barrier_arrive` has returned; or, for a wave that waits and never arrives, waves, 2 * waves, ...
+    """
+    while _counted(address_of(barrier, 0)) - round < 0:
+        sleep(1)
+    fence("acquire", "workgroup", "all")
+
+
+@device_function
+def named_barrier(barrier, waves):
+    """Wait for `waves` waves of the workgroup, of which this is one; the others go on. See `named_barrier_init`.
+
+    What each wrote before, to LDS or global memory, all of them see after. All lanes of the wave must call it.
+    """
+    named_barrier_wait(barrier, named_barrier_arrive(barrier, waves))

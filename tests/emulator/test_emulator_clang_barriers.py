@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, missing_tools
+from building import CPU, compile_source, emulate, missing_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
@@ -88,3 +91,53 @@ KERNEL hand_over(GLOBAL u32 *x) {
     out = np.zeros((5, 32), np.uint32)
     emulate(code, "hand_over", 1, 96, [out])
     np.testing.assert_array_equal(out, np.arange(5)[:, None] * np.arange(32))
+
+
+# As LLVM's own tests write named barriers: objects, to which the compiler gives numbers.
+OBJECTS = """
+target triple = "amdgcn-amd-amdhsa"
+@full = internal addrspace(3) global target("amdgcn.named.barrier", 0) poison
+@pair = internal addrspace(3) global [2 x target("amdgcn.named.barrier", 0)] poison
+define amdgpu_kernel void @objects(ptr addrspace(1) %x, i32 %members) #0 {
+entry:
+  %second = getelementptr [2 x target("amdgcn.named.barrier", 0)], ptr addrspace(3) @pair, i32 0, i32 1
+  %item = call i32 @llvm.amdgcn.workitem.id.x()
+  %lanes = lshr i32 %item, 5
+  %wave = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %lanes)
+  %first = icmp eq i32 %wave, 0
+  br i1 %first, label %init, label %ready
+init:
+  call void @llvm.amdgcn.s.barrier.init(ptr addrspace(3) @full, i32 %members)
+  call void @llvm.amdgcn.s.barrier.init(ptr addrspace(3) %second, i32 7)
+  br label %ready
+ready:
+  call void @llvm.amdgcn.s.barrier()
+  call void @llvm.amdgcn.s.barrier.join(ptr addrspace(3) @full)
+  call void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3) %second, i32 9)
+  call void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3) @full, i32 0)
+  call void @llvm.amdgcn.s.barrier.wait(i16 1)
+  %told = call i1 @llvm.amdgcn.s.barrier.signal.isfirst(i32 -1)
+  call void @llvm.amdgcn.s.barrier.wait(i16 -1)
+  call void @llvm.amdgcn.s.barrier.leave(i16 1)
+  %state = call i32 @llvm.amdgcn.s.get.named.barrier.state(ptr addrspace(3) %second)
+  %bit = zext i1 %told to i32
+  %high = shl i32 %bit, 31
+  %both = or i32 %state, %high
+  %place = getelementptr i32, ptr addrspace(1) %x, i32 %wave
+  store i32 %both, ptr addrspace(1) %place
+  ret void
+}
+attributes #0 = { "amdgpu-flat-work-group-size"="1,1024" }
+"""
+
+
+@pytest.mark.skipif(shutil.which("llc-22") is None, reason="llc-22 not installed")
+def test_objects_of_llvm(tmp_path: Path) -> None:
+    (tmp_path / "k.ll").write_text(OBJECTS)
+    llc = ["llc-22", "-O2", f"-mcpu={CPU}", "-filetype=obj", "k.ll", "-o", "k.o"]
+    subprocess.run(llc, cwd=tmp_path, check=True)
+    subprocess.run(["ld.lld-22", "-shared", "k.o", "-o", "k.co"], cwd=tmp_path, check=True)
+    x = np.zeros(4, np.uint32)
+    emulate((tmp_path / "k.co").read_bytes(), "objects", 1, 128, [x, np.uint32(4)])
+    assert (x >> 31).sum() == 1
+    assert (x & 0x7FFFFFFF).tolist() == [4 << 16 | 9 << 4 | 1] * 4
