@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import (
     BARRIER_ROW,
-    END_SITE_SLOT,
     FIELD_BYTES,
     JOINED_SLOT,
     NAMED_BARRIERS,
@@ -129,8 +128,10 @@ def _complete_text(attributes: str) -> str:
     told = f.kept(NAMED_COMPLETE_SLOT, state)
     f.store(i32(1), f.kept_place(NAMED_COMPLETE_SLOT, state), 4)
     # An ended wave waits for nothing.
-    waits = f.compare("eq", f.kept(END_SITE_SLOT, state), i32(0))
-    f.branch_if(f.and_(f.compare("ne", told, i32(0)), waits), "late", "next")
+    number_of_wave = f.add(f.mul(f.context(Context.SLOT), waves), wave)
+    resume = f.load("i32", f.offset(f.context_pointer(Context.RESUMES), f.shift("shl", number_of_wave, 2)), 4)
+    lives = f.compare("sge", resume, i32(0))
+    f.branch_if(f.and_(f.compare("ne", told, i32(0)), lives), "late", "next")
     f.label("late")
     f.call_void("aj_sync_report", [f.parameter("context"), i32(SYNC_OVERRUN), f.parameter("site"), wave])
     f.branch("next")
