@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from amdjit.emulator.decoder import UndecodableInstruction, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host_jit import HostCompiler, LinkedCode
 from amdjit.emulator.kernel_code import kernel_text
+from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.native.library import NativeLibrary
 from amdjit.emulator.native.threaded import interpreter_symbol
 from amdjit.emulator.operation_library import OperationLibrary
@@ -31,7 +32,9 @@ from amdjit.emulator.translate.wave_function import WaveFunction
 _SHORT = 10_000
 # Seconds, measured: an instruction of the full tier's translation, one of the quick tier's, an operation that no
 # kernel has needed before, and an instruction that a wave executes in the quick tier.
-_FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 25e-6, 400e-6, 8e-9
+_FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
+# Kernels below so many instructions need as many new operations as they have instructions, if there are none yet.
+_MANY = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +131,14 @@ class KernelCompiler:
         if self._host.tier == "full":
             return self._full(wanted)
         with self._lock:
-            known = self._known(wanted)
-            if known is not None and self._host.tier is None:
-                return known
-            quick = self._quick(kernel, full_waves, waves)
-            return quick or self._full(wanted)
+            known = self._known(wanted) if self._host.tier is None else None
+            return known or self._quick_or_full(wanted, replace(wanted, kind="quick"), waves)
 
     # The full tier
 
     def _full(self, wanted: _Wanted) -> CompiledKernel:
         with self._lock:
-            return self._known(wanted) or self._make_full(wanted)
+            return self._known(wanted) or self._make_full(wanted, self._graph(wanted))
 
     def _known(self, wanted: _Wanted) -> CompiledKernel | None:
         """Return full code that this process or the cache on disk has."""
@@ -152,8 +152,8 @@ class KernelCompiler:
         function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way)
         return self._link(wanted, function, image)
 
-    def _make_full(self, wanted: _Wanted) -> CompiledKernel:
-        function = self._translate(wanted)
+    def _make_full(self, wanted: _Wanted, graph: Graph) -> CompiledKernel:
+        function = self._translate(wanted, graph)
         image = self._host.compiler.compile(function.text)
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
         header = json.dumps([sorted(function.natives), *facts]).encode()
@@ -173,37 +173,55 @@ class KernelCompiler:
 
     # The quick tier
 
-    def _quick(self, kernel: Kernel, full_waves: bool, waves: int) -> CompiledKernel | None:
-        """Return quick code if it suits the launch."""
-        wanted = _Wanted(kernel, full_waves, "quick")
-        known = self._compiled.get(wanted.key)
-        if known is not None and known.is_outgrown:
-            return None
-        if known is None:
-            graph = self._graph(wanted)
-            if not is_threadable(graph):
-                return None
-            program = self._thread(wanted, graph)
-            if self._host.tier is None and not self._pays(program, waves):
-                return None
-            known = self._load_program(wanted, program)
-        return known
+    def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> CompiledKernel:
+        known = self._compiled.get(quick.key)
+        if known is not None:
+            return self._full(full) if known.is_outgrown else known
+        program = self._stored_program(quick)
+        if program is not None and self._pays(program.instructions, program, waves):
+            return self._load_program(quick, program)
+        graph = self._graph(full)
+        if not is_threadable(graph) or not self._may_pay(graph):
+            return self._make_full(full, graph)
+        program = self._thread(quick, graph)
+        if not self._pays(program.instructions, program, waves):
+            return self._make_full(full, graph)
+        loaded = self._load_program(quick, program)
+        self._host.cache.put(self._cache_key(quick), _stored(program))
+        return loaded
 
-    def _pays(self, program: ThreadedProgram, waves: int) -> bool:
+    def _may_pay(self, graph: Graph) -> bool:
+        """Tell whether it is worth while to look which operations a kernel needs."""
+        instructions = sum(len(block.instructions) for block in graph.blocks.values())
+        return instructions >= _MANY or self._host.tier == "quick" or not self._host.operations.is_empty
+
+    def _pays(self, instructions: int, program: ThreadedProgram, waves: int) -> bool:
         """Tell whether the quick tier is likely to be done first. How often loops go round is not known: once."""
+        if self._host.tier == "quick":
+            return True
         missing = len(self._host.operations.missing(program.calls))
-        quick = program.instructions * _QUICK + missing * _OPERATION
-        runs = program.instructions * waves * _EXECUTED if program.longest is not None else 0.0
-        return quick + runs < program.instructions * _FULL
+        runs = instructions * waves * _EXECUTED if program.longest is not None else 0.0
+        return instructions * _QUICK + missing * _OPERATION + runs < instructions * _FULL
+
+    def _stored_program(self, wanted: _Wanted) -> ThreadedProgram | None:
+        """Return the program that the cache has, if its operations are there, too."""
+        stored = self._host.cache.get(self._cache_key(wanted))
+        if stored is None:
+            return None
+        header, _, code = stored.partition(b"\n")
+        calls, site_pcs, resume_pcs, longest, gives_way, instructions = json.loads(header)
+        if self._host.operations.missing(calls):
+            return None
+        return ThreadedProgram(code, calls, (), tuple(site_pcs), tuple(resume_pcs), longest, gives_way, instructions)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> CompiledKernel:
-        addresses = self._host.operations.make(program.operations)
+        self._host.operations.make(program.operations)
+        addresses = self._host.operations.addresses(program.calls)
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():
-            fields[np.array(places) // 8] = addresses[symbol]
-        wave_size = wanted.kernel.descriptor.wavefront_size
-        address = self._host.library.address(interpreter_symbol(wave_size))
+            fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
+        address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wavefront_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
         return self._keep(wanted, CompiledKernel(None, address, *facts, code, Running(limit)))
@@ -225,8 +243,8 @@ class KernelCompiler:
         except UndecodableInstruction as error:
             raise self._refusal(kernel, error.pc, None, str(error)) from error
 
-    def _translate(self, wanted: _Wanted) -> WaveFunction:
-        kernel, graph = wanted.kernel, self._graph(wanted)
+    def _translate(self, wanted: _Wanted, graph: Graph) -> WaveFunction:
+        kernel = wanted.kernel
         attributes = self._host.compiler.function_attributes
         try:
             return translate_wave(
@@ -262,6 +280,11 @@ class KernelCompiler:
         where = f" ({file}:{line})" if place else ""
         message = f"{kernel.name}: {text}{where}: {reason}"
         return KernelFault(kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text)
+
+
+def _stored(program: ThreadedProgram) -> bytes:
+    facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way, program.instructions)
+    return json.dumps([program.calls, *facts]).encode() + b"\n" + program.code
 
 
 def _mode(kernel: Kernel) -> Mode:

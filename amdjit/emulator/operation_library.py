@@ -31,11 +31,16 @@ class OperationLibrary:
         self._code: list[LinkedCode] = []
         self._lock = threading.RLock()
 
-    def addresses(self, symbols: Iterable[str]) -> dict[str, int] | None:
-        """Return the addresses of these operations, None if some have not been made."""
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no operation has been made yet, by no process whose cache this is."""
         with self._lock:
-            wanted = tuple(symbols)
-            return {symbol: self._addresses[symbol] for symbol in wanted} if not self.missing(wanted) else None
+            return not self._addresses and not self._list()
+
+    def addresses(self, symbols: Iterable[str]) -> dict[str, int]:
+        """Return the addresses of operations that have been made."""
+        with self._lock:
+            return {symbol: self._addresses[symbol] for symbol in symbols}
 
     def missing(self, symbols: Iterable[str]) -> frozenset[str]:
         """Return which operations would have to be made; loads those that the cache has."""
@@ -47,14 +52,13 @@ class OperationLibrary:
                     self._load(key)
             return wanted - self._addresses.keys()
 
-    def make(self, operations: Sequence[Operation]) -> dict[str, int]:
-        """Return the addresses of these operations, after compiling those that are missing."""
+    def make(self, operations: Sequence[Operation]) -> None:
+        """Compile those of these operations that are missing."""
         with self._lock:
             missing = self.missing(operation.symbol for operation in operations)
             new = [operation for operation in operations if operation.symbol in missing]
             if new:
                 self._compile(new)
-            return {operation.symbol: self._addresses[operation.symbol] for operation in operations}
 
     def _compile(self, operations: Sequence[Operation]) -> None:
         attributes = self._compiler.function_attributes

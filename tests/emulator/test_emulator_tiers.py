@@ -18,6 +18,7 @@ from amdjit.emulator import EmulatorDevice, compilation, run
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.host_jit import HostCompiler
 from amdjit.emulator.kernel_code import kernel_text
+from amdjit.emulator.translate import threaded
 from amdjit.emulator.translate.control_flow import Graph, build_graph
 from amdjit.emulator.translate.function import translate_wave
 from amdjit.emulator.translate.threaded import is_threadable, translate_threaded
@@ -116,6 +117,24 @@ def test_a_register_twice_in_an_instruction_is_another_operation() -> None:
     assert sum("sub <32 x i32>" in operation.body for operation in translate_threaded(graph, True).operations) == 3
 
 
+def test_instructions_of_a_known_shape_are_translated_as_by_their_emitters(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, graph, wave_size in graphs():
+        found = translate_threaded(graph, True, wave_size=wave_size)
+        with monkeypatch.context() as patch:
+            patch.setattr(threaded, "shape_of", lambda instruction: None)
+            expected = translate_threaded(graph, True, wave_size=wave_size)
+        assert found == expected, name
+
+
+@pytest.mark.parametrize("body", ["  s_getpc_b64 s[4:5]\n  v_nop\n  s_getpc_b64 s[4:5]"])
+def test_what_depends_on_its_place_is_no_shape(body: str) -> None:
+    code_object = CodeObject.read(assemble(body))
+    (kernel,) = code_object.kernels.values()
+    graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
+    program = translate_threaded(graph, True)
+    assert sum("add i64" in operation.body for operation in program.operations) == 2
+
+
 # Which tier
 
 
@@ -155,6 +174,7 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
     device = machine()
     function = device.load(compile_source(HEAD + LOOPS)).function("loops")
     monkeypatch.setattr(compilation, "_OPERATION", 0.0)
+    monkeypatch.setattr(compilation, "_MANY", 0)
     kernels = function.module.kernels
     quick = kernels.for_launch(function.kernel, True, 2)
     assert quick.running is not None
@@ -175,6 +195,7 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
 def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[CompiledKernel]:
     """Let the full tier take over as soon as possible; returns what took over."""
     monkeypatch.setattr(compilation, "_OPERATION", 0.0)
+    monkeypatch.setattr(compilation, "_MANY", 0)
     monkeypatch.setattr(compilation.Running, "left", property(lambda self: 0.0))
     changed: list[CompiledKernel] = []
     change = Workspace.change
@@ -259,6 +280,14 @@ def reduce(cache: Path) -> None:
     assert sums.tolist() == np.append(x, np.zeros(48)).reshape(8, 256).sum(1).tolist()
 
 
+def test_another_process_translates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reduce(tmp_path)
+    made = counting(monkeypatch)
+    monkeypatch.setattr(compilation, "translate_threaded", lambda *arguments: pytest.fail("translated again"))
+    reduce(tmp_path)
+    assert not made
+
+
 def test_operations_are_made_once_for_all_kernels_and_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,7 +320,9 @@ def test_damaged_packs_are_made_again(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_list_of_packs_that_are_gone_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = counting(monkeypatch)
     reduce(tmp_path)
-    largest = max(tmp_path.rglob("*.bin"), key=lambda path: path.stat().st_size * (b"aj_op" in path.read_bytes()))
-    largest.unlink()
+    (pack,) = (
+        path for path in tmp_path.rglob("*.bin") if b"aj_op" in path.read_bytes() and b"ELF" in path.read_bytes()
+    )
+    pack.unlink()
     reduce(tmp_path)
     assert len(made) == 2

@@ -14,6 +14,9 @@ from amdjit.emulator.translate.registers import scalar_slot
 Ones = frozenset[int]
 
 
+_NOT_SCALAR = (RegisterFile.VGPR, RegisterFile.SCC)
+
+
 def exec_slots(wave_size: int) -> Ones:
     """Return the scalar registers that hold EXEC."""
     return frozenset(range(EXEC_LO, EXEC_LO + wave_size // HALF_LANES))
@@ -46,23 +49,26 @@ _SAVE_EXEC: Mapping[str, Callable[[bool, bool], bool]] = {
 _KEEPS_ONES = frozenset({"s_mov_b32", "s_or_b32", "s_and_b32", "s_mov_b64", "s_or_b64", "s_and_b64"})
 
 
-def scalar_writes(instruction: Instruction) -> Iterable[int]:
+def scalar_writes(instruction: Instruction) -> set[int]:
     """Return the numbers of the scalar registers that an instruction writes; SCC is not among them."""
+    found: set[int] = set()
     for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
-        scalar = isinstance(operand, Register) and operand.file not in (RegisterFile.VGPR, RegisterFile.SCC)
-        if spec.written and scalar:
-            assert isinstance(operand, Register)
-            slot = scalar_slot(operand)
-            if slot is not None:
-                yield from range(slot, slot + operand.dwords)
+        if not spec.written or not isinstance(operand, Register) or operand.file in _NOT_SCALAR:
+            continue
+        slot = scalar_slot(operand)
+        if slot is not None:
+            found.update(range(slot, slot + operand.dwords))
     if "exec_b" in instruction.mnemonic:  # s_*_saveexec_b32, s_*_wrexec_b64, ...
-        yield from range(EXEC_LO, EXEC_LO + int(instruction.mnemonic[-2:]) // 32)
+        found.update(range(EXEC_LO, EXEC_LO + int(instruction.mnemonic[-2:]) // 32))
+    return found
 
 
 def ones_after(instruction: Instruction, ones: Ones) -> Ones:
     """Return the registers known to be all ones after an instruction."""
+    writes = scalar_writes(instruction)
+    if not writes:
+        return ones
     name, operands = instruction.mnemonic, instruction.operands
-    writes = set(scalar_writes(instruction))
     gained: set[int] = set()
     dwords = 2 if name.endswith("b64") else 1
     if name in _KEEPS_ONES:

@@ -61,7 +61,8 @@ class Registers:
         self._first = 0
         self._full = [False] * self.halves
         self._views: dict[tuple[str, int], dict[str, Value]] = {}
-        self._dirty: set[tuple[str, int]] = set()
+        # In the order of the writes, which does not depend on the numbers of the registers.
+        self._dirty: dict[tuple[str, int], None] = {}
         self.used: set[tuple[str, int]] = set()
 
     # Halves
@@ -94,7 +95,7 @@ class Registers:
 
     def flush(self) -> None:
         """Write all changed values to their slots."""
-        for key in sorted(self._dirty):
+        for key in self._dirty:
             self._store(key)
         self._dirty.clear()
 
@@ -103,13 +104,13 @@ class Registers:
         for index in range(first + self._first, first + self._first + count):
             if ("v", index) in self._dirty:
                 self._store(("v", index))
-                self._dirty.discard(("v", index))
+                self._dirty.pop(("v", index), None)
 
     def forget_vectors(self, first: int, count: int) -> None:
         """Drop cached values: native code has changed the registers in memory."""
         for index in range(first + self._first, first + self._first + count):
             self._views.pop(("v", index), None)
-            self._dirty.discard(("v", index))
+            self._dirty.pop(("v", index), None)
 
     def _store(self, key: tuple[str, int]) -> None:
         value = self._views[key]["i1" if key == ("s", SCC_SLOT) else "i32"]
@@ -133,7 +134,7 @@ class Registers:
     @contextmanager
     def stand_in(self, values: Mapping[int, Value]) -> Iterator[None]:
         """Let vector registers hold other values for a while, which leave no trace."""
-        views, dirty = {key: dict(known) for key, known in self._views.items()}, set(self._dirty)
+        views, dirty = {key: dict(known) for key, known in self._views.items()}, dict(self._dirty)
         for index, value in values.items():
             self._write("v", index + self._first, value)
         yield
@@ -153,7 +154,7 @@ class Registers:
         base = "i1" if value.type == "i1" else "i32"
         self._views[key] = {base: value}
         self._drop_pairs(file, index)
-        self._dirty.add(key)
+        self._dirty[key] = None
         self.used.add(key)
 
     def _drop_pairs(self, file: str, index: int) -> None:

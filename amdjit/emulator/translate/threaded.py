@@ -39,7 +39,7 @@ from amdjit.emulator.translate.control_flow import (
     is_debug_trap,
     longest_run,
 )
-from amdjit.emulator.translate.dataflow import ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.dataflow import Ones, exec_slots, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.emission import branch_condition, emit_instruction
 from amdjit.emulator.translate.frame import CONTEXT, Frame
 from amdjit.emulator.translate.function import PATIENCE, TERMINATORS
@@ -58,6 +58,7 @@ from amdjit.emulator.translate.operations import (
     record_bytes,
 )
 from amdjit.emulator.translate.rounding import RoundingBuilder
+from amdjit.emulator.translate.shapes import Recipe, make_recipe, numbered_registers, shape_of
 
 _ALL_VGPRS = frozenset(range(2 * HALF_VGPRS))
 _NEXT = "ret i64 %size"
@@ -100,7 +101,8 @@ def translate_threaded(
 
 
 # A record: its operation's symbol, and the names of its parameters. A label is a str.
-_Item = tuple[str, tuple[str, ...]] | str
+_Record = tuple[str, tuple[str, ...]]
+_Item = _Record | str
 
 
 class _Threading:
@@ -122,6 +124,9 @@ class _Threading:
         self._yields = False
         self._ends = Ends(graph)
         self._loops: set[int] = set()
+        self._executes = exec_slots(wave_size)
+        # None: such instructions do nothing.
+        self._recipes: dict[tuple[object, ...] | None, Recipe | None] = {}
 
     def run(self) -> ThreadedProgram:
         order = sorted(self._ones)
@@ -144,7 +149,7 @@ class _Threading:
             sum(len(self._graph.blocks[pc].instructions) for pc in order),
         )
 
-    def _take(self, *last: str) -> _Item:
+    def _take(self, *last: str) -> _Record:
         """Make a record of what the builder has, with these lines behind; the next one starts afresh."""
         self._registers.flush()
         self._registers.forget()
@@ -167,10 +172,7 @@ class _Threading:
             if instruction.mnemonic in TERMINATORS:
                 break
             if instruction.pc != joined:
-                emit_instruction(self._frame, instruction)
-            self._registers.flush()
-            if self._builder.lines:
-                self._items.append(self._take(_NEXT))
+                self._instruction(instruction, ones)
             ones = ones_after(instruction, ones)
             self._registers.know_ones(ones)
         last = block.instructions[-1]
@@ -181,6 +183,34 @@ class _Threading:
             self._items.append(self._take(_NEXT))
         if goes_on and following != after:
             self._items.append(self._jump(_label(following)))
+
+    def _instruction(self, instruction: Instruction, ones: Ones) -> None:
+        shape = shape_of(instruction)
+        key = None if shape is None else (shape, self._frame.mode, ones & self._executes)
+        if key in self._recipes:
+            recipe = self._recipes[key]
+            if recipe is not None:
+                self._repeat(instruction, recipe)
+            return
+        first = len(self._sites.pcs)
+        emit_instruction(self._frame, instruction)
+        self._registers.flush()
+        if not self._builder.lines:
+            if key is not None:
+                self._recipes[key] = None
+            return
+        lines = self._builder.lines
+        symbol, names = item = self._take(_NEXT)
+        self._items.append(item)
+        recipe = make_recipe(instruction, symbol, names, lines, range(first, len(self._sites.pcs)))
+        if key is not None and recipe is not None:
+            self._recipes[key] = recipe
+
+    def _repeat(self, instruction: Instruction, recipe: Recipe) -> None:
+        first = len(self._sites.pcs)
+        self._sites.pcs += [instruction.pc] * recipe.sites
+        registers = numbered_registers(instruction)
+        self._items.append((recipe.symbol, tuple(name(registers, first) for name in recipe.names)))
 
     def _terminate(self, last: Instruction, following: int, arrives: bool) -> bool:
         """Emit the block's end; tell whether it may go on with what follows. arrives: it signals before it waits."""
@@ -224,10 +254,10 @@ class _Threading:
         chosen = b.select(condition, taken, Value("i64", "%size"))
         self._items.append(self._take(f"ret i64 {chosen.text}"))
 
-    def _jump(self, label: str) -> _Item:
+    def _jump(self, label: str) -> _Record:
         return self._take(f"ret i64 {self._builder.resize(distance(label), 64, signed=True).text}")
 
-    def _leave(self, result: int) -> _Item:
+    def _leave(self, result: int) -> _Record:
         return self._take(self._leaving(number(result)))
 
     def _leaving(self, result: Value) -> str:
@@ -265,7 +295,7 @@ class _Threading:
         self._tail.append(self._poll(site, target, self._new_pause(target, True, False) if patient else None))
         return label
 
-    def _poll(self, site: Value, target: int, pause: int | None) -> _Item:
+    def _poll(self, site: Value, target: int, pause: int | None) -> _Record:
         """Stop if the launch does, leave if the full tier takes over, and after some rounds let other waves run."""
         b = self._builder
         flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
@@ -299,9 +329,10 @@ class _Threading:
         """Begin as a wave function does: registers that may be read before they are written are 0."""
         b = self._builder
         self._tail.append("start")
-        for file, index in sorted(self._registers.used):
-            if file == "v" and index % HALF_VGPRS in self._live:
-                b.store(Value(vector("i32"), "zeroinitializer"), self._registers.slot(file, index), 64)
+        for index in sorted(self._live):
+            for half in range(self._registers.halves):
+                slot = self._registers.slot("v", index + half * HALF_VGPRS)
+                b.store(Value(vector("i32"), "zeroinitializer"), slot, 64)
                 self._tail.append(self._take(_NEXT))
         if ("s", MODE_SLOT) in self._registers.used:
             b.store(number(self._mode.value), self._registers.slot("s", MODE_SLOT), 4)
