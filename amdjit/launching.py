@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from amdjit.code_object.resources import waves_by_lds
@@ -39,6 +40,12 @@ class Loaded:
     function: Function
     static_lds: int
     max_workgroup_size: int
+
+    @cached_property
+    def shared_arrays(self) -> list[ArrayArgument]:
+        """The static LDS arrays, for reports: found by a walk over the whole program, so once."""
+        arrays: list[ArrayArgument] = _checks().shared_arrays(self.compiled.program, self.compiled.optimized_llvm)
+        return arrays
 
 
 @dataclass(frozen=True)
@@ -88,10 +95,9 @@ class PreparedLaunch:
             raise
 
     def _arrays(self) -> list[ArrayArgument]:
-        staging, checks, compiled = self.staging, _checks(), self.loaded.compiled
-        arrays: list[ArrayArgument] = checks.array_arguments(staging.names, staging.arguments, self.loaded.written)
-        shared: list[ArrayArgument] = checks.shared_arrays(compiled.program, compiled.optimized_llvm)
-        return arrays + shared
+        staging = self.staging
+        arrays: list[ArrayArgument] = _checks().array_arguments(staging.names, staging.arguments, self.loaded.written)
+        return arrays + self.loaded.shared_arrays
 
     def _launch_reporting(
         self, table: ReportTable, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any

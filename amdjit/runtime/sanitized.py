@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from amdjit.array_places import ArrayArgument, place_in_lds, place_of, signed_offset
@@ -34,10 +35,15 @@ def launch(
 def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequence[bool]) -> list[ArrayArgument]:
     """Return the arrays among a launch's arguments."""
     return [
-        ArrayArgument(name, value.address, value.shape, value.strides, value.itemsize, str(value.dtype), may)
+        ArrayArgument(name, value.address, value.shape, value.strides, value.itemsize, _text(value.dtype), may)
         for name, value, may in zip(names, values, written, strict=True)
         if isinstance(value, DeviceArray)
     ]
+
+
+@lru_cache(256)
+def _text(dtype: object) -> str:
+    return str(dtype)  # NumPy takes 10 us to find the name
 
 
 def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:

@@ -100,16 +100,16 @@ class Session:
 
     def table(self, table: Table) -> Table:
         """Return the allocations, of which those that the kernel only reads cannot be written."""
-        if "memory" not in self._request.checks:
+        inputs = _inputs(table, self._request) if "memory" in self._request.checks else []
+        if not inputs:
             return table
         rows = table.rows.copy()
-        for row in rows:
-            row[2] &= not _is_input(self._request, int(row[0]), int(row[1]))
+        rows[inputs, 2] = 0
         return Table(rows, table.storages)
 
     def reports(self) -> tuple[SanitizerReport, ...]:
         """Return what was found, in the order in which it was."""
-        if self._facts is None:
+        if self._facts is None or not self._fields[Sanitizer.SEQUENCE]:
             return ()
         found = [Row(row) for row in self._rows if row[Report.KEY]]
         found.sort(key=lambda row: row[Report.SEQUENCE])
@@ -144,10 +144,15 @@ def run_checked(
     return session.reports(), None
 
 
-def _is_input(request: Request, start: int, end: int) -> bool:
-    """Whether an allocation holds arrays of the launch, none of which the kernel writes."""
-    inside = [argument for argument in request.arguments if start <= argument.address < end]
-    return bool(inside) and not any(argument.written for argument in inside)
+def _inputs(table: Table, request: Request) -> list[int]:
+    """Return the rows of allocations that hold arrays of the launch, none of which the kernel writes."""
+    written: dict[int, bool] = {}
+    starts = table.rows[:, 0]
+    for argument in request.arguments:
+        row = int(np.searchsorted(starts, np.uint64(argument.address), "right")) - 1
+        if row >= 0 and argument.address < table.rows[row, 1]:
+            written[row] = written.get(row, False) or argument.written
+    return [row for row, is_written in written.items() if not is_written]
 
 
 def _one_a_line(reports: list[SanitizerReport]) -> tuple[SanitizerReport, ...]:
