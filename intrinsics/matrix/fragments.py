@@ -22,7 +22,7 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind
-from amdjit.intrinsics.matrix.memory import access_of, bitcast, put_registers, registers
+from amdjit.intrinsics.matrix.memory import access_of, bitcast, chosen_when_running, put_registers, registers
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.matrix.mma import product_of
 from amdjit.intrinsics.matrix.schedules import number_of_wave, takes_part
@@ -31,6 +31,7 @@ from amdjit.types import i32, u8, u32
 
 matrix_a, matrix_b, accumulator, sparse_a = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR, Use.SPARSE_A
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
+mem_row_major, mem_col_major = 0, 1
 i4, u4 = Nibble.I4, Nibble.U4
 synchronize_workgroup = syncthreads
 
@@ -49,6 +50,16 @@ class Fragment(NamedTuple):
     def num_elements(self):
         """Items of `x`."""
         return self.kind.size
+
+    @property
+    def height(self):
+        """Rows of the matrix; of a `sparse_a` whole ones."""
+        return self.kind.shape[0]
+
+    @property
+    def width(self):
+        """Columns of the matrix; of a `sparse_a` those that are kept or not."""
+        return self.kind.shape[1]
 
 
 @device_function
@@ -94,15 +105,27 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     column (col_major) to the next, in elements; with ld alone the offset is 0. Of two axes, then index is the first
     element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
     two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
+    Where only the launch knows it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1.
     clip: nothing behind an edge is read, elements there become 0. True: the edge is the end of the array's axes;
     (rows, columns): how many the matrix has from the fragment's first element on, counted in items of the array along
     k: bytes of 4-bit elements, kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or
     less than none. The first element's index is not negative.
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
-    access = access_of("load_matrix_sync", fragment.kind, array, index, ld, layout, clip)
+    if chosen_when_running(layout):
+        if layout == mem_row_major:
+            _load(fragment, array, index, ld, row_major, clip)
+        else:
+            _load(fragment, array, index, ld, col_major, clip)
+    else:
+        _load(fragment, array, index, ld, layout, clip)
+
+
+@device_function
+def _load(fragment, array, index, ld, layout, clip):
     kind = fragment.kind
     if takes_part(kind):
+        access = access_of("load_matrix_sync", kind, array, index, ld, layout, clip)
         first = number_of_wave(kind.turns) if kind.waves > 1 else 0
         load_blocks(fragment, access, array, index, ld, clip, (first, kind.waves, kind.own))
 
@@ -110,9 +133,20 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
 @device_function
 def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=None):
     """Write the fragment's part of a matrix, without padding; the arguments are those of `load_matrix_sync`."""
-    access = access_of("store_matrix_sync", fragment.kind, array, index, ld, layout, clip)
+    if chosen_when_running(layout):
+        if layout == mem_row_major:
+            _store(array, fragment, index, ld, row_major, clip)
+        else:
+            _store(array, fragment, index, ld, col_major, clip)
+    else:
+        _store(array, fragment, index, ld, layout, clip)
+
+
+@device_function
+def _store(array, fragment, index, ld, layout, clip):
     kind = fragment.kind
     if takes_part(kind):
+        access = access_of("store_matrix_sync", kind, array, index, ld, layout, clip)
         first = number_of_wave(kind.turns) if kind.waves > 1 else 0
         store_blocks(array, fragment, access, index, ld, clip, (first, kind.waves, kind.own))
 

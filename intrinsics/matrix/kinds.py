@@ -73,6 +73,13 @@ class FragmentKind:
         return self.use is Use.SPARSE_A
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix that it is."""
+        if self.use is Use.ACCUMULATOR:
+            return self.m, self.n
+        return (self.m, self.k) if self.is_left else (self.k, self.n)
+
+    @property
     def across(self) -> int:
         """Extent of the axis that lanes 0 to 15 go along: rows of A, columns of the others."""
         return self.m if self.is_left else self.n

@@ -81,20 +81,13 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
     if wanted.dtype != kind.dtype:
         remedy = f"convert x[i] one by one into a fragment of {type_name(wanted.dtype)}"
         raise Refused(f"{kind} does not hold {type_name(wanted.dtype)}", remedy)
-    if _shape(wanted) != _shape(kind) or wanted.turns != kind.turns:
-        shapes = (" x ".join(map(str, _shape(each))) for each in (kind, wanted))
+    if wanted.shape != kind.shape or wanted.turns != kind.turns:
+        shapes = (" x ".join(map(str, each.shape)) for each in (kind, wanted))
         problem = "{}, not {}".format(*shapes) if wanted.turns == kind.turns else "other waves share it"
         raise Refused(f"{kind} is no {wanted}: {problem}", "give the same rows and columns, shared by the same waves")
     motion = _motion(kind, wanted)
     words = max(1, kind.access_bytes // 4)
     return Transform(wanted, motion, words, vector(u32, words) if words > 1 else u32)
-
-
-def _shape(kind: FragmentKind) -> tuple[int, int]:
-    """Return rows and columns of the matrix that a fragment is."""
-    if kind.use is Use.ACCUMULATOR:
-        return kind.m, kind.n
-    return (kind.m, kind.k) if kind.is_left else (kind.k, kind.n)
 
 
 def _motion(kind: FragmentKind, wanted: FragmentKind) -> Motion:

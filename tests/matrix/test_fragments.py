@@ -122,6 +122,29 @@ def test_ld_alone_means_the_first_element_and_layouts_can_be_given_with_the_call
     np.testing.assert_array_equal(target.reshape(16, 16), source.reshape(16, 16).T)
 
 
+def test_layouts_can_be_chosen_by_the_launch() -> None:
+    """As rocWMMA's layout_t for accumulators: 0 by rows, 1 by columns; as a constant too."""
+
+    @amdjit.kernel(block=32)
+    def copy(source, target, source_layout, target_layout, sizes):
+        part = matrix.fragment(matrix.accumulator, 32, 16, 16, f32)
+        matrix.load_matrix_sync(part, source, 0, 16 if source_layout == 0 else 32, layout=source_layout)
+        matrix.store_matrix_sync(target, part, 0, 16 if target_layout == 0 else 32, layout=target_layout)
+        matrix.store_matrix_sync(sizes, part, 0, 32, matrix.mem_col_major)
+        left = matrix.fragment(matrix.matrix_a, 5, 16, 7, f16, matrix.row_major)
+        sizes[0], sizes[1], sizes[2] = f32(left.height), f32(left.width), f32(part.height * part.width)
+
+    rows = np.random.default_rng(6).standard_normal((32, 16)).astype(np.float32)
+    for layouts in itertools.product((matrix.mem_row_major, matrix.mem_col_major), repeat=2):
+        source, expected = ((rows.T if layout else rows).reshape(-1) for layout in layouts)
+        target, sizes = np.zeros(512, np.float32), np.zeros(512, np.float32)
+        with amdjit.use("emulator:gfx1201"):
+            copy[1, 32](source.copy(), target, *layouts, sizes)
+        np.testing.assert_array_equal(target, expected)
+        np.testing.assert_array_equal(sizes[3:], rows.T.reshape(-1)[3:])
+        assert list(sizes[:3]) == [5, 7, 512]
+
+
 def test_elements_are_changed_one_by_one_and_fragments_stand_in_tuples() -> None:
     @amdjit.kernel(block=32)
     def scale(source, target):

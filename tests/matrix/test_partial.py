@@ -224,3 +224,39 @@ def test_a_dimension_of_one_is_a_vector() -> None:
     with amdjit.use("emulator:gfx1201"):
         matrix_vector[4, 32](a, x, y)
     np.testing.assert_array_equal(y, a.astype(int) @ x.astype(int))
+
+
+def test_the_sanitizer_has_nothing_to_say_about_clipped_tiles() -> None:
+    """Nothing is read that nobody has written, and nothing outside of the arrays."""
+    with amdjit.sanitize("memory", "init", "sync"):
+        check((f16, f16, f32), (21, 19, 23), (16, 16, 16), (ROW, COL, ROW))
+        check((f16, f16, f32), (3, 5, 9), (3, 5, 9), (COL, ROW, COL))
+        check((matrix.i4, matrix.i4, i32), (19, 5, 38), (16, 5, 32), (ROW, COL, COL))
+
+
+@pytest.mark.parametrize("cut", ["rows", "strided", "view"])
+def test_parts_of_matrices_are_clipped_at_their_own_edge(cut: str) -> None:
+    """What the host cuts out of a matrix, by rows or by steps, and what the kernel does."""
+
+    @amdjit.kernel(block=32)
+    def copy(source, target):
+        inner = source[2:23, 3:] if cut == "view" else source
+        left = matrix.fragment(A, 32, 16, 32, f16, ROW)
+        right = matrix.fragment(B, 16, 32, 32, f16, ROW)
+        matrix.load_matrix_sync(left, inner, clip=True)
+        matrix.load_matrix_sync(right, inner, clip=True)
+        for i in amdjit.static_range(left.num_elements):
+            left.x[i] = left.x[i] + left.x[i]
+        matrix.store_matrix_sync(target, left)
+        matrix.store_matrix_sync(target, right, (32, 0))
+
+    random = np.random.default_rng(7)
+    whole = random.standard_normal((24, 80)).astype(np.float16)
+    given = {"rows": whole[2:23, 3:30], "strided": whole[2:23, 3:57:2], "view": whole[:, :30].copy()}[cut]
+    inner = given[2:23, 3:] if cut == "view" else given
+    target = np.full((64, 32), 99, np.float16)
+    with amdjit.use("emulator:gfx1201"):
+        copy[1, 32](given, target)
+    expected = np.zeros((32, 32), np.float16)
+    expected[: inner.shape[0], : inner.shape[1]] = inner
+    np.testing.assert_array_equal(target, np.concatenate((2 * expected, expected)))

@@ -166,3 +166,9 @@ def test_packed_indices() -> None:
     for wrong in (index[0], index[:, :5], index + 2):
         with pytest.raises(ValueError, match="an index of shape"):
             matrix.pack_index(wrong)
+
+
+def test_the_sanitizer_has_nothing_to_say() -> None:
+    with amdjit.sanitize("memory", "init", "sync"):
+        check(TYPES[0], (19, 21, 76), (16, 16, 32), clip=True)
+        check(TYPES[12], (16, 16, 64), (16, 16, 64), wave_size=64)
