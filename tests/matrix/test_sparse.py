@@ -10,8 +10,8 @@ import pytest
 from fragment_kernels import COL, ROW, in_memory, limits, numpy_type
 
 import amdjit
-from amdjit import blockIdx
-from amdjit.intrinsics import matrix
+from amdjit import blockIdx, shared
+from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.matrix.kinds import Nibble
 from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
@@ -172,3 +172,41 @@ def test_the_sanitizer_has_nothing_to_say() -> None:
     with amdjit.sanitize("memory", "init", "sync"):
         check(TYPES[0], (19, 21, 76), (16, 16, 32), clip=True)
         check(TYPES[12], (16, 16, 64), (16, 16, 64), wave_size=64)
+
+
+@pytest.mark.parametrize("pitch", [8, 12, 9])
+def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
+    """With rows that are multiples of 4 bytes, and with others."""
+
+    @amdjit.kernel(block=32)
+    def product(held, index, b, d):
+        places, kept = shared.array(16 * pitch, u8), shared.array((16, 40), f16)
+        for i in range(wave.lane_id(), 128, 32):
+            places[i // 8 * pitch + i % 8] = index[i]
+        left = matrix.fragment(matrix.sparse_a, 16, 16, 64, f16, ROW)
+        right = matrix.fragment(matrix.matrix_b, 16, 16, 64, f16, ROW)
+        total = matrix.fragment(matrix.accumulator, 16, 16, 64, f32)
+        matrix.load_matrix_sync(left, held, 0, 32)
+        matrix.store_matrix_sync(kept, left)
+        matrix.synchronize_workgroup()
+        matrix.fill_fragment(left, 9)
+        matrix.load_matrix_sync(left, kept)
+        matrix.load_index_sync(left, places, 0, pitch)
+        matrix.load_matrix_sync(right, b)
+        matrix.fill_fragment(total, 0)
+        matrix.mma_sync(total, left, right, total)
+        matrix.store_matrix_sync(d, total)
+
+    random = np.random.default_rng(6)
+    a, b = sparse(random, f16, 16, 64), random.integers(-3, 4, (64, 16))
+    held, index = matrix.compress_2to4(a)
+    d = np.zeros((16, 16), np.float32)
+    with amdjit.use("emulator:gfx1201"):
+        arrays = held.astype(np.float16).reshape(-1), matrix.pack_index(index).reshape(-1), b.astype(np.float16)
+        product[1, 32](*arrays, d)
+    np.testing.assert_array_equal(d, a @ b)
+
+
+@pytest.mark.parametrize("types", [TYPES[0], TYPES[8], TYPES[12]], ids=name_of)
+def test_sparse_matrices_are_clipped_in_wave64(types: Any) -> None:
+    check(types, (19, 21, 40), (16, 16, 64), wave_size=64, clip=True)
