@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 
 import amdjit
 from amdjit import blockIdx
@@ -63,3 +65,9 @@ def in_memory(values: Matrix, dtype: Any, layout: Any) -> Matrix:
         return lying
     bits = lying.view(np.uint8) & 15
     return bits[:, ::2] | bits[:, 1::2] << 4
+
+
+def marked(cases: Iterable[Any], often: Iterable[Any]) -> list[Any]:
+    """Return cases for `parametrize`, of which others than those to run often run when all are asked for."""
+    chosen = list(often)
+    return [case if case in chosen else pytest.param(case, marks=pytest.mark.exhaustive) for case in cases]

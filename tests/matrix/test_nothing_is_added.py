@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
+from fragment_kernels import marked
 
 import amdjit
 from amdjit import f32x4, f32x8, shared
@@ -108,9 +110,13 @@ def held(items, type):
     return amdjit.bitcast(items.load(0, len(items)), type)
 
 
-@pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("name", [f"wmma_{name}" for name in WMMA] + [f"swmmac_{name}" for name in SWMMAC])
-def test_mma_sync_is_the_instruction(name: str, wave_size: int) -> None:
+NAMES = [f"wmma_{name}" for name in WMMA] + [f"swmmac_{name}" for name in SWMMAC]
+OFTEN = [(name, 32) for name in NAMES[::2]] + [(name, 64) for name in NAMES[1::4]]
+
+
+@pytest.mark.parametrize("case", marked(itertools.product(NAMES, (32, 64)), OFTEN), ids=str)
+def test_mma_sync_is_the_instruction(case: tuple[str, int]) -> None:
+    name, wave_size = case
     sparse, sums, kinds = name.startswith("swmmac"), ELEMENTS[name.split("_")[1]], name.split("_")[3:]
     a_type, b_type, k = ELEMENTS[kinds[0]], ELEMENTS[kinds[-1]], int(name.split("_")[2].split("x")[2])
     builtin = getattr(amdgcn, f"{name}_w{wave_size}" + ("" if sparse else "_gfx12"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, limits, numpy_type
+from fragment_kernels import COL, ROW, in_memory, limits, marked, numpy_type
 
 import amdjit
 from amdjit import blockIdx, shared
@@ -78,35 +79,38 @@ def check(
     np.testing.assert_array_equal(d.astype(np.float64), a @ b + c)
 
 
-@pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("types", TYPES, ids=name_of)
-def test_all_types_of_gfx12(types: Any, wave_size: int) -> None:
+OFTEN = [(types, 32) for types in TYPES[::2]] + [(types, 64) for types in (TYPES[1], TYPES[5], TYPES[11], TYPES[13])]
+
+
+@pytest.mark.parametrize("case", marked(itertools.product(TYPES, (32, 64)), OFTEN), ids=lambda case: name_of(case[0]))
+def test_all_types_of_gfx12(case: Any) -> None:
     """4-bit elements with k of 64."""
+    types, wave_size = case
     check(types, (32, 16, 128), (16, 16, 64), wave_size=wave_size)
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("types", TYPES[-3:], ids=name_of)
+@pytest.mark.parametrize("types", marked(TYPES[-3:], TYPES[-2:-1]), ids=name_of)
 def test_4_bit_products_with_k_of_32(types: Any, wave_size: int) -> None:
     check(types, (16, 16, 96), (16, 16, 32), wave_size=wave_size)
     check(types, (16, 16, 96), (16, 16, 96), wave_size=wave_size)
 
 
 @pytest.mark.parametrize("layouts", [(ROW, ROW), (COL, ROW), (COL, COL)], ids=name_of)
-@pytest.mark.parametrize("types", [TYPES[0], TYPES[8]], ids=name_of)
+@pytest.mark.parametrize("types", marked((TYPES[0], TYPES[8]), TYPES[:1]), ids=name_of)
 def test_other_layouts_in_memory(types: Any, layouts: Any) -> None:
     check(types, (16, 32, 64), (16, 16, 32), layouts)
 
 
-@pytest.mark.parametrize("types", [TYPES[0], TYPES[5], TYPES[12]], ids=name_of)
+@pytest.mark.parametrize("types", marked((TYPES[0], TYPES[5], TYPES[12]), TYPES[:1]), ids=name_of)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_tiles_of_many_blocks(types: Any, wave_size: int) -> None:
     check(types, (64, 32, 256), (32, 32, 128), wave_size=wave_size)
     check(types, (32, 16, 192), (32, 16, 96), wave_size=wave_size)
 
 
-@pytest.mark.parametrize("types", [TYPES[0], TYPES[8], TYPES[12]], ids=name_of)
-@pytest.mark.parametrize("k", [40, 76])
+@pytest.mark.parametrize("types", [TYPES[0], TYPES[12]], ids=name_of)
+@pytest.mark.parametrize("k", marked([40, 76], [76]))
 def test_sparse_matrices_are_clipped(types: Any, k: int) -> None:
     """k ends within an instruction's, and for 76 within a byte of the index; m and n end within a block."""
     check(types, (19, 21, k if types[0] is not matrix.i4 else k // 8 * 8), (16, 16, 32), clip=True)
@@ -207,6 +211,6 @@ def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
     np.testing.assert_array_equal(d, a @ b)
 
 
-@pytest.mark.parametrize("types", [TYPES[0], TYPES[8], TYPES[12]], ids=name_of)
+@pytest.mark.parametrize("types", marked((TYPES[0], TYPES[8], TYPES[12]), TYPES[8:9]), ids=name_of)
 def test_sparse_matrices_are_clipped_in_wave64(types: Any) -> None:
     check(types, (19, 21, 40), (16, 16, 64), wave_size=64, clip=True)

@@ -52,9 +52,15 @@ PAIRS = [pair for pair in itertools.product((A, B, C), repeat=2)]
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
 def test_a_matrix_stays_the_same_as_another_operand(uses: Any, wave_size: int) -> None:
-    for number, dtype in enumerate((f16, u8, f32, f64)):
-        layouts = ((ROW, COL), (COL, ROW), (COL, COL), (ROW, ROW))[number]
-        check_conversion(uses, dtype, 32, 16, layouts, wave_size)
+    check_conversion(uses, f16, 32, 16, (ROW, COL), wave_size)
+    check_conversion(uses, (u8, f32, f64)[PAIRS.index(uses) % 3], 32, 16, (COL, ROW), wave_size)
+
+
+@pytest.mark.exhaustive
+def test_matrices_of_all_sizes_of_elements_stay_the_same() -> None:
+    for uses, wave_size, dtype in itertools.product(PAIRS, (32, 64), (f16, u8, f32, f64)):
+        for layouts in ((COL, COL), (ROW, ROW)):
+            check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
 
 @pytest.mark.parametrize("uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses))
