@@ -28,8 +28,6 @@ from amdjit.intrinsics.matrix.fragments import (
     load_matrix_sync,
     matrix_a,
     matrix_b,
-    mem_col_major,
-    mem_row_major,
     mma_sync,
     row_major,
     sparse_a,
@@ -64,6 +62,7 @@ from amdjit.intrinsics.matrix.instructions import (
 from amdjit.intrinsics.matrix.maps import layout_map
 from amdjit.intrinsics.matrix.packing import pack, unpack
 from amdjit.intrinsics.matrix.products import compress_2to4, expand_2to4, pack_index, reference
+from amdjit.intrinsics.matrix.run_time_layouts import mem_col_major, mem_row_major
 from amdjit.intrinsics.matrix.schedules import (
     coop_col_major_2d,
     coop_col_slice_2d,

@@ -22,16 +22,16 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind
-from amdjit.intrinsics.matrix.memory import access_of, bitcast, chosen_when_running, put_registers, registers
+from amdjit.intrinsics.matrix.memory import access_of, bitcast, put_registers, registers
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.matrix.mma import product_of
+from amdjit.intrinsics.matrix.run_time_layouts import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.sync import syncthreads
 from amdjit.types import i32, u8, u32
 
 matrix_a, matrix_b, accumulator, sparse_a = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR, Use.SPARSE_A
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
-mem_row_major, mem_col_major = 0, 1
 i4, u4 = Nibble.I4, Nibble.U4
 synchronize_workgroup = syncthreads
 

@@ -82,12 +82,6 @@ def _edge(array: Array, clip: Any) -> Edge:
     return Edge.ARRAY
 
 
-@compile_time
-def chosen_when_running(compilation: Compilation, layout: Any) -> bool:
-    """Whether a layout is an integer that is known at run time only."""
-    return isinstance(layout, Scalar) and layout.is_integer
-
-
 def _layout(kind: FragmentKind, layout: Any) -> DataLayout:
     if isinstance(layout, int) and not isinstance(layout, bool) and layout in (0, 1):
         return DataLayout.COL_MAJOR if layout else DataLayout.ROW_MAJOR
