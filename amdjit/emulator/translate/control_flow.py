@@ -22,6 +22,7 @@ INDIRECT = frozenset({"s_setpc_b64", "s_swappc_b64"})
 ENDS = frozenset({"s_endpgm", "s_endpgm_saved"})
 PAUSES = frozenset({"s_barrier_wait", "s_sleep", "s_sleep_var"})
 _DEBUG_TRAP = 3
+_ADDITIONS = frozenset({"s_add_co_u32", "s_add_nc_u64"})
 _LAST = CONDITIONAL | INDIRECT | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_trap"}
 
 
@@ -149,14 +150,17 @@ class _Discovery:
         return target
 
     def _note_constants(self, base: int) -> None:
-        """Take base + literal of the additions behind `s_getpc_b64` as possible code addresses."""
+        """Take base + literal of the additions behind `s_getpc_b64` as possible code addresses.
+
+        The literal of the addition of the upper half is none: it is the sign.
+        """
         pc = base
         for _ in range(4):
             try:
                 instruction = self._decode(pc)
             except UndecodableInstruction:
                 return
-            for operand in instruction.operands:
+            for operand in instruction.operands if instruction.mnemonic in _ADDITIONS else ():
                 if isinstance(operand, Literal):
                     value = operand.value - (operand.value >> 31 << 32)
                     self._computed.add(base + value)

@@ -16,6 +16,9 @@ from seeded import Case, reports_of, text_of
 from test_emulator_kernels import CASES as C_CASES
 from test_emulator_kernels import GRID
 from test_emulator_kernels import Case as CCase
+from test_emulator_programs import BLOCK as PROGRAM_BLOCK
+from test_emulator_programs import GRID as PROGRAM_GRID
+from test_emulator_programs import PROGRAMS, words
 
 import amdjit.examples
 from amdjit.emulator import run
@@ -60,4 +63,22 @@ def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
     run(code, case.kernel, GRID, case.block, given, device=checked)
     assert not checked.reports, text_of(checked.reports)
     for mine, right in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(mine, right)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
+@pytest.mark.parametrize(("file", "name"), PROGRAMS, ids=lambda value: value)
+def test_c_programs_and_their_results_stay(file: str, name: str, level: str, wave_size: int) -> None:
+    """`unaligned` is what the memory check warns of, and does it on purpose."""
+    checks = [check for check in CHECKS if (check, name) != ("memory", "unaligned")]
+    code = compile_kernel(file, level, "-ffp-contract=off", *(["-mwavefrontsize64"] if wave_size == 64 else []))
+    expected, given = ([words(1), words(2), np.uint32(3)] for _ in range(2))
+    checked: Any = CheckedDevice(device(), *checks)
+    run(code, name, PROGRAM_GRID, PROGRAM_BLOCK, expected, device=device())
+    run(code, name, PROGRAM_GRID, PROGRAM_BLOCK, given, device=checked)
+    assert not checked.reports, text_of(checked.reports)
+    for mine, right in zip(given[:2], expected[:2], strict=True):
         np.testing.assert_array_equal(mine, right)
