@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, compile_source, emulate, missing_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
@@ -194,3 +194,22 @@ def test_the_checks_follow_converted_formats() -> None:
     undefined = body.replace("_store_format_x v6", "_store_format_x v7")
     with pytest.raises(SanitizerError, match="nobody has written"), amdjit.sanitize("init"):
         emulate(assemble(resource(last=0x30014FAC) + undefined), "kernel", 1, 32, arrays)
+
+
+CLANG = """#include "common.h"
+KERNEL k(GLOBAL unsigned *x, GLOBAL unsigned *y, u32 records) {
+  __amdgpu_buffer_rsrc_t from = __builtin_amdgcn_make_buffer_rsrc((void *)x, 0, records, 0x30014000);
+  __amdgpu_buffer_rsrc_t to = __builtin_amdgcn_make_buffer_rsrc((void *)y, 0, records, 0x30014000);
+  typedef unsigned quad __attribute__((ext_vector_type(4)));
+  quad value = __builtin_amdgcn_raw_buffer_load_b128(from, 16 * LANE, 8, 0);
+  __builtin_amdgcn_raw_buffer_store_b128(value + 1, to, 16 * LANE, 8, 0);
+}"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_buffers_of_a_kernel_in_c(level: str) -> None:
+    """The buffer's end is 8 bytes nearer, by the scalar offset, and lies within an element of 16 bytes."""
+    x, y = np.arange(64, dtype=np.uint32), np.zeros(64, np.uint32)
+    emulate(compile_source(CLANG, level), "k", 1, 16, [x, y, np.uint32(208)])
+    expected = np.where((np.arange(64) >= 2) & (np.arange(64) < 52), np.arange(64) + 1, 0)
+    np.testing.assert_array_equal(y, expected)

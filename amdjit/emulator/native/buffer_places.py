@@ -18,6 +18,8 @@ PLACE = "aj_buffer_place"
 INDEXED, WHOLE = 1, 2
 # What the function leaves at `out`: the low and high dwords of the addresses, then the masks of up to four dwords.
 HIGH_OFFSET, MASKS_OFFSET = VGPR_BYTES, 2 * VGPR_BYTES
+# Of dword 3: type, OOB_SELECT, compression access mode, add thread id; in most kernels OOB_SELECT 3 and nothing else.
+_KIND_BITS, _RAW_KIND = 0xFC800000, 0x30000000
 _PARAMETERS = (
     ("ptr", "context"),
     ("i32", "site"),
@@ -64,6 +66,7 @@ def place_text(attributes: str) -> str:
     offset: of the lanes, without the instruction's own, which is `ioffset`. size: bytes that a lane transfers.
     """
     f = _Place(PLACE, "i32", _PARAMETERS)
+    _plain_raw(f)
     fields = _fields(f)
     index = _index(f)
     offset = f.add(f.resize(f.parameter("offset"), 64), f.splat(f.wide("ioffset")))
@@ -87,6 +90,51 @@ def place_text(attributes: str) -> str:
         f.store(f.select(good, mask, i32(0)), f.offset(out, MASKS_OFFSET + 4 * part), 4)
     f.give(f.select(good, some, i32(0)))
     return f.text(attributes)
+
+
+def _plain_raw(f: _Place) -> None:
+    """Leave at once with what most kernels have: a raw buffer without stride, in which nothing can be wrong."""
+    has_no_stride = f.compare("ult", f.parameter("word1"), i32(1 << 16))
+    kind = f.compare("eq", f.and_(f.parameter("word3"), i32(_KIND_BITS)), i32(_RAW_KIND))
+    bound = f.compare("ne", f.field(3, 12, 6), i32(0))
+    f.branch_if(f.and_(f.and_(has_no_stride, kind), bound), "raw", "any")
+    f.label("raw")
+    offset, out = f.parameter("offset"), f.parameter("out")
+    base = f.concat_bits(f.parameter("word0"), f.parameter("word1"))
+    start = f.add(f.add(base, f.wide("soffset")), f.wide("ioffset"))
+    low, high = f.split_bits(f.add(f.splat(start), f.resize(offset, 64)))
+    f.store(low, out, 64)
+    f.store(high, f.offset(out, HIGH_OFFSET), 64)
+    some = _raw_lanes(f, 0)
+    f.store(some, f.offset(out, MASKS_OFFSET), 4)
+    narrow = f.or_(f.compare("ule", f.parameter("size"), i32(4)), f.is_set(WHOLE))
+    f.branch_if(narrow, "narrow", "wide")
+    f.label("narrow")
+    f.give(some)
+    f.label("wide")
+    for part in range(1, 4):
+        exists = f.compare("ult", i32(4 * part), f.parameter("size"))
+        mask = f.select(exists, _raw_lanes(f, part), i32(0))
+        f.store(mask, f.offset(out, MASKS_OFFSET + 4 * part), 4)
+        some = f.or_(some, mask)
+    f.give(some)
+    f.label("any")
+
+
+def _raw_lanes(f: _Place, part: int) -> Value:
+    """Return the lanes in which dword `part` is inside of a raw buffer, which is shorter by the scalar offset."""
+    rest = f.intrinsic("usub.sat", f.parameter("word2"), f.parameter("soffset"))
+    end = f.add(f.wide("ioffset"), f.resize(_payload(f, part), 64))
+    # How far a lane's own offset may go; negative if the buffer is too short for all.
+    last = f.sub(f.resize(rest, 64), end)
+    lanes = f.mask_bits(f.compare("ule", f.parameter("offset"), f.splat(f.resize(last, 32))))
+    return f.select(f.compare("sge", last, i64(0)), f.and_(lanes, f.parameter("exec")), i32(0))
+
+
+def _payload(f: _Place, part: int) -> Value:
+    """Return the bytes up to which dword `part` is checked: all of them, or to its own end."""
+    size = f.parameter("size")
+    return f.select(f.is_set(WHOLE), size, f.intrinsic("umin", size, i32(4 * part + 4)))
 
 
 def _fields(f: _Place) -> _Fields:
@@ -122,11 +170,7 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
     Each dword is checked on its own, except in formatted accesses and atomics (notes of the table of OOB_SELECT).
     Offsets do not wrap: the check saturates (LLVM AMDGPU guide, "Relaxed Buffer OOB Mode").
     """
-    size = f.parameter("size")
-    whole = f.is_set(WHOLE)
-    own = f.intrinsic("umin", size, i32(4 * part + 4))
-    payload = f.resize(f.select(whole, size, own), 64)
-    end = f.add(offset, f.splat(payload))
+    end = f.add(offset, f.splat(f.resize(_payload(f, part), 64)))
     records = f.resize(fields.records, 64)
     in_records = f.compare("ult", index, f.splat(records))
     in_record = f.and_(in_records, f.compare("ule", end, f.splat(fields.stride)))
@@ -138,7 +182,7 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
         result = f.select(f.compare("eq", fields.check, i32(number)), choice, result)
     result = f.select(fields.structured, in_record, result)
     mask = f.and_(f.mask_bits(result), f.parameter("exec"))
-    exists = f.compare("ult", i32(4 * part), size)
+    exists = f.compare("ult", i32(4 * part), f.parameter("size"))
     return f.select(exists, mask, i32(0))
 
 
