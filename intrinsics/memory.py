@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics import amdgcn, atomic, buffers
 from amdjit.intrinsics.asm import instruction
@@ -39,6 +40,7 @@ from amdjit.types import (
     PointerPattern,
     Scalar,
     TypeVariable,
+    Vector,
     bf16,
     f16,
     i32,
@@ -67,6 +69,9 @@ __all__ = [
 _PLAIN_LOADS, _PLAIN_STORES = ("temporal", "non_temporal", "last_use"), ("temporal", "non_temporal")
 PlainLoad, PlainStore = Annotated[str, Choice(*_PLAIN_LOADS)], Annotated[str, Choice(*_PLAIN_STORES)]
 SCALAR = TypeVariable("T", tuple(type for type in LANE_VALUE.constraints if isinstance(type, Scalar)))
+WIDE = TypeVariable(
+    "T", tuple(type for type in LANE_VALUE.constraints if isinstance(type, Vector) and type.bits in (32, 64, 128))
+)
 SCALAR_POINTER = PointerPattern(SCALAR, (AddressSpace.GLOBAL,))
 Lines = Annotated[int, Immediate(1, 32)]
 
@@ -77,6 +82,10 @@ def _emit_prefetch(context: EmitContext, pointer: Any, lines: int) -> None:
 
 
 def _emit_load(context: EmitContext, pointer: Any, policy: str) -> Any:
+    return context.load(context.result_type, pointer, policy=policy)
+
+
+def _emit_wide_load(context: EmitContext, pointer: Any, like: Any, policy: str) -> Any:
     return context.load(context.result_type, pointer, policy=policy)
 
 
@@ -186,10 +195,37 @@ def _load(pointer: SCALAR_POINTER, policy: PlainLoad) -> SCALAR:
     """Load with a hint (LLVM `!nontemporal`, `!amdgpu.last.use`)."""
 
 
+@intrinsic(Emit(_emit_wide_load), isa="global_load")
+def _load_wide(pointer: ANY_GLOBAL, like: WIDE, policy: PlainLoad) -> WIDE:
+    """Load a vector with a hint; the address is a multiple of its size."""
+
+
+@compile_time
+def _vector_type(compilation: Compilation, array: Any, count: Any) -> Any:
+    """Return the vector of `count` elements; Refused if no access has its size."""
+    element = getattr(array, "element", None)
+    if not isinstance(element, Scalar) or not isinstance(count, int) or element.bits * count not in (32, 64, 128):
+        raise Refused(f"{count} elements are no wide access", "4 to 16 bytes: 2 or 4 of 32 bits, 2, 4 or 8 of 16 bits")
+    return Vector(element, count)
+
+
+@compile_time
+def _is_wide(compilation: Compilation, array: Any, value: Any) -> bool:
+    """Tell whether a vector is stored; Refused if it is of other elements than the array's."""
+    if isinstance(value, Vector) and value.element != getattr(array, "element", None):
+        raise Refused(f"{value} does not go into {array}", "convert its elements first")
+    return isinstance(value, Vector)
+
+
 @device_function
-def load(array, index, policy="temporal"):
-    """Return an element of an array in global memory; policy: "temporal", "non_temporal" or "last_use"."""
-    return _load(address_of(array, index), policy)
+def load(array, index, policy="temporal", count=1):
+    """Return an element of an array in global memory; policy: "temporal", "non_temporal" or "last_use".
+
+    count: so many neighbours along the last axis, as a vector of 4, 8 or 16 bytes, at a multiple of that.
+    """
+    if count == 1:
+        return _load(address_of(array, index), policy)
+    return _load_wide(address_of(array, index), _vector_type(array, count)(0), policy)
 
 
 @device_function
@@ -203,10 +239,21 @@ def _store(pointer: SCALAR_POINTER, value: SCALAR, policy: PlainStore) -> VOID:
     """Store with a hint (LLVM `!nontemporal`)."""
 
 
+@intrinsic(Emit(_emit_store), isa="global_store")
+def _store_wide(pointer: ANY_GLOBAL, value: WIDE, policy: PlainStore) -> VOID:
+    """Store a vector with a hint; the address is a multiple of its size."""
+
+
 @device_function
 def store(array, index, value, policy="temporal"):
-    """Write an element of an array in global memory; policy: "temporal" or "non_temporal"."""
-    _store(address_of(array, index), array.dtype(value), policy)
+    """Write an element of an array in global memory; policy: "temporal" or "non_temporal".
+
+    value: or a vector for so many neighbours along the last axis, of 4, 8 or 16 bytes, at a multiple of that.
+    """
+    if _is_wide(array, value):
+        _store_wide(address_of(array, index), value, policy)
+    else:
+        _store(address_of(array, index), array.dtype(value), policy)
 
 
 @device_function

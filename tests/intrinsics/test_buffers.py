@@ -202,6 +202,24 @@ def test_plain_accesses_take_the_hints_that_llvm_has(load: str, store: str, hint
 
 
 @amdjit.kernel
+def wide_hinted(x, out, count: amdjit.Const):
+    i = amdjit.grid(1)
+    memory.store(out, (i, 0), memory.load(x, (i, 0), "non_temporal", count), "non_temporal")
+
+
+@pytest.mark.parametrize(("kind", "count", "bits"), [("f4", 4, 128), ("f2", 8, 128), ("f2", 4, 64), ("i4", 2, 64)])
+def test_wide_accesses_take_the_hints_too(kind: str, count: int, bits: int) -> None:
+    x, out = RANDOM.integers(0, 99, (32, 8)).astype(kind), np.zeros((32, 8), kind)
+    wide_hinted[1, 32](x, out, count)
+    np.testing.assert_array_equal(out[:, :count], x[:, :count])
+    assert not out[:, count:].any()
+    element = amdjit.types.from_dtype(x.dtype)
+    assembly = wide_hinted.compile(element[:, ::1], element[:, ::1], count).asm
+    assert len(re.findall(rf"global_load_b{bits} .*TH_LOAD_NT", assembly)) == 1
+    assert len(re.findall(rf"global_store_b{bits} .*TH_STORE_NT", assembly)) == 1
+
+
+@amdjit.kernel
 def buffer_hinted(x, out, load: amdjit.Const, store: amdjit.Const):
     i = amdjit.grid(1)
     memory.buffer_store(memory.buffer(out), i, memory.buffer_load(memory.buffer(x), i, f32, load), store)
@@ -307,9 +325,21 @@ def high_temporal(x):
     memory.store(x, 0, memory.load(x, 0, "high_temporal"))
 
 
+@amdjit.kernel
+def three_wide(x):
+    memory.load(x, 0, "non_temporal", 3)
+
+
+@amdjit.kernel
+def other_elements(x):
+    memory.store(x, 0, vector(i32, 2)(0))
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
+        (three_wide, "no wide access"),
+        (other_elements, "convert its elements"),
         (no_format, "no format '8_8_8_UNORM'"),
         (scaled_store, "nothing says how a store rounds"),
         (wrong_value, "f32x2"),
