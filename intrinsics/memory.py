@@ -95,7 +95,10 @@ def _emit_store(context: EmitContext, pointer: Any, value: Any, policy: str) -> 
 
 @device_function
 def buffer(array):
-    """Return a buffer resource over an array that lies in one piece; array: less than 4 GiB, in global memory."""
+    """Return a buffer resource over an array that lies in one piece; array: less than 4 GiB, in global memory.
+
+    Byte offsets into it are unsigned and have 32 bits: what is beyond that counts from 0 again.
+    """
     return buffers.make_buffer(address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes)
 
 
