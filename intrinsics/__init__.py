@@ -12,13 +12,31 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics import amdgcn, arithmetic, asm, atomic, convert, lds, math, memory, sync, wave, workitem
+    from amdjit.intrinsics import (
+        amdgcn,
+        arithmetic,
+        asm,
+        atomic,
+        buffer_atomics,
+        buffers,
+        convert,
+        lds,
+        math,
+        memory,
+        sync,
+        wave,
+        workitem,
+    )
 
 __all__ = ["amdgcn", "arithmetic", "asm", "atomic", "convert", "lds", "math", "memory", "sync", "wave", "workitem"]
 
 
+# What users' modules load when a kernel needs it.
+_OTHERS = ("buffer_atomics", "buffers")
+
+
 def __getattr__(name: str) -> ModuleType:
     """Load a module when it is first asked for: most programs use few of them, and imports are to be fast."""
-    if name not in __all__:
+    if name not in (*__all__, *_OTHERS):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")

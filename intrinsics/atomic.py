@@ -17,14 +17,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import amdjit.intrinsics as modules
+from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics import buffer_atomics
-from amdjit.intrinsics.buffers import GFX12, has_records, is_resource, place_of, value_bytes
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
 from amdjit.types import (
     VOID,
+    AddressSpace,
+    Pointer,
     PointerPattern,
     Scalar,
     TypeVariable,
@@ -62,6 +64,9 @@ __all__ = [
     "xor",
 ]
 
+# The instructions are of gfx12; LLVM makes loops for other processors.
+_GFX12 = ("gfx1200", "gfx1201")
+
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))
 UNSIGNED = TypeVariable("U", (u32, u64))
@@ -73,6 +78,12 @@ WORD_POINTER = PointerPattern(u32, GLOBAL_AND_LDS)
 UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
 ELEMENT = TypeVariable("T", (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64))
 ELEMENT_POINTER = PointerPattern(ELEMENT, GLOBAL_AND_LDS)
+
+
+@compile_time
+def _is_resource(compilation: Compilation, target: Any) -> bool:
+    """Tell a buffer resource from an array. `modules` loads what is on buffers when a kernel first has one."""
+    return isinstance(target, Pointer) and target.address_space is AddressSpace.BUFFER
 
 
 def _emit_update(
@@ -120,10 +131,12 @@ def _load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
 @device_function
 def load(array, index, order="relaxed", scope="agent", dtype=None):
     """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a buffer's elements."""
-    if is_resource(array):
+    if _is_resource(array):
         like = dtype(0)
-        record, offset = place_of(array, index, value_bytes(like))
-        return buffer_atomics.load(array, record, offset, like, order, scope, has_records(array, index))
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(like))
+        return modules.buffer_atomics.load(
+            array, record, offset, like, order, scope, modules.buffers.has_records(array, index)
+        )
     return _load(address_of(array, index), order, scope)
 
 
@@ -135,9 +148,11 @@ def _store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: S
 @device_function
 def store(array, index, value, order="relaxed", scope="agent"):
     """Write an element at once, for other waves to read."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        buffer_atomics.store(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        modules.buffer_atomics.store(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
         return
     _store(address_of(array, index), value, order, scope)
 
@@ -150,9 +165,11 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.add(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.add(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _add(address_of(array, index), value, order, scope)
 
 
@@ -176,9 +193,11 @@ def add_pair(array, index, value, order="relaxed", scope="agent"):
 
     index: of the first of the two, a multiple of 2 in an array whose rows are.
     """
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.add_pair(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.add_pair(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     if array.dtype == bf16:
         return _add_bf16_pair(address_of(array, index), value, order, scope)
     return _add_f16_pair(address_of(array, index), value, order, scope)
@@ -192,16 +211,18 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.sub(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.sub(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _sub(address_of(array, index), value, order, scope)
 
 
 @intrinsic(
     _update("usub_sat"),
     isa="global_atomic_sub_clamp",
-    targets=GFX12,
+    targets=_GFX12,
     alternative="atomic.cas in a loop",
     name="atomic.sub_clamp",
 )
@@ -212,16 +233,18 @@ def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) ->
 @device_function
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.sub_clamp(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.sub_clamp(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _sub_clamp(address_of(array, index), value, order, scope)
 
 
 @intrinsic(
     _update("usub_cond"),
     isa="global_atomic_cond_sub",
-    targets=GFX12,
+    targets=_GFX12,
     alternative="atomic.cas in a loop",
     name="atomic.cond_sub",
 )
@@ -232,9 +255,11 @@ def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> 
 @device_function
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.cond_sub(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.cond_sub(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _cond_sub(address_of(array, index), value, order, scope)
 
 
@@ -246,9 +271,11 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.min(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.min(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _min(address_of(array, index), value, order, scope)
 
 
@@ -260,9 +287,11 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.max(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.max(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _max(address_of(array, index), value, order, scope)
 
 
@@ -274,9 +303,11 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.and_(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.and_(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _and(address_of(array, index), value, order, scope)
 
 
@@ -288,9 +319,11 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 @device_function
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.or_(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.or_(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _or(address_of(array, index), value, order, scope)
 
 
@@ -302,9 +335,11 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.xor(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.xor(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _xor(address_of(array, index), value, order, scope)
 
 
@@ -316,9 +351,11 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 @device_function
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.exch(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.exch(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _exch(address_of(array, index), value, order, scope)
 
 
@@ -330,9 +367,11 @@ def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.inc(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.inc(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _inc(address_of(array, index), value, order, scope)
 
 
@@ -344,9 +383,11 @@ def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(value))
-        return buffer_atomics.dec(array, record, offset, value, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
+        return modules.buffer_atomics.dec(
+            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
+        )
     return _dec(address_of(array, index), value, order, scope)
 
 
@@ -358,7 +399,9 @@ def _cas(pointer: INTEGER_POINTER, expected: INTEGER, desired: INTEGER, order: O
 @device_function
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
     """Write `desired` if the element is `expected`; return the old value in any case."""
-    if is_resource(array):
-        record, offset = place_of(array, index, value_bytes(desired))
-        return buffer_atomics.cas(array, record, offset, expected, desired, order, scope, has_records(array, index))
+    if _is_resource(array):
+        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(desired))
+        return modules.buffer_atomics.cas(
+            array, record, offset, expected, desired, order, scope, modules.buffers.has_records(array, index)
+        )
     return _cas(address_of(array, index), expected, desired, order, scope)

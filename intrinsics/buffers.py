@@ -213,12 +213,6 @@ def prefetch(
 
 
 @compile_time
-def is_resource(compilation: Compilation, target: Any) -> bool:
-    """Tell whether something is a buffer resource, not an array."""
-    return isinstance(target, Pointer) and target.address_space is AddressSpace.BUFFER
-
-
-@compile_time
 def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
     """Tell whether a resource is of records; Refused where the index does not fit."""
     is_pair = isinstance(index, tuple)
