@@ -12,21 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics import (
-        amdgcn,
-        arithmetic,
-        asm,
-        atomic,
-        buffer_atomics,
-        buffers,
-        convert,
-        lds,
-        math,
-        memory,
-        sync,
-        wave,
-        workitem,
-    )
+    from amdjit.intrinsics import amdgcn, arithmetic, asm, atomic, convert, lds, math, memory, sync, wave, workitem
 
 __all__ = ["amdgcn", "arithmetic", "asm", "atomic", "convert", "lds", "math", "memory", "sync", "wave", "workitem"]
 

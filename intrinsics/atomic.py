@@ -132,11 +132,7 @@ def _load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
 def load(array, index, order="relaxed", scope="agent", dtype=None):
     """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a buffer's elements."""
     if _is_resource(array):
-        like = dtype(0)
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(like))
-        return modules.buffer_atomics.load(
-            array, record, offset, like, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.load(array, index, dtype, order, scope)
     return _load(address_of(array, index), order, scope)
 
 
@@ -149,10 +145,7 @@ def _store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: S
 def store(array, index, value, order="relaxed", scope="agent"):
     """Write an element at once, for other waves to read."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        modules.buffer_atomics.store(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        modules.buffer_atomics.store(array, index, value, order, scope)
         return
     _store(address_of(array, index), value, order, scope)
 
@@ -166,10 +159,7 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.add(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.add(array, index, value, order, scope)
     return _add(address_of(array, index), value, order, scope)
 
 
@@ -194,10 +184,7 @@ def add_pair(array, index, value, order="relaxed", scope="agent"):
     index: of the first of the two, a multiple of 2 in an array whose rows are.
     """
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.add_pair(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.add_pair(array, index, value, order, scope)
     if array.dtype == bf16:
         return _add_bf16_pair(address_of(array, index), value, order, scope)
     return _add_f16_pair(address_of(array, index), value, order, scope)
@@ -212,10 +199,7 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.sub(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.sub(array, index, value, order, scope)
     return _sub(address_of(array, index), value, order, scope)
 
 
@@ -234,10 +218,7 @@ def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) ->
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.sub_clamp(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.sub_clamp(array, index, value, order, scope)
     return _sub_clamp(address_of(array, index), value, order, scope)
 
 
@@ -256,10 +237,7 @@ def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> 
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.cond_sub(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.cond_sub(array, index, value, order, scope)
     return _cond_sub(address_of(array, index), value, order, scope)
 
 
@@ -272,10 +250,7 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.min(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.min(array, index, value, order, scope)
     return _min(address_of(array, index), value, order, scope)
 
 
@@ -288,10 +263,7 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.max(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.max(array, index, value, order, scope)
     return _max(address_of(array, index), value, order, scope)
 
 
@@ -304,10 +276,7 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.and_(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.and_(array, index, value, order, scope)
     return _and(address_of(array, index), value, order, scope)
 
 
@@ -320,10 +289,7 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.or_(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.or_(array, index, value, order, scope)
     return _or(address_of(array, index), value, order, scope)
 
 
@@ -336,10 +302,7 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.xor(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.xor(array, index, value, order, scope)
     return _xor(address_of(array, index), value, order, scope)
 
 
@@ -352,10 +315,7 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.exch(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.exch(array, index, value, order, scope)
     return _exch(address_of(array, index), value, order, scope)
 
 
@@ -368,10 +328,7 @@ def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.inc(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.inc(array, index, value, order, scope)
     return _inc(address_of(array, index), value, order, scope)
 
 
@@ -384,10 +341,7 @@ def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(value))
-        return modules.buffer_atomics.dec(
-            array, record, offset, value, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.dec(array, index, value, order, scope)
     return _dec(address_of(array, index), value, order, scope)
 
 
@@ -400,8 +354,5 @@ def _cas(pointer: INTEGER_POINTER, expected: INTEGER, desired: INTEGER, order: O
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
     """Write `desired` if the element is `expected`; return the old value in any case."""
     if _is_resource(array):
-        record, offset = modules.buffers.place_of(array, index, modules.buffers.value_bytes(desired))
-        return modules.buffer_atomics.cas(
-            array, record, offset, expected, desired, order, scope, modules.buffers.has_records(array, index)
-        )
+        return modules.buffer_atomics.cas(array, index, expected, desired, order, scope)
     return _cas(address_of(array, index), expected, desired, order, scope)

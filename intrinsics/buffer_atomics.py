@@ -11,8 +11,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from amdjit.declarations import Emit, EmitContext, intrinsic
-from amdjit.intrinsics.buffers import BUFFER, GFX12, Flag, buffer_operands, family, suffix
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.intrinsics.buffers import (
+    BUFFER,
+    GFX12,
+    Flag,
+    buffer_operands,
+    family,
+    has_records,
+    place_of,
+    suffix,
+    value_bytes,
+)
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
 from amdjit.types import VOID, Scalar, TypeVariable, bf16, f16, f32, f64, i32, i64, u32, u64, vector
 
@@ -130,79 +140,149 @@ def _emit_store(
 @intrinsic(
     _update("add", float="fadd"), isa="buffer_atomic_add_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.add"
 )
-def add(
+def _add(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Add; return the old value (`buffer_atomic_add*`)."""
 
 
+@device_function
+def add(resource, index, value, order, scope):
+    """`atomic.add` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _add(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("sub"), isa="buffer_atomic_sub_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.sub")
-def sub(
+def _sub(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Subtract; return the old value (`buffer_atomic_sub_u*`)."""
 
 
+@device_function
+def sub(resource, index, value, order, scope):
+    """`atomic.sub` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _sub(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(
     _update("smin", "umin", "fmin"), isa="buffer_atomic_min_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.min"
 )
-def min(
+def _min(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write the lesser; return the old value (`buffer_atomic_min*`)."""
 
 
+@device_function
+def min(resource, index, value, order, scope):
+    """`atomic.min` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _min(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(
     _update("smax", "umax", "fmax"), isa="buffer_atomic_max_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.max"
 )
-def max(
+def _max(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write the greater; return the old value (`buffer_atomic_max*`)."""
 
 
+@device_function
+def max(resource, index, value, order, scope):
+    """`atomic.max` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _max(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("and"), isa="buffer_atomic_and_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.and_")
-def and_(
+def _and(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Clear bits; return the old value (`buffer_atomic_and_b*`)."""
 
 
+@device_function
+def and_(resource, index, value, order, scope):
+    """`atomic.and_` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _and(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("or"), isa="buffer_atomic_or_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.or_")
-def or_(
+def _or(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Set bits; return the old value (`buffer_atomic_or_b*`)."""
 
 
+@device_function
+def or_(resource, index, value, order, scope):
+    """`atomic.or_` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _or(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("xor"), isa="buffer_atomic_xor_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.xor")
-def xor(
+def _xor(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Flip bits; return the old value (`buffer_atomic_xor_b*`)."""
 
 
+@device_function
+def xor(resource, index, value, order, scope):
+    """`atomic.xor` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _xor(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(
     _update("swap", float="swap"), isa="buffer_atomic_swap_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.exch"
 )
-def exch(
+def _exch(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write; return the old value (`buffer_atomic_swap_b*`)."""
 
 
+@device_function
+def exch(resource, index, value, order, scope):
+    """`atomic.exch` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _exch(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("inc"), isa="buffer_atomic_inc_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.inc")
-def inc(
+def _inc(
     resource: BUFFER, record: u32, offset: u32, value: UNSIGNED, order: Order, scope: Scope, structured: Flag
 ) -> UNSIGNED:
     """Add 1, or write 0 at or above the value; return the old value (`buffer_atomic_inc_u*`)."""
 
 
+@device_function
+def inc(resource, index, value, order, scope):
+    """`atomic.inc` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _inc(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(_update("dec"), isa="buffer_atomic_dec_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.dec")
-def dec(
+def _dec(
     resource: BUFFER, record: u32, offset: u32, value: UNSIGNED, order: Order, scope: Scope, structured: Flag
 ) -> UNSIGNED:
     """Subtract 1, or write the value at 0 or above it; return the old value (`buffer_atomic_dec_u*`)."""
+
+
+@device_function
+def dec(resource, index, value, order, scope):
+    """`atomic.dec` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _dec(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -212,10 +292,17 @@ def dec(
     alternative=_ELSEWHERE,
     name="atomic.sub_clamp",
 )
-def sub_clamp(
+def _sub_clamp(
     resource: BUFFER, record: u32, offset: u32, value: u32, order: Order, scope: Scope, structured: Flag
 ) -> u32:
     """Subtract, to 0 at least; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
+
+
+@device_function
+def sub_clamp(resource, index, value, order, scope):
+    """`atomic.sub_clamp` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _sub_clamp(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -225,10 +312,17 @@ def sub_clamp(
     alternative=_ELSEWHERE,
     name="atomic.cond_sub",
 )
-def cond_sub(
+def _cond_sub(
     resource: BUFFER, record: u32, offset: u32, value: u32, order: Order, scope: Scope, structured: Flag
 ) -> u32:
     """Subtract where that is not below 0; return the old value (`buffer_atomic_cond_sub_u32*`)."""
+
+
+@device_function
+def cond_sub(resource, index, value, order, scope):
+    """`atomic.cond_sub` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _cond_sub(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -238,16 +332,23 @@ def cond_sub(
     alternative=_ELSEWHERE,
     name="atomic.add_pair",
 )
-def add_pair(
+def _add_pair(
     resource: BUFFER, record: u32, offset: u32, value: PAIR, order: Order, scope: Scope, structured: Flag
 ) -> PAIR:
     """Add two halves; return the old value (`buffer_atomic_pk_add*`)."""
 
 
+@device_function
+def add_pair(resource, index, value, order, scope):
+    """`atomic.add_pair` at a place of a buffer."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return _add_pair(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(
     Emit(_emit_exchange_if), isa="buffer_atomic_cmpswap", targets=GFX12, alternative=_ELSEWHERE, name="atomic.cas"
 )
-def cas(
+def _cas(
     resource: BUFFER,
     record: u32,
     offset: u32,
@@ -260,15 +361,36 @@ def cas(
     """Write `desired` over `expected`; return the old value (`buffer_atomic_cmpswap_b*`)."""
 
 
+@device_function
+def cas(resource, index, expected, desired, order, scope):
+    """Write `desired` over `expected` at a place of a buffer; return the old value."""
+    record, offset = place_of(resource, index, value_bytes(desired))
+    return _cas(resource, record, offset, expected, desired, order, scope, has_records(resource, index))
+
+
 @intrinsic(Emit(_emit_load), isa="buffer_load_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.load")
-def load(
+def _load(
     resource: BUFFER, record: u32, offset: u32, like: ELEMENT, order: LoadOrder, scope: Scope, structured: Flag
 ) -> ELEMENT:
     """Read at once, anew each time."""
 
 
+@device_function
+def load(resource, index, dtype, order, scope):
+    """Read a place of a buffer at once."""
+    record, offset = place_of(resource, index, dtype.nbytes)
+    return _load(resource, record, offset, dtype(0), order, scope, has_records(resource, index))
+
+
 @intrinsic(Emit(_emit_store), isa="buffer_store_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.store")
-def store(
+def _store(
     resource: BUFFER, record: u32, offset: u32, value: ELEMENT, order: StoreOrder, scope: Scope, structured: Flag
 ) -> VOID:
     """Write at once."""
+
+
+@device_function
+def store(resource, index, value, order, scope):
+    """Write a place of a buffer at once."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    _store(resource, record, offset, value, order, scope, has_records(resource, index))
