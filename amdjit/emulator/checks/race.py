@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from amdjit.emulator.decoder.instruction import Instruction
@@ -9,11 +10,13 @@ from amdjit.emulator.ir import Value, constant, vector
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.native.race_layout import DEVICE_SCOPE, READS_ONLY
 from amdjit.emulator.native.race_report import global_symbol, lds_symbol
-from amdjit.emulator.translate.barriers import barrier_of_wait, named_signal
+from amdjit.emulator.translate.barriers import WORKGROUP, barrier_of_wait, named_signal
+from amdjit.emulator.translate.control_flow import Block, Graph
 from amdjit.emulator.translate.frame import CONTEXT, STATE, Frame
 from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.translate.registers import V32
 
+_MEMORY = frozenset({"DS", "SMEM", "VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT"})
 _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")
 _VALUES = Value("ptr", "%race.values")
@@ -33,6 +36,13 @@ class RaceInstrument(Instrument):
             f"{_VALUES.text} = alloca [4 x {V32}], align 64",
         ]
 
+    def __init__(self) -> None:
+        self._split: frozenset[int] = frozenset()
+
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
+        """Find the signals of the workgroup's barrier that have accesses between them and the wait."""
+        self._split = frozenset(pc for block in graph.blocks.values() for pc in _split_signals(block))
+
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note who signals named barriers, and who waits for them."""
         name = instruction.mnemonic
@@ -40,7 +50,9 @@ class RaceInstrument(Instrument):
             frame.native_void("aj_race_waits", [CONTEXT, STATE])
         elif name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
             number = named_signal(frame, instruction)
-            if number is not None:
+            if instruction.pc in self._split:
+                frame.native_void("aj_race_split", [CONTEXT])
+            elif number is not None:
                 frame.native_void("aj_race_arrive", [CONTEXT, STATE, number])
         elif name == "s_barrier_leave":
             frame.native_void("aj_race_arrive", [CONTEXT, STATE, constant("i32", -1)])
@@ -62,6 +74,24 @@ class RaceInstrument(Instrument):
             return
         frame.builder.store(_addresses(frame, access), _ADDRESSES, 64)
         _call(frame, instruction, access, access.space == "l", access.lanes, values)
+
+
+def _split_signals(block: Block) -> Iterator[int]:
+    """Yield the signals of a block that no wait follows before an access or the block's end."""
+    pending = None
+    for instruction in block.instructions:
+        operand = instruction.operands[0] if instruction.operands else None
+        if instruction.mnemonic.startswith("s_barrier_signal"):
+            pending = instruction.pc if getattr(operand, "value", None) == WORKGROUP else None
+        elif pending is not None and _accesses(instruction):
+            yield pending
+            pending = None
+    if pending is not None and block.instructions[-1].mnemonic != "s_barrier_wait":
+        yield pending
+
+
+def _accesses(instruction: Instruction) -> bool:
+    return instruction.opcode.encoding in _MEMORY
 
 
 def _waits_for_all_stores(instruction: Instruction) -> bool:

@@ -21,7 +21,7 @@ from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.race_access import process_symbol, process_text
-from amdjit.emulator.native.race_barriers import arrive_text, waited_text, waits_text
+from amdjit.emulator.native.race_barriers import arrive_text, split_barrier_text, split_text, waited_text, waits_text
 from amdjit.emulator.native.race_order import ordered_text
 from amdjit.emulator.native.race_report import (
     conflicts_text,
@@ -71,6 +71,8 @@ def _race_sources() -> dict[str, Source]:
         "aj_race_arrive": arrive_text,
         "aj_race_waits": waits_text,
         "aj_race_waited": waited_text,
+        "aj_race_split": split_text,
+        "aj_race_split_barrier": split_barrier_text,
         "aj_race_sync": sync_text,
         "aj_race_dword": dword_text,
         "aj_race_find": find_text,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import (
     BARRIER_ROW,
+    FIELD_BYTES,
     JOINED_SLOT,
     NAMED_BARRIERS,
     SLOT_ROW,
@@ -131,5 +132,47 @@ def waited_text(attributes: str) -> str:
     clocks.merge(own, clocks.barrier(number, next_round), "see", "seen")
     for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
         put_greater(f, row, field, f.load("i64", entry_of(f, own, f.add(clocks.waves, i64(index))), 8))
+    f.give()
+    return f.text(f"noinline {attributes}")
+
+
+def split_text(attributes: str) -> str:
+    """Return `aj_race_split(context)`: a wave signals the workgroup's barrier and has accesses before it waits."""
+    f = NativeFunction("aj_race_split", "void", [("ptr", "context")])
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    put(f, row, Wave.SPLIT, get(f, row, Wave.INTERVAL))
+    next_interval(f, race, row)
+    f.give()
+    return f.text(attributes)
+
+
+def split_barrier_text(attributes: str) -> str:
+    """Return `aj_race_split_barrier(race, group, time)`: the workgroup's barrier has completed, and some waves have
+    accesses behind their signals: each wave sees of the others what they did before theirs."""
+    f = NativeFunction("aj_race_split_barrier", "void", [("ptr", "race"), ("ptr", "group"), ("i64", "time")])
+    race, group, time = (f.parameter(name) for name in ("race", "group", "time"))
+    waves = get(f, race, Race.WAVE_COUNT)
+    entries = f.add(waves, i64(_EXTRA))
+    clocks, rows = get(f, group, Group.CLOCKS, "ptr"), get(f, group, Group.WAVES, "ptr")
+    outer, inner = f.name(), f.name()
+    f.branch("each")
+    f.label("each")
+    other = f.emit("i64", f"phi i64 [ 0, %entry ], [ {outer}, %told ]")
+    row = f.offset(rows, f.mul(other, i64(Wave.FIELDS * FIELD_BYTES)))
+    split = get(f, row, Wave.SPLIT)
+    until = f.select(f.compare("eq", split, i64(0)), time, split)
+    put(f, row, Wave.SPLIT, i64(0))
+    f.branch("tell")
+    f.label("tell")
+    wave = f.emit("i64", f"phi i64 [ 0, %each ], [ {inner}, %tell ]")
+    place = entry_of(f, clocks, f.add(f.mul(wave, entries), other))
+    f.store(f.intrinsic("umax", f.load("i64", place, 8), until), place, 8)
+    f.line(f"{inner} = add i64 {wave.text}, 1")
+    f.branch_if(f.compare("ult", Value("i64", inner), waves), "tell", "told")
+    f.label("told")
+    f.line(f"{outer} = add i64 {other.text}, 1")
+    f.branch_if(f.compare("ult", Value("i64", outer), waves), "each", "done")
+    f.label("done")
     f.give()
     return f.text(f"noinline {attributes}")

@@ -58,7 +58,8 @@ class Wave(IntEnum):
     """One wave of a resident workgroup, whose `Group` is at GROUP.
 
     SEEN: the last atomic of others that it saw, SEEN_AGENT: and acquired. WAITED: the named barrier that it has waited
-    for, until what that orders is noted.
+    for, until what that orders is noted. SPLIT: its last interval before it signalled the workgroup's barrier, where it
+    has accesses between that and the wait; else 0.
     """
 
     EPOCH = 0
@@ -70,6 +71,7 @@ class Wave(IntEnum):
     NUMBER = 6
     GROUP = 7
     WAITED = 8
+    SPLIT = 9
     FIELDS = 16
 
 

@@ -122,7 +122,6 @@ def epoch_text(attributes: str) -> str:
     _begin_group(function, race, group, number, time)
     function.branch("wave")
     function.label("barrier")
-    put(function, group, Group.BARRIER, time)
     _join_waves(function, race, group, time)
     function.branch("wave")
     function.label("wave")
@@ -171,16 +170,25 @@ def own_start(function: NativeFunction, race: Value, group: Value) -> Value:
 
 
 def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value) -> None:
-    """At a barrier all waves have seen what one has; the barrier is clean if no wave had stores in flight."""
+    """At a barrier all waves have seen what one has; the barrier is clean if no wave had stores in flight.
+
+    What waves did between a signal and the wait is not ordered: the barrier is then as early as the first such signal,
+    and the waves' clocks know the others.
+    """
     count = get(function, race, Race.WAVE_COUNT)
     rows = get(function, group, Group.WAVES, "ptr")
-    following, seen, dirty = function.name(), function.name(), function.name()
+    following, seen, dirty, bound = (function.name() for _ in range(4))
     function.branch("join")
     function.label("join")
     number = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {following}, %join ]")
     best = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {seen}, %join ]")
     any_dirty = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {dirty}, %join ]")
+    earliest = function.emit("i64", f"phi i64 [ {time.text}, %barrier ], [ {bound}, %join ]")
     row = function.offset(rows, function.mul(number, i64(Wave.FIELDS * FIELD_BYTES)))
+    split = get(function, row, Wave.SPLIT)
+    until = function.select(function.compare("eq", split, i64(0)), time, split)
+    function.line(f"{bound} = call i64 @llvm.umin.i64(i64 {earliest.text}, i64 {until.text})")
+    function.declarations["llvm.umin.i64"] = "declare i64 @llvm.umin.i64(i64, i64)"
     theirs = get(function, row, Wave.SEEN_AGENT)
     greater = function.compare("ugt", theirs, best)
     function.line(f"{seen} = select i1 {greater.text}, i64 {theirs.text}, i64 {best.text}")
@@ -192,7 +200,14 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
     put_greater(function, group, Group.SEEN, Value("i64", seen))
     waits = function.and_(Value("i64", dirty), get(function, race, Race.WGP))
     clean = function.compare("eq", waits, i64(0))
-    put(function, group, Group.CLEAN, function.select(clean, time, get(function, group, Group.CLEAN)))
+    put(function, group, Group.BARRIER, Value("i64", bound))
+    put(function, group, Group.CLEAN, function.select(clean, Value("i64", bound), get(function, group, Group.CLEAN)))
+    whole = function.compare("eq", Value("i64", bound), time)
+    function.branch_if(whole, "whole", "parts")
+    function.label("parts")
+    function.call_void("aj_race_split_barrier", [race, group, time])
+    function.branch("whole")
+    function.label("whole")
 
 
 def fence_text(attributes: str) -> str:

@@ -114,3 +114,24 @@ if (WAVE == 0) SIGNAL(1);
 if (WAVE == 1) { WAIT; if (x[LANE] == 99) return; }
 """
     assert reports(kernel, "sync") == [("barrier-overrun", 4, None)]
+
+
+# Between the signal of a split barrier and its wait, a wave's accesses are ordered with nobody's.
+SPLIT = """if (LANE != 63) box[LANE] = 1;
+RELEASE; SIGNAL(-1);
+x[LANE] += 1;
+if (WAVE == 0) box[63] = 2;
+__builtin_amdgcn_s_barrier_wait(-1); ACQUIRE;
+if (WAVE == 1) x[LANE] += box[LANE ^ SEEN];
+barrier();
+if (WAVE == 0) box[LANE] = 3;
+"""
+
+
+def test_a_split_barrier_orders_what_is_before_its_signal() -> None:
+    assert reports(SPLIT.replace("SEEN", "32"), "race", waves=2) == []
+
+
+def test_a_split_barrier_does_not_order_what_is_behind_its_signal() -> None:
+    found = reports(SPLIT.replace("SEEN", "0"), "race", waves=2)
+    assert {frozenset(places) for _, *places in found} >= {frozenset((6, 4))}, found
