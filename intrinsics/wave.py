@@ -279,44 +279,17 @@ def segmented_reduce(value, head, operation="add"):
 
 @device_function
 def reduce_add(value):
-    """Return the sum over all lanes of the wave, in all lanes; an inactive one counts as 0. Sums are a tree's."""
-    value += swap_in_rows(value, 1)
-    value += swap_in_rows(value, 2)
-    value += swap_in_rows(value, 4)
-    value += swap_in_rows(value, 8)
-    value += swap_rows(value)
-    if wavefront_size == 64:
-        value += shuffle_xor(value, 32)
-    return value
+    """Return the sum over the active lanes of the wave, in all of them: `reduce(value, "add")`."""
+    return reduce(value, "add")
 
 
 @device_function
 def reduce_max(value):
-    """Return the largest value of all lanes of the wave, in all lanes.
-
-    All lanes must be active: one that is not counts as 0. `reduce` leaves it out.
-    """
-    value = max(value, swap_in_rows(value, 1))
-    value = max(value, swap_in_rows(value, 2))
-    value = max(value, swap_in_rows(value, 4))
-    value = max(value, swap_in_rows(value, 8))
-    value = max(value, swap_rows(value))
-    if wavefront_size == 64:
-        value = max(value, shuffle_xor(value, 32))
-    return value
+    """Return the largest value of the active lanes of the wave, in all of them: `reduce(value, "max")`."""
+    return reduce(value, "max")
 
 
 @device_function
 def reduce_min(value):
-    """Return the smallest value of all lanes of the wave, in all lanes.
-
-    All lanes must be active: one that is not counts as 0. `reduce` leaves it out.
-    """
-    value = min(value, swap_in_rows(value, 1))
-    value = min(value, swap_in_rows(value, 2))
-    value = min(value, swap_in_rows(value, 4))
-    value = min(value, swap_in_rows(value, 8))
-    value = min(value, swap_rows(value))
-    if wavefront_size == 64:
-        value = min(value, shuffle_xor(value, 32))
-    return value
+    """Return the smallest value of the active lanes of the wave, in all of them: `reduce(value, "min")`."""
+    return reduce(value, "min")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import amdjit
-from amdjit.intrinsics import wave_reduce as wave
+from amdjit import i32
+from amdjit.intrinsics import wave
+from amdjit.intrinsics.lane_combinations import neutral
 
 RANDOM = np.random.default_rng(13)
 ARITHMETIC = ("add", "mul", "min", "max")
 BITWISE = ("and", "or", "xor")
 NUMPY = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
          "or": np.bitwise_or, "xor": np.bitwise_xor}  # fmt: skip
-DTYPES = ["i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+BF16 = np.dtype(ml_dtypes.bfloat16)
+DTYPES = [np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")] + [BF16]
 FORMS = 5
 
 
@@ -33,9 +37,10 @@ def combine(values, active, heads, out, operations: amdjit.Const):
 
 
 def expected(operation: str, values: Any, heads: Any) -> list[Any]:
-    """Return the five forms over one wave's active lanes, lane by lane in plain Python."""
+    """Return the five forms over one wave's active lanes, lane by lane in plain Python; bf16 in f32."""
     ufunc = NUMPY[operation]
-    identity = wave.neutral(amdjit.types.from_dtype(values.dtype), operation)
+    identity = neutral(amdjit.types.from_dtype(values.dtype), operation)
+    values = values.astype(np.float32) if values.dtype == BF16 else values
     start = np.array(identity).astype(values.dtype)[()]
     forms = [[], [], [], [], []]
     total = segment = start
@@ -50,8 +55,8 @@ def expected(operation: str, values: Any, heads: Any) -> list[Any]:
     return forms
 
 
-def sample(dtype: str, count: int, operation: str) -> Any:
-    if dtype[0] == "f":
+def sample(dtype: Any, count: int, operation: str) -> Any:
+    if is_float(dtype):
         # Exact in any order: small integers for sums, powers of two for products.
         exact = RANDOM.integers(-9, 10, count) if operation != "mul" else RANDOM.choice([-1.0, 1.0, 2.0, 0.5], count)
         return exact.astype(dtype)
@@ -59,11 +64,15 @@ def sample(dtype: str, count: int, operation: str) -> Any:
     return RANDOM.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
 
 
+def is_float(dtype: Any) -> bool:
+    return dtype == BF16 or dtype.kind == "f"
+
+
 @pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_reductions_and_scans_are_over_the_active_lanes(dtype: str, wave_size: int) -> None:
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_reductions_and_scans_are_over_the_active_lanes(dtype: Any, wave_size: int) -> None:
     count = 4 * wave_size
-    operations = ARITHMETIC if dtype[0] == "f" else ARITHMETIC + BITWISE
+    operations = ARITHMETIC if is_float(dtype) else ARITHMETIC + BITWISE
     active = np.ones(count, np.int32)
     active[wave_size : 2 * wave_size] = RANDOM.random(wave_size) < 0.6
     active[2 * wave_size : 3 * wave_size] = np.arange(wave_size) >= wave_size - 5
@@ -84,4 +93,100 @@ def check(out: Any, values: Any, active: Any, heads: Any, names: tuple[str, ...]
         for number, operation in enumerate(names):
             wanted = expected(operation, values[lanes], heads[lanes])
             found = out[FORMS * number : FORMS * (number + 1)][:, lanes]
-            np.testing.assert_array_equal(found, np.array(wanted), err_msg=f"{operation}, wave at {start}")
+            wanted = np.array(wanted).astype(found.dtype)
+            np.testing.assert_array_equal(found, wanted, err_msg=f"{operation}, wave at {start}")
+
+
+@amdjit.kernel
+def short_names(values, active, out):
+    i = amdjit.grid(1)
+    if active[i] != 0:
+        out[0, i] = wave.reduce_add(values[i])
+        out[1, i] = wave.reduce_min(values[i])
+        out[2, i] = wave.reduce_max(values[i])
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("dtype", ["i1", "u4", "f4", "bfloat16"])
+def test_inactive_lanes_take_no_part_wherever_they_are(dtype: str, wave_size: int) -> None:
+    """Once the exchange went through lanes that are inactive: lanes 0 and 3 alone got each only their own value."""
+    kind = BF16 if dtype == "bfloat16" else np.dtype(dtype)
+    values = RANDOM.integers(1, 50, 8 * wave_size).astype(kind)
+    active = np.zeros((8, wave_size), np.int32)
+    active[0, [0, 3]] = active[1, [wave_size - 1, 16, 5]] = active[2, 7] = active[3] = 1
+    active[4:] = RANDOM.random((4, wave_size)) < 0.3
+    out = np.zeros((3, len(values)), kind)
+    amdjit.kernel(wave_size=wave_size)(short_names.function)[1, 8 * wave_size](values, active.ravel(), out)
+    for number, here in enumerate(active.astype(bool)):
+        place = number * wave_size + np.flatnonzero(here)
+        own = values[place].astype(np.float64)
+        total = np.array(own.sum()).astype(np.int64).astype(kind) if kind != BF16 else np.array(own.sum()).astype(kind)
+        wanted = [total, values[place].min(), values[place].max()]
+        np.testing.assert_array_equal(out[:, place], np.repeat(np.array(wanted, kind)[:, None], len(place), axis=1))
+
+
+@amdjit.kernel
+def combine_vectors(values, heads, out):
+    i = amdjit.lane_id()
+    value = values.load(4 * i, 4)
+    out.store((0, 4 * i), wave.reduce(value, "max"))
+    out.store((1, 4 * i), wave.inclusive_scan(value))
+    out.store((2, 4 * i), wave.exclusive_scan(value, "min"))
+    out.store((3, 4 * i), wave.segmented_inclusive_scan(value, heads[i] != 0))
+    out.store((4, 4 * i), wave.reduce_add(value))
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("dtype", ["i1", "f4"])
+def test_vectors_are_combined_element_by_element(dtype: str, wave_size: int) -> None:
+    values, heads = RANDOM.integers(-3, 4, (wave_size, 4)).astype(dtype), np.zeros(wave_size, np.int32)
+    heads[[5, 17, 18]] = 1
+    out = np.zeros((5, 4 * wave_size), dtype)
+    amdjit.kernel(wave_size=wave_size)(combine_vectors.function)[1, wave_size](values.ravel(), heads, out)
+    highest = neutral(amdjit.types.from_dtype(values.dtype), "min")
+    sums, mins = np.cumsum(values, axis=0, dtype=dtype), np.minimum.accumulate(values, axis=0)
+    segments = np.concatenate([np.cumsum(part, axis=0, dtype=dtype) for part in np.split(values, [5, 17, 18])])
+    wanted = [
+        np.broadcast_to(values.max(axis=0), values.shape), sums,
+        np.concatenate([np.full((1, 4), highest, dtype), mins[:-1]]), segments,
+        np.broadcast_to(sums[-1], values.shape),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(out.reshape(5, wave_size, 4), np.array(wanted))
+
+
+@amdjit.kernel
+def truths(values, active, out):
+    i = amdjit.lane_id()
+    if active[i] != 0:
+        out[0, i] = i32(wave.reduce(values[i] != 0, "and"))
+        out[1, i] = i32(wave.inclusive_scan(values[i] != 0, "or"))
+        out[2, i] = i32(wave.exclusive_scan(values[i] != 0, "xor"))
+        out[3, i] = i32(wave.exclusive_scan(values[i] != 0, "and"))
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_booleans_have_the_operators_of_bits(wave_size: int) -> None:
+    for chance in (0.1, 0.5, 1.0):
+        values, active = (RANDOM.random((2, wave_size)) < np.array([[chance], [0.7]])).astype(np.int32)
+        out = np.zeros((4, wave_size), np.int32)
+        amdjit.kernel(wave_size=wave_size)(truths.function)[1, wave_size](values, active, out)
+        lanes = np.flatnonzero(active)
+        own = values[lanes]
+        below = np.concatenate([[0], np.cumsum(own)[:-1]])
+        wanted = [np.full(len(own), own.min()), np.maximum.accumulate(own), below % 2,
+                  np.concatenate([[1], np.minimum.accumulate(own)[:-1]])]  # fmt: skip
+        np.testing.assert_array_equal(out[:, lanes], np.array(wanted))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_models_of_whole_waves_are_the_forms_lane_by_lane(dtype: Any) -> None:
+    for operation in ARITHMETIC if is_float(dtype) else ARITHMETIC + BITWISE:
+        values, heads = sample(dtype, 32, operation), np.arange(32) % 11 == 4
+        with np.errstate(over="ignore"):
+            wanted = [np.array(form).astype(dtype) for form in expected(operation, values, heads)]
+        found = [
+            wave.reduce(values, operation), wave.inclusive_scan(values, operation),
+            wave.exclusive_scan(values, operation), wave.segmented_inclusive_scan(values, heads, operation),
+            wave.segmented_exclusive_scan(values, heads, operation),
+        ]  # fmt: skip
+        np.testing.assert_array_equal(np.array(found), np.array(wanted))
