@@ -40,7 +40,7 @@ from amdjit.intrinsics.wave_reduce import (
     segmented_inclusive_scan,
 )
 from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
-from amdjit.types import Immediate, boolean, i32, u16, u32, u64
+from amdjit.types import Immediate, bf16, boolean, i32, u16, u32, u64
 
 __all__ = [
     "all",
@@ -167,7 +167,15 @@ def shuffle(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
 def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
-    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0 (`llvm.amdgcn.ds.permute`)."""
+    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0 (`llvm.amdgcn.ds.permute`).
+
+    Of several that are sent to one lane the highest lane's arrives.
+    """
+    value = np.asarray(value)
+    result: Any = np.zeros_like(value)
+    for source, target in enumerate(np.broadcast_to(lane, len(value)).tolist()):
+        result[target % len(value)] = value[source]
+    return result
 
 
 @intrinsic(Emit(_emit_readlane), isa="v_readlane_b32")
@@ -186,11 +194,17 @@ def readfirstlane(value: LANE_VALUE) -> LANE_VALUE:
 @intrinsic(LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64")
 def ballot(predicate: boolean) -> u32:
     """Return a bit a lane: set where the lane is active and the predicate true (`__builtin_amdgcn_ballot_w32`)."""
+    return np.full(32, _mask(predicate), np.uint32)
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.ballot.i64"), isa="v_cmp")
 def ballot64(predicate: boolean) -> u64:
     """Return a bit a lane, in either wave size; wave32 leaves the upper half 0 (`__builtin_amdgcn_ballot_w64`)."""
+    return np.full(np.shape(predicate)[0], _mask(predicate), np.uint64)
+
+
+def _mask(predicate: Any) -> int:
+    return sum(1 << int(lane) for lane in np.flatnonzero(predicate))
 
 
 @device_function
@@ -235,6 +249,8 @@ def _bits(value):
     if isinstance(value, np.float32):
         return _bitcast(value, u32)
     if isinstance(value, np.float16):
+        return _bitcast(value, u16)
+    if value.dtype == bf16:
         return _bitcast(value, u16)
     return value
 

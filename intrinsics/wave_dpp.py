@@ -180,6 +180,29 @@ def dpp(
     0x141 row_half_mirror, 0x150 + n row_share, 0x160 + n row_xmask. row_mask, bank_mask: a bit for each row of 16 and
     each bank of 4 lanes. zero: what has no source becomes 0, not `old`.
     """
+    old, value = np.asarray(old), np.asarray(value)
+    lane = np.arange(len(value))
+    source = _dpp_source(lane, control)
+    taken = _from(value, source)
+    chosen = (row_mask >> lane // 16 % 4 & bank_mask >> lane % 16 // 4 & 1) == 1
+    chosen &= (source >= 0) | zero
+    return np.where(chosen.reshape(-1, *[1] * (value.ndim - 1)), taken, old)
+
+
+def _dpp_source(lane: Any, control: int) -> Any:
+    """Return the lane that each takes by a DPP control; -1 where it is outside of the row."""
+    place, count = lane % 16, control % 16
+    kind = control - count
+    if control < 0x100:
+        return lane - lane % 4 + (control >> 2 * (lane % 4) & 3)
+    if kind in (_ROW_SHL, _ROW_SHR):
+        wanted = place + count if kind == _ROW_SHL else place - count
+        return np.where((wanted >= 0) & (wanted < 16), lane - place + wanted, -1)
+    within = {
+        _ROW_ROR: (place - count) % 16, _MIRROR: place ^ (7 if count else 15), _SHARE: place * 0 + count,
+        _XMASK: place ^ count,
+    }  # fmt: skip
+    return lane - place + within[kind]
 
 
 @intrinsic(Emit(_emit_quad_perm), isa="quad_perm", targets=_RDNA, alternative="wave.shuffle")

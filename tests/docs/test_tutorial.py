@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from amdjit.intrinsics import wave
+
 ROOT = Path(__file__).parents[2]
-TEXTS = ("tutorial", "language", "memory", "matrix", "emulator", "from_numba", "sanitizer")
+TEXTS = ("tutorial", "language", "memory", "matrix", "emulator", "from_numba", "sanitizer", "wave")
 # A program, and behind it what it prints, if the text shows that.
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
 
@@ -63,3 +65,9 @@ def test_the_tutorial_shows_what_it_promises() -> None:
     assert len(sections) >= 7
     assert len(programs) >= len(sections)
     assert sum(printed is not None for _, printed in programs) >= 10
+
+
+def test_every_function_of_lanes_has_an_example_that_is_run() -> None:
+    code = "".join(block for block, _ in blocks("wave"))
+    used = set(re.findall(r"wave\.(\w+)", code))
+    assert set(wave.__all__) - used == {"wave_id", "wavefront_size"}  # in the text: they tell nothing of other lanes

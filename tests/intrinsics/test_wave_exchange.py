@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -138,6 +139,18 @@ def test_lanes_find_those_with_the_same_value(dtype: str, wave_size: int) -> Non
         for low, high in itertools.pairwise(cuts):
             segment = slice(start + low, start + high)
             np.testing.assert_array_equal(sums[segment], np.fmax.reduce(values[segment]))
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_nan_of_bf16_has_its_bits_for_value(wave_size: int) -> None:
+    """Once the search for a NaN of bf16 did not end: it was compared as a number."""
+    values = np.full(wave_size, np.nan).astype(ml_dtypes.bfloat16)
+    values[5], heads = 1, np.ones(wave_size, np.int32)
+    out, same, sums = np.zeros(wave_size, np.uint64), np.zeros(wave_size, np.int32), np.zeros_like(values)
+    amdjit.kernel(wave_size=wave_size)(matches.function)[1, wave_size](values, heads, out, same, sums)
+    assert out[5] == 32
+    assert set(out.tolist()) == {32, (1 << wave_size) - 1 - 32}
+    assert not same.any()
 
 
 @amdjit.kernel
