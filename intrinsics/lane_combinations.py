@@ -1,7 +1,7 @@
 """How the lanes of a wave combine their values, as LLVM IR: totals, running totals, and those of segments.
 
-The combination runs in all lanes of the machine (LLVM's whole-wave mode), and those that are inactive hold the
-operator's neutral value, so that it does not matter which lanes are active.
+The combination runs in all lanes of the machine (LLVM's whole-wave mode), and those that are inactive hold a value that
+changes nothing, so that it does not matter which lanes are active.
 
 Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics" (`set.inactive`, `strict.wwm`, `update.dpp`); RDNA4 ISA, "DPP16",
 `v_permlanex16_b32`, `v_permlane64_b32`.
@@ -9,8 +9,9 @@ Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics" (`set.inactive`, `strict.wwm`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from amdjit.declarations import EmitContext
@@ -20,16 +21,21 @@ from amdjit.types import Scalar, Vector, bf16, boolean, f32, i32, i64, u32
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
 
 _HALVES = row_of("permlane64").targets
+# LLVM's functions for floats: the first two pass over NaN, the others do not.
+_FLOAT_CHOICES: Mapping[str, str] = MappingProxyType(
+    {"min": "minnum", "max": "maxnum", "minimum": "minimum", "maximum": "maximum"}
+)
 _ROW_SHR, _ROW_XMASK, _SAME_LANES = 0x110, 0x160, 0xE4
 
 
 def neutral(type: Scalar, operation: str) -> int | float:
     """Return the value that changes nothing under an operation."""
-    if operation in ("min", "max"):
+    if operation in _FLOAT_CHOICES:
+        is_lowest = operation in ("min", "minimum")
         if type.is_float:
-            return float("inf") if operation == "min" else float("-inf")
+            return float("inf") if is_lowest else float("-inf")
         low = -(1 << (type.bits - 1)) if type.is_signed else 0
-        return low + (1 << type.bits) - 1 if operation == "min" else low
+        return low + (1 << type.bits) - 1 if is_lowest else low
     # -0 leaves the sign of a sum of zeros as it is.
     if operation == "add" and type.is_float:
         return -0.0
@@ -38,11 +44,12 @@ def neutral(type: Scalar, operation: str) -> int | float:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One operator on values of one type, in the IR of one kernel."""
+    """One operator on values of one type, in the IR of one kernel. exclusive: totals begin with the neutral value."""
 
     context: EmitContext
     value_type: Scalar
     operation: str
+    exclusive: bool
 
     @property
     def type(self) -> Scalar:
@@ -56,6 +63,13 @@ class Combination:
     @property
     def neutral(self) -> Any:
         return self.context.constant(self.type, neutral(self.value_type, self.operation))
+
+    @property
+    def filler(self) -> Any:
+        """What stands in for a lane that takes no part: NaN where NaN are passed over, so that NaN alone stay NaN."""
+        if self.value_type.is_float and self.operation in ("min", "max") and not self.exclusive:
+            return self.context.constant(self.type, float("nan"))
+        return self.neutral
 
     def widened(self, value: Any) -> Any:
         wide = self.context.llvm_type(self.type)
@@ -82,24 +96,24 @@ class Combination:
     def join(self, left: Any, right: Any) -> Any:
         builder = self.context.builder
         name = {"and": "and_", "or": "or_"}.get(self.operation, self.operation)
-        if self.operation in ("min", "max"):
+        if self.operation in _FLOAT_CHOICES:
             sign = "s" if self.type.is_signed else "u"
-            function = f"{self.operation}num.f" if self.type.is_float else f"{sign}{self.operation}.i"
+            function = f"{_FLOAT_CHOICES[self.operation]}.f" if self.type.is_float else f"{sign}{self.operation[:3]}.i"
             llvm = self.context.llvm_type(self.type)
             return self.context.call(f"llvm.{function}{self.type.bits}", llvm, [left, right])
         return getattr(builder, f"f{name}" if self.type.is_float else name)(left, right)
 
     def all_lanes(self, value: Any) -> Any:
-        """Give the lanes that are inactive the neutral value; what follows is computed in all lanes."""
-        return self.call("set.inactive", self.widened(value), self.neutral)
+        """Give the lanes that are inactive a value that changes nothing; what follows is computed in all lanes."""
+        return self.call("set.inactive", self.widened(value), self.filler)
 
     def moved(self, value: Any, control: int, rows: int = 0xF, *, total: bool = False) -> Any:
-        """Return the value of other lanes; the neutral one where there is none, or in other rows than these.
+        """Return the value of other lanes; the filler where there is none, or in other rows than these.
 
         total: each lane has a source; saying so lets LLVM make the exchange part of the instruction that uses it.
         """
         no = self.context.constant(boolean, total)
-        return self.call("update.dpp", self.neutral, value, self.word(control), self.word(rows), self.word(0xF), no)
+        return self.call("update.dpp", self.filler, value, self.word(control), self.word(rows), self.word(0xF), no)
 
     def across_rows(self, value: Any, low: int, high: int) -> Any:
         """Return values of the neighbour row, lanes chosen by four bits each."""
@@ -120,14 +134,14 @@ _Join = Callable[[Any, Any, int], Any]
 _Combine = Callable[[Combination, Any], Any]
 
 
-def _by_elements(context: EmitContext, value: Any, operation: str, combine: _Combine) -> Any:
+def _by_elements(context: EmitContext, value: Any, operation: str, combine: _Combine, exclusive: bool) -> Any:
     """Combine a scalar, or the elements of a vector one by one."""
     type = context.types[0]
     if isinstance(type, Scalar):
-        return combine(Combination(context, type, operation), value)
+        return combine(Combination(context, type, operation, exclusive), value)
     if not isinstance(type, Vector):
         raise TypeError(f"{type} does not live in one lane")
-    lanes, result = Combination(context, type.element, operation), context.undefined(type)
+    lanes, result = Combination(context, type.element, operation, exclusive), context.undefined(type)
     for number in range(type.length):
         place = context.constant(i32, number)
         element = combine(lanes, context.builder.extract_element(value, place))
@@ -136,7 +150,7 @@ def _by_elements(context: EmitContext, value: Any, operation: str, combine: _Com
 
 
 def emit_reduce(context: EmitContext, value: Any, operation: str) -> Any:
-    return _by_elements(context, value, operation, _total)
+    return _by_elements(context, value, operation, _total, False)
 
 
 def _total(lanes: Combination, value: Any) -> Any:
@@ -178,7 +192,7 @@ def emit_scan(context: EmitContext, value: Any, operation: str, *, exclusive: bo
         totals = _scan(lanes, lanes.all_lanes(element), lambda below, own, _: lanes.join(below, own))
         return lanes.result(_shifted(lanes, totals) if exclusive else totals)
 
-    return _by_elements(context, value, operation, combine)
+    return _by_elements(context, value, operation, combine, exclusive)
 
 
 def emit_segmented(context: EmitContext, value: Any, head: Any, operation: str, *, exclusive: bool) -> Any:
@@ -199,7 +213,7 @@ def emit_segmented(context: EmitContext, value: Any, head: Any, operation: str, 
             result = builder.select(first, lanes.neutral, _shifted(lanes, result))
         return lanes.result(result)
 
-    return _by_elements(context, value, operation, combine)
+    return _by_elements(context, value, operation, combine, exclusive)
 
 
 def _before(context: EmitContext, lane: Any, size: int) -> Any:

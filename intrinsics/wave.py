@@ -301,11 +301,11 @@ def reduce_add(value):
 
 @device_function
 def reduce_max(value):
-    """Return the largest value of the active lanes of the wave, in all of them: `reduce(value, "max")`."""
-    return reduce(value, "max")
+    """Return the largest value of the active lanes of the wave, in all of them: `reduce(value, "maximum")`."""
+    return reduce(value, "maximum")
 
 
 @device_function
 def reduce_min(value):
-    """Return the smallest value of the active lanes of the wave, in all of them: `reduce(value, "min")`."""
-    return reduce(value, "min")
+    """Return the smallest value of the active lanes of the wave, in all of them: `reduce(value, "minimum")`."""
+    return reduce(value, "minimum")

@@ -1,8 +1,9 @@
 """Sums and other combinations over the lanes of one wave: whole, running, and by segments.
 
-Lanes that are inactive take no part, wherever they are. `operation` is one of "add", "mul",
-"min", "max", and for integers and booleans "and", "or", "xor"; min and max of floats pass over NaN. Integers wrap.
-Floats are combined in the order of a tree, bf16 in f32 and rounded once. Vectors are combined element by element.
+Lanes that are inactive take no part, wherever they are. `operation` is one of "add", "mul", "min", "max", "minimum",
+"maximum", and for integers and booleans "and", "or", "xor". Of floats "min" and "max" pass over NaN, "minimum" and
+"maximum" are NaN if a value is, as in NumPy `fmin` and `minimum`. Integers wrap. Floats are combined in the order of a
+tree, bf16 in f32 and rounded once. Vectors are combined element by element.
 
 How they become instructions: `lane_combinations`.
 """
@@ -59,7 +60,7 @@ def _with_vectors(*scalars: Scalar) -> tuple[Scalar | Vector, ...]:
 
 NUMBER = TypeVariable("N", _with_vectors(*_INTEGERS, *_FLOATS))
 INTEGER = TypeVariable("I", (*_with_vectors(*_INTEGERS), boolean))
-Arithmetic = Annotated[str, Choice("add", "mul", "min", "max")]
+Arithmetic = Annotated[str, Choice("add", "mul", "min", "max", "minimum", "maximum")]
 Bitwise = Annotated[str, Choice("and", "or", "xor")]
 
 # Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
@@ -70,6 +71,8 @@ _REFERENCES: Mapping[str, np.ufunc] = MappingProxyType(
         "mul": np.multiply,
         "min": np.fmin,
         "max": np.fmax,
+        "minimum": np.minimum,
+        "maximum": np.maximum,
         "and": np.bitwise_and,
         "or": np.bitwise_or,
         "xor": np.bitwise_xor,
@@ -88,14 +91,16 @@ def _reduced(value: Any, operation: str) -> Any:
 def _scanned(value: Any, operation: str, *, exclusive: bool) -> Any:
     value = np.asarray(value)
     wide = _as_combined(value)
+    combine = _REFERENCES[operation]
     with np.errstate(over="ignore"):
-        totals = _REFERENCES[operation].accumulate(wide, axis=0, dtype=wide.dtype).astype(value.dtype)
-    if not exclusive:
-        return totals
-    type = from_dtype(value.dtype)
-    if type is None:
-        raise TypeError(f"lanes hold no {value.dtype}")
-    return np.concatenate([np.full_like(value[:1], neutral(type, operation)), totals[:-1]])
+        totals = combine.accumulate(wide, axis=0, dtype=wide.dtype)
+        if not exclusive:
+            return totals.astype(value.dtype)
+        type = from_dtype(value.dtype)
+        if type is None:
+            raise TypeError(f"lanes hold no {value.dtype}")
+        start = np.full_like(wide[:1], neutral(type, operation))
+        return np.concatenate([start, combine(start, totals[:-1])]).astype(value.dtype)
 
 
 def _as_combined(value: Any) -> Any:

@@ -16,8 +16,10 @@ from amdjit.intrinsics.lane_combinations import neutral
 RANDOM = np.random.default_rng(13)
 ARITHMETIC = ("add", "mul", "min", "max")
 BITWISE = ("and", "or", "xor")
-NUMPY = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-         "or": np.bitwise_or, "xor": np.bitwise_xor}  # fmt: skip
+NUMPY = {
+    "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "minimum": np.minimum,
+    "maximum": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
 BF16 = np.dtype(ml_dtypes.bfloat16)
 DTYPES = [np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")] + [BF16]
 FORMS = 5
@@ -95,6 +97,35 @@ def check(out: Any, values: Any, active: Any, heads: Any, names: tuple[str, ...]
             found = out[FORMS * number : FORMS * (number + 1)][:, lanes]
             wanted = np.array(wanted).astype(found.dtype)
             np.testing.assert_array_equal(found, wanted, err_msg=f"{operation}, wave at {start}")
+
+
+@amdjit.kernel
+def extremes(values, out):
+    i = amdjit.grid(1)
+    out[0, i] = wave.reduce(values[i], "min")
+    out[1, i] = wave.inclusive_scan(values[i], "max")
+    out[2, i] = wave.reduce(values[i], "minimum")
+    out[3, i] = wave.inclusive_scan(values[i], "maximum")
+    out[4, i] = wave.reduce_max(values[i])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wave_size"), [("u1", 32), ("i8", 64), ("f2", 64), ("f4", 32), ("f8", 64), (BF16, 32)]
+)
+def test_extremes_with_and_without_nan(dtype: Any, wave_size: int) -> None:
+    """A wave without NaN, one with some, one with nothing else."""
+    values = RANDOM.integers(0, 100, (3, wave_size)).astype(dtype)
+    if is_float(values.dtype):
+        values[1, RANDOM.random(wave_size) < 0.3], values[2] = np.nan, np.nan
+    out = np.zeros((5, 3 * wave_size), values.dtype)
+    amdjit.kernel(wave_size=wave_size)(extremes.function)[1, 3 * wave_size](values.ravel(), out)
+    wide = values.astype(np.float64)
+    wanted = [
+        np.broadcast_to(np.fmin.reduce(wide, axis=1)[:, None], values.shape), np.fmax.accumulate(wide, axis=1),
+        np.broadcast_to(wide.min(axis=1)[:, None], values.shape), np.maximum.accumulate(wide, axis=1),
+        np.broadcast_to(wide.max(axis=1)[:, None], values.shape),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(out.reshape(5, 3, wave_size).astype(np.float64), np.array(wanted))
 
 
 @amdjit.kernel
@@ -180,7 +211,7 @@ def test_booleans_have_the_operators_of_bits(wave_size: int) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_models_of_whole_waves_are_the_forms_lane_by_lane(dtype: Any) -> None:
-    for operation in ARITHMETIC if is_float(dtype) else ARITHMETIC + BITWISE:
+    for operation in (*ARITHMETIC, "minimum", "maximum", *(() if is_float(dtype) else BITWISE)):
         values, heads = sample(dtype, 32, operation), np.arange(32) % 11 == 4
         with np.errstate(over="ignore"):
             wanted = [np.array(form).astype(dtype) for form in expected(operation, values, heads)]
