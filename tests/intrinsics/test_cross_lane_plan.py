@@ -44,9 +44,9 @@ def check_dpp(cases: list[tuple[int, int, int, bool]], dtype: str, wave_size: in
 
 @pytest.mark.parametrize(("dtype", "wave_size"), [("u4", 32), ("u8", 64)])
 def test_dpp_by_family_and_masks(dtype: str, wave_size: int) -> None:
-    """Each control of each family once, the masks in turn, so that every mask meets every family."""
+    """Some controls of each family, the masks in turn, and all masks with some families."""
     masks = itertools.cycle(MASKS)
-    check_dpp([(control, *next(masks)) for controls in DPP.values() for control in controls], dtype, wave_size)
+    check_dpp([(control, *next(masks)) for controls in DPP.values() for control in controls[::3]], dtype, wave_size)
     few = [controls[len(controls) // 2] for controls in DPP.values()]
     check_dpp([(control, *mask) for control in few[::3] for mask in MASKS], dtype, wave_size)
 

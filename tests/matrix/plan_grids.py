@@ -1,0 +1,94 @@
+"""The grids of rocWMMA's test plan, and the slices of them that always run: a few of each axis, in turn."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from plan_data import COL, ROW
+from plan_kernels import BLOCKS, A, B, C
+
+from amdjit.intrinsics import matrix
+from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+
+USES = (A, B, C)
+MEMORY_TYPES = (f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32)
+# rows and columns of a fragment, and of the matrix: those of rocWMMA's grid U, one more than a grid of each.
+FRAGMENTS = (
+    *((16, columns) for columns in (16, 32, 64)),
+    *((rows, columns) for rows in (32, 64, 128, 256) for columns in (8, 16, 32, 64)),
+)
+# Paddings of the input and of the output: rocWMMA's borders are of {4, 3} rows and {8, 1} columns.
+PADS = (
+    (0, 0, 0, 0), (4, 8, 0, 0), (4, 1, 0, 0), (3, 8, 0, 0), (3, 1, 0, 0),
+    (0, 0, 4, 8), (0, 0, 4, 1), (0, 0, 3, 8), (0, 0, 3, 1),
+)  # fmt: skip
+
+# Of A, B, C and D, and of the sums: rocWMMA's columns of gfx12, and what amdjit has beyond them.
+ROCWMMA_TYPES = (
+    (f16, f16, f32, f32), (f16, f16, f16, f32), (f16, f16, f16, f16),
+    (bf16, bf16, f32, f32), (bf16, bf16, bf16, f32), (bf16, bf16, bf16, bf16),
+    (i8, i8, i32, i32), (i8, i8, i8, i32),
+    (fp8, fp8, f32, f32), (bf8, bf8, f32, f32), (fp8, bf8, f32, f32), (bf8, fp8, f32, f32),
+)  # fmt: skip
+FURTHER_TYPES = (
+    (u8, u8, i32, i32), (i8, u8, i32, i32), (u8, i8, i32, i32),
+    (matrix.i4, matrix.i4, i32, i32), (matrix.u4, matrix.u4, i32, i32), (matrix.i4, matrix.u4, i32, i32),
+    (matrix.u4, matrix.i4, i32, i32),
+)  # fmt: skip
+TYPES = (*ROCWMMA_TYPES, *FURTHER_TYPES)
+LAYOUTS = tuple(itertools.product((ROW, COL), repeat=3))
+DEPTHS = (16, 32, 64)
+WAVE_TILES = ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (2, 4), (4, 4), (8, 1), (1, 8), (8, 2), (2, 8))
+SIZES = (
+    (64, 64, 1024), (32, 64, 1024), (64, 32, 1024), (256, 256, 1024), (2048, 64, 1024), (64, 2048, 1024),
+    (512, 512, 512),
+)  # fmt: skip
+
+
+def fits(use: Any, rows: int, columns: int, dtype: Any) -> bool:
+    """Whether the elements, one a register, are no more than a lane has."""
+    return rows * columns // 32 * max(1, dtype.nbytes // 4) <= 256
+
+
+def memory_grid() -> Iterator[tuple[Any, ...]]:
+    """Yield (use, rows, columns, dtype, layout) of fragments."""
+    for use, (rows, columns), dtype, layout in itertools.product(USES, FRAGMENTS, MEMORY_TYPES, (ROW, COL)):
+        if fits(use, rows, columns, dtype):
+            yield use, rows, columns, dtype, layout
+
+
+def layouts_of(types: Any) -> tuple[Any, ...]:
+    """Return the layouts of A, B and C that there are: 4-bit matrices lie along k."""
+    is_nibble = types[0] in (matrix.i4, matrix.u4)
+    return tuple(each for each in LAYOUTS if not is_nibble or each[:2] == (ROW, COL))
+
+
+def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
+    """Return how many registers a product takes, A and B counted twice as rocWMMA does on gfx12."""
+    a_bits, b_bits = (4 if each in (matrix.i4, matrix.u4) else each.bits for each in types[:2])
+    factors = (blocks[0] * a_bits + blocks[1] * b_bits) * depth // 64
+    return 2 * factors + blocks[0] * blocks[1] * 8 * 2
+
+
+def product_grid() -> Iterator[tuple[Any, ...]]:
+    """Yield (types, blocks of a wave, depth, layouts, thread block): each kernel once, the thread blocks in turn."""
+    turns = itertools.cycle(BLOCKS)
+    for types in TYPES:
+        for layouts, depth, blocks in itertools.product(layouts_of(types), DEPTHS, WAVE_TILES):
+            if registers(types, blocks, depth) <= 256:
+                yield types, blocks, depth, layouts, next(turns)
+
+
+def sliced(grid: Iterator[tuple[Any, ...]], step: int, axes: int) -> list[tuple[Any, ...]]:
+    """Return each `step`th of a grid, and what lacks until every value of the first axes is there."""
+    cases = list(grid)
+    chosen = cases[::step]
+    for axis in range(axes):
+        seen = {case[axis] for case in chosen}
+        for case in cases:
+            if case[axis] not in seen:
+                chosen.append(case)
+                seen.add(case[axis])
+    return chosen

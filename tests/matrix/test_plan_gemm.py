@@ -1,0 +1,109 @@
+"""rocWMMA's GEMM suites: wave tiles of all types and layouts, in all thread blocks, and through LDS.
+
+Every product is computed of data without any pattern, in which no operand passes for a transposed one or one with
+another order of k (test_plan_mutants shows that), and of rocWMMA's own. Results must be exact wherever their sums are;
+else by rocWMMA's rule. The slice that always run has every type, tile, depth, layout and thread block.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from plan_checks import check_product, lds_product_error
+from plan_data import COL, ROW, random_data, rocwmma_data
+from plan_grids import LAYOUTS, ROCWMMA_TYPES, SIZES, TYPES, product_grid, sliced
+from plan_kernels import BLOCKS
+from test_plan_memory import named
+
+from amdjit.types import f16, f32, fp8, i8, i32
+
+GRID = list(product_grid())
+SLICE = sliced((case for case in GRID if case[1][0] * case[1][1] <= 4 and case[1][0] + case[2] < 66), 211, 5)
+LDS_LAYOUTS = tuple(itertools.product((ROW, COL), repeat=2))
+MAIN_TYPES = ((f16, f16, f32, f32), (i8, i8, i32, i32), (fp8, fp8, f32, f32))
+
+
+def smallest(case: tuple[Any, ...]) -> tuple[int, int, int]:
+    """Return a matrix of one workgroup, and of three steps."""
+    _, blocks, depth, _, waves = case
+    return 16 * blocks[0] * waves[0], 16 * blocks[1] * waves[1], 3 * depth
+
+
+@pytest.mark.parametrize("case", SLICE, ids=named)
+def test_wave_tiles(case: tuple[Any, ...]) -> None:
+    for data in (random_data, rocwmma_data):
+        check_product(*case, smallest(case), data)
+
+
+def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
+    for axis in (0, 2, 3, 4):
+        assert {case[axis] for case in SLICE} == {case[axis] for case in GRID}
+    assert {case[0] for case in GRID} == set(TYPES)
+    assert {case[3] for case in GRID} == set(LAYOUTS)
+
+
+@pytest.mark.parametrize("case", [SLICE[0], SLICE[7]], ids=named)
+def test_wave_tiles_in_waves_of_64_lanes(case: tuple[Any, ...]) -> None:
+    check_product(*case, smallest(case), random_data, 64)
+
+
+LDS_SLICE = [
+    ((f16, f16, f32, f32), LAYOUTS[0], LDS_LAYOUTS[1], (2, 2)),
+    ((i8, i8, i32, i32), LAYOUTS[3], LDS_LAYOUTS[2], (4, 1)),
+    ((fp8, fp8, f32, f32), LAYOUTS[5], LDS_LAYOUTS[3], (1, 2)),
+]
+
+
+@pytest.mark.parametrize("case", LDS_SLICE, ids=named)
+def test_products_through_lds(case: tuple[Any, ...]) -> None:
+    check_lds(case, random_data)
+
+
+def check_lds(case: tuple[Any, ...], data: Any) -> None:
+    types, layouts, lds_layouts, waves = case
+    shape = 32 * waves[0], 16 * waves[1], 192
+    assert lds_product_error(types, 64, layouts, lds_layouts, waves, shape, data) == 0
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("layouts", LAYOUTS, ids=named)
+@pytest.mark.parametrize("types", TYPES, ids=named)
+def test_every_wave_tile(types: Any, layouts: Any) -> None:
+    for case in GRID:
+        if case[0] == types and case[3] == layouts:
+            for data in (random_data, rocwmma_data):
+                check_product(*case, smallest(case), data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("waves", BLOCKS, ids=named)
+@pytest.mark.parametrize("types", MAIN_TYPES, ids=named)
+def test_every_size_in_every_thread_block(types: Any, waves: tuple[int, int]) -> None:
+    """The layouts in turn."""
+    layouts = itertools.cycle(LAYOUTS)
+    for shape in SIZES:
+        if shape[0] % (16 * waves[0]) == 0 and shape[1] % (16 * waves[1]) == 0:
+            check_product(types, (1, 1), 16, next(layouts), waves, shape, rocwmma_data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("layouts", LAYOUTS, ids=named)
+@pytest.mark.parametrize("types", ROCWMMA_TYPES, ids=named)
+def test_every_product_through_lds(types: Any, layouts: Any) -> None:
+    """Both layouts of each tile in LDS; the thread blocks in turn."""
+    if types[2] != types[3]:
+        pytest.skip("the result's type is that of the sums here")
+    waves = itertools.cycle(BLOCKS)
+    for lds_layouts in LDS_LAYOUTS:
+        for _ in range(2):
+            check_lds((types, layouts, lds_layouts, next(waves)), random_data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("types", TYPES, ids=named)
+def test_every_type_in_waves_of_64_lanes(types: Any) -> None:
+    for case in GRID:
+        if case[0] == types and case[1] in ((1, 1), (2, 2), (1, 4)):
+            check_product(*case, smallest(case), random_data, 64)
