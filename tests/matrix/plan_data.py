@@ -57,7 +57,8 @@ def largest(kind: np.dtype[Any]) -> Any:
 
 def relative_error(found: Matrix, expected: Matrix) -> float:
     """Return rocWMMA's error: the largest |a - b| / (|a| + |b| + 1); infinity where something is no number."""
-    a, b = found.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        a, b = found.astype(np.float64), expected.astype(np.float64)
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return float("inf")
     return float((np.abs(a - b) / (np.abs(a) + np.abs(b) + 1)).max())
