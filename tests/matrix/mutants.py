@@ -89,8 +89,8 @@ def other_halves(use: Any) -> Any:
 
 
 @device_function
-def neighbours_exchanged_in_a(kind, access, array, place, ld, across, along):
-    values = _LOAD_BLOCK(kind, access, array, place, ld, across, along)
+def neighbours_exchanged_in_a(kind, access, array, place, ld, start, within):
+    values = _LOAD_BLOCK(kind, access, array, place, ld, start, within)
     if kind.use is A:
         wrong = vector(kind.item, kind.held)()
         for e in static_range(kind.held):
@@ -113,9 +113,7 @@ def next_element(access, index, ld):
 
 @device_function
 def blocks_in_other_order(kind, block):
-    lane = amdgcn.mbcnt_lo(0xFFFFFFFF, 0)
-    across = 16 * (block % kind.blocks_across) + int(lane % 16)
-    return across, kind.depth * (block // kind.blocks_across) + _FIRST_ALONG(kind, int(lane))
+    return 16 * (block % kind.blocks_across), kind.depth * (block // kind.blocks_across)
 
 
 @device_function
@@ -144,7 +142,7 @@ PRODUCT_MUTANTS = (
     Mutant("B has another order of k than A", blocks, "first_along", other_halves(B)),
     Mutant("rows of C and D are in other lanes", blocks, "first_along", other_halves(C)),
     Mutant("neighbours of k are exchanged in A", blocks, "load_block", neighbours_exchanged_in_a),
-    Mutant("blocks stand in another order", blocks, "_position", blocks_in_other_order),
+    Mutant("blocks stand in another order", blocks, "_block", blocks_in_other_order),
     Mutant("the leading dimension is one too small", blocks, "place_of", shorter_lines, False),
     Mutant("the first element is one too far", blocks, "place_of", next_element, False),
     Mutant("the last step of k is left out", fragments, "product_of",
