@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import random
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from plan_data import COL, ROW
@@ -81,14 +82,15 @@ def product_grid() -> Iterator[tuple[Any, ...]]:
                 yield types, blocks, depth, layouts, next(turns)
 
 
-def sliced(grid: Iterator[tuple[Any, ...]], step: int, axes: int) -> list[tuple[Any, ...]]:
-    """Return each `step`th of a grid, and what lacks until every value of the first axes is there."""
+def covering(grid: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return few cases of a grid that have every value of every axis: those first that bring most new ones."""
     cases = list(grid)
-    chosen = cases[::step]
-    for axis in range(axes):
-        seen = {case[axis] for case in chosen}
+    random.Random(5).shuffle(cases)
+    seen: set[tuple[int, Any]] = set()
+    chosen = []
+    for wanted in range(len(cases[0]), 0, -1):
         for case in cases:
-            if case[axis] not in seen:
+            if len(set(enumerate(case)) - seen) >= wanted:
                 chosen.append(case)
-                seen.add(case[axis])
+                seen |= set(enumerate(case))
     return chosen

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from plan_checks import check_copy, check_fill
 from plan_data import COL, ROW
-from plan_grids import FRAGMENTS, MEMORY_TYPES, PADS, USES, memory_grid, sliced
+from plan_grids import FRAGMENTS, MEMORY_TYPES, PADS, USES, covering, memory_grid
 from plan_kernels import BLOCKS, A, B
 
 from amdjit.types import f16, f32, fp8, i8
 
 GRID = list(memory_grid())
-SLICE = sliced((case for case in GRID if case[1] * case[2] <= 4096), 97, 5)
+SLICE = covering(case for case in GRID if case[1] * case[2] <= 4096)
 
 
 def named(value: Any) -> str:

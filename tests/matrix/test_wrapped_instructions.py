@@ -106,9 +106,9 @@ def test_products_are_those_of_numpy(product: MatrixInstruction) -> None:
         return
     a = two_of_four(random, a)
     values, index = matrix.compress_2to4(a)
-    for key in range(product.layout("index").sets):
-        found = compute(product, (values, b, c), index, key)
-        np.testing.assert_array_equal(found.astype(int), a @ b + c, err_msg=f"key {key}")
+    key = ALL.index(product) // 2 % product.layout("index").sets
+    found = compute(product, (values, b, c), index, key)
+    np.testing.assert_array_equal(found.astype(int), a @ b + c, err_msg=f"key {key}")
 
 
 def integer_types(product: MatrixInstruction) -> list[tuple[Any, ...]]:
@@ -133,7 +133,7 @@ def test_signs_are_those_of_the_types_and_clamp_saturates(product: MatrixInstruc
                 said is not False and "u8" not in str(type) for type, said in zip((a_type, b_type), signs, strict=True)
             )
             clamp = bool(number % 2) != bool(words_are_signed)
-            if (signed, clamp) in seen and words_are_signed is not None:
+            if any(signed == known for known, _ in seen) and len({each for _, each in seen}) == 2:
                 continue
             seen.add((signed, clamp))
             types = (a_type, b_type, operand_types(product.layout("c"))[0])
