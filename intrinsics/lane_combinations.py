@@ -16,7 +16,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtin_table import row_of
-from amdjit.types import Scalar, Vector, bf16, boolean, f32, i32, i64, u32
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
 
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
 
@@ -87,8 +87,20 @@ class Combination:
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call an intrinsic that is overloaded by the lanes' type."""
+        if self.type is f16 and self.context.target.isa[0] == 11:
+            return self._call_on_words(name, arguments)
         suffix = f"{'f' if self.type.is_float else 'i'}{self.type.bits}"
         return self.context.call(f"llvm.amdgcn.{name}.{suffix}", self.context.llvm_type(self.type), list(arguments))
+
+    def _call_on_words(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Do so with f16 in 32 bits: LLVM 22 ends the process on copies of 16 bits in gfx11's whole-wave mode."""
+        half, bits, word = (self.context.llvm_type(type) for type in (f16, i16, i32))
+        builder = self.context.builder
+        words = [
+            builder.zext(self.context.bitcast(each, bits), word) if each.type == half else each for each in arguments
+        ]
+        result = self.context.call(f"llvm.amdgcn.{name}.i32", word, words)
+        return self.context.bitcast(builder.trunc(result, bits), half)
 
     def word(self, value: int) -> Any:
         return self.context.constant(i32, value - 2**32 if value >= 2**31 else value)

@@ -94,7 +94,7 @@ def _check(instruction: MatrixInstruction, operand: str, given: Any) -> None:
     if given not in allowed:
         shown = " or ".join(map(str, allowed))
         raise Refused(
-            f"{operand} of {instruction.name} is {given}, of which a lane holds another number or type",
+            f"{operand} of {instruction.name} cannot be {given}",
             f"in waves of {instruction.wave_size} lanes {operand} is {shown}",
         )
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -221,3 +225,35 @@ def test_the_models_of_whole_waves_are_the_forms_lane_by_lane(dtype: Any) -> Non
             wave.segmented_exclusive_scan(values, heads, operation),
         ]  # fmt: skip
         np.testing.assert_array_equal(np.array(found), np.array(wanted))
+
+
+COMPILED = """
+import numpy as np
+
+import amdjit
+from amdjit.intrinsics import wave
+
+@amdjit.kernel
+def kernel(x, out, operation: amdjit.Const):
+    i = amdjit.lane_id()
+    total = wave.reduce(x[i], operation)
+    out[i] = wave.segmented_inclusive_scan(wave.exclusive_scan(total, operation), i == 3, operation)
+
+for name in ("u1", "f2", "bfloat16", "f8"):
+    element = amdjit.types.bf16 if name == "bfloat16" else amdjit.types.from_dtype(np.dtype(name))
+    for size in sizes:
+        for operation in ("add", "min", "maximum"):
+            kernel.compile(element[:], element[:], operation, target=target, wave_size=size)
+print("compiled")
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx1030", "gfx1100", "gfx1250"])
+def test_other_processors_have_them_too(target: str, tmp_path: Any) -> None:
+    """In a process of its own: once LLVM ended it for f16 on gfx1100."""
+    sizes = (32,) if target == "gfx1250" else (32, 64)
+    (tmp_path / "compiled.py").write_text(f"target, sizes = {target!r}, {sizes}\n{COMPILED}")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    arguments = [sys.executable, str(tmp_path / "compiled.py")]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout == "compiled\n", done.stderr
