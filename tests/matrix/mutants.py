@@ -14,7 +14,8 @@ import plan_kernels
 import pytest
 from plan_kernels import A, B, C
 
-from amdjit.declarations import CompileTimeFunction, compile_time, device_function
+from amdjit.compile_time import CompileTimeFunction, compile_time
+from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix import blocks, cooperation, fragments
 from amdjit.intrinsics.matrix.memory import static_range
