@@ -70,16 +70,23 @@ def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
     """Return how many registers a product takes, A and B counted twice as rocWMMA does on gfx12."""
     a_bits, b_bits = (4 if each in (matrix.i4, matrix.u4) else each.bits for each in types[:2])
     factors = (blocks[0] * a_bits + blocks[1] * b_bits) * depth // 64
-    return 2 * factors + blocks[0] * blocks[1] * 8 * 2
+    return 2 * factors + 8 * blocks[0] * blocks[1]
 
 
 def product_grid() -> Iterator[tuple[Any, ...]]:
-    """Yield (types, blocks of a wave, depth, layouts, thread block): each kernel once, the thread blocks in turn."""
+    """Yield (types, blocks of a wave, depth, layouts, thread block).
+
+    Every type with every wave tile and every depth that fits the registers, each dealt to one or two of the type's
+    layouts, of which each gets six or more; the thread blocks in turn.
+    """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
-        for layouts, depth, blocks in itertools.product(layouts_of(types), DEPTHS, WAVE_TILES):
-            if registers(types, blocks, depth) <= 256:
-                yield types, blocks, depth, layouts, next(turns)
+        fitting = [each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256]
+        layouts = layouts_of(types)
+        deal = itertools.cycle(fitting)
+        for each in layouts:
+            for blocks, depth in itertools.islice(deal, max(6, -(-len(fitting) // len(layouts)))):
+                yield types, blocks, depth, each, next(turns)
 
 
 def covering(grid: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

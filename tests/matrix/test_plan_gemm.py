@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from plan_checks import check_product, lds_product_error
 from plan_data import COL, ROW, random_data, rocwmma_data
-from plan_grids import LAYOUTS, ROCWMMA_TYPES, SIZES, TYPES, covering, product_grid
+from plan_grids import LAYOUTS, ROCWMMA_TYPES, SIZES, TYPES, WAVE_TILES, covering, product_grid
 from plan_kernels import BLOCKS
 from test_plan_memory import named
 
 from amdjit.types import f16, f32, fp8, i8, i32
 
 GRID = list(product_grid())
-SLICE = covering(case for case in GRID if case[1][0] * case[1][1] <= 4 and (case[2] < 64 or case[1] == (1, 1)))
+SLICE = covering(case for case in GRID if case[1][0] * case[1][1] <= 4 and (case[2] < 64 or sum(case[1]) < 4))
 LDS_LAYOUTS = tuple(itertools.product((ROW, COL), repeat=2))
 MAIN_TYPES = ((f16, f16, f32, f32), (i8, i8, i32, i32), (fp8, fp8, f32, f32))
 
@@ -41,7 +41,8 @@ def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
     for axis in (0, 2, 3, 4):
         assert {case[axis] for case in SLICE} == {case[axis] for case in GRID}
     assert {case[0] for case in GRID} == set(TYPES)
-    assert {case[3] for case in GRID} == set(LAYOUTS)
+    assert {(case[0], case[3]) for case in GRID} >= set(itertools.product(ROCWMMA_TYPES, LAYOUTS))
+    assert {case[1] for case in GRID} == set(WAVE_TILES)
 
 
 @pytest.mark.parametrize("case", SLICE[:2], ids=named)
