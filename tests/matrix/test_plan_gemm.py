@@ -20,7 +20,7 @@ from test_plan_memory import named
 from amdjit.types import f16, f32, fp8, i8, i32
 
 GRID = list(product_grid())
-SLICE = covering(case for case in GRID if case[1][0] * case[1][1] <= 4 and (case[2] < 64 or sum(case[1]) < 4))
+SLICE = covering(case for case in GRID if case[1][0] * case[1][1] * case[2] <= 128)
 LDS_LAYOUTS = tuple(itertools.product((ROW, COL), repeat=2))
 MAIN_TYPES = ((f16, f16, f32, f32), (i8, i8, i32, i32), (fp8, fp8, f32, f32))
 
