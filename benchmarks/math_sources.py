@@ -18,10 +18,16 @@ from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
 
 def fingerprint(function: DeviceFunction | Intrinsic) -> str:
     """Return 16 hexadecimal digits that differ where the evaluation does."""
-    parts: dict[str, str] = {}
-    _collect(function, parts)
+    parts = parts_of(function)
     text = "\n".join(f"{name}: {parts[name]}" for name in sorted(parts))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def parts_of(function: DeviceFunction | Intrinsic) -> dict[str, str]:
+    """Return what the fingerprint is of: the functions and constants by name."""
+    parts: dict[str, str] = {}
+    _collect(function, parts)
+    return parts
 
 
 def _collect(value: Any, parts: dict[str, str]) -> None:
@@ -34,7 +40,7 @@ def _collect(value: Any, parts: dict[str, str]) -> None:
     if name in parts:
         return
     tree = _ForSingles().visit(ast.parse(textwrap.dedent(inspect.getsource(function))).body[0])
-    parts[name] = ast.dump(ast.Module([*tree.body], []))
+    parts[name] = "\n".join(ast.unparse(statement) for statement in tree.body)
     known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     for node in ast.walk(tree):
         found = _resolved(node, known)

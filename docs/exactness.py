@@ -4,38 +4,53 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 EXACTNESS = """How far the functions of `amdjit.intrinsics.math` in f32 are from the true value at most, in units of the
-last place (0.5: always the nearest f32), run on the emulator against float64: NumPy's functions, and the C library's
-for `erf`, `erfc` and `remainder`. NaN, infinities and the signs of zeros count as wrong where they differ from C's.
-*Inputs*: all 2**32, or 2**24 spread evenly over signs and exponents; pairs for functions of two numbers. *Misrounded*:
-how many results are not the nearest f32. *Time*: of one processor core, for all inputs.
-`python benchmarks/math_accuracy.py --all sin` measures again, `--stale` what is evaluated differently since.
+last place (0.5: always the nearest f32), run on the emulator against functions of float64: the C library's (glibc, its
+vector forms where there are any), NumPy's for functions of two numbers. NaN, infinities and the signs of zeros count as
+wrong where they differ from C's. *Inputs*: all 2**32, or 2**24 spread evenly over signs and exponents; pairs for
+functions of two numbers. *Misrounded*: how many results are not the nearest f32. *Time*: of one processor core, for all
+inputs. *Instructions*: of the compiled function on gfx1201, both sides of branches, in brackets those of f64; beside
+them what OCML, ROCm's device library, takes. `python benchmarks/math_accuracy.py --all sin` measures again, `--stale`
+whatever is evaluated differently since; a test fails as long as a row is stale.
 
 Functions of f32 are computed in f32 arithmetic: additions, products, `fma`, which give the same bits on every GPU.
 Where one of the approximate instructions enters (`exp2` and the logarithms: `v_exp_f32`, `v_log_f32`; `rsqrt`:
 `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`: `v_exp_f32` or `v_rcp_f32`, whose error counts less than
-once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. Where a few bits suffice, the
-instructions themselves (`amdgcn.sinf`, `fast_exp2`, `rsq`) cost one each. `remainder`, `tgamma` and `lgamma` are
-computed in f64.
+once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `tgamma`, `lgamma` and `remainder`
+are computed in f64, which graphics GPUs execute at a fraction of the rate of f32.
 
-16-bit floats give the nearest of their type: the f32 result decides, except close to a tie of two (1 of 1000 numbers),
-where a branch computes again in f64. Functions of f64, and `tgamma` and `lgamma` of every type, come from OCML, ROCm's
-device library; AMDJIT_DEVICE_LIBS in [environment.md](environment.md) says where it is looked for."""
+- 16-bit floats give the nearest of their type, all 65,536 tested: the f32 result decides, except close to a tie of two
+  (1 of 1000 numbers), where a branch computes again in f64.
+- `denormals="flush"` takes and gives 0 for denormals and leaves all else as it is.
+- `fastmath` does not rearrange the arithmetic of these functions; the flag `afn` makes `exp2`, the logarithms and
+  divisions approximate.
+- The instructions themselves, with one product where their unit is another, are `fast_sin`, `fast_cos`, `fast_tan`,
+  `fast_exp`, `fast_exp2`, `fast_exp10`, `fast_log`, `fast_log2`, `fast_log10`, `fast_power`, `fast_sqrt`, `rcp` and
+  `rsq`; their errors are in [intrinsics.md](intrinsics.md).
+- Functions of f64 come from OCML; AMDJIT_DEVICE_LIBS in [environment.md](environment.md) says where it is looked for.
+"""
+
+
+HEAD = ("function", "largest error", "at", "inputs", "misrounded", "time", "instructions", "of OCML")
 
 
 def measured_errors() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table, from what benchmarks/math_accuracy.py wrote."""
     measured = json.loads((Path(__file__).parent / "math_accuracy.json").read_text())
-    rows = [
-        (
-            f"`{name}`",
-            f"{row['ulp']:.4f}",
-            f"`{row['at']}`",
-            "all" if row["inputs"] == 2**32 else "2**24",
-            f"{row['misrounded'] / row['inputs']:.2%}",
-            f"{row['seconds']} s" if row["inputs"] == 2**32 else "",
-        )
-        for name, row in measured.items()
-    ]
-    return ("function", "largest error", "at", "inputs", "misrounded", "time"), rows
+    return HEAD, [_row(name, row) for name, row in measured.items()]
+
+
+def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
+    is_all = row["inputs"] == 2**32
+    return (
+        f"`{name}`",
+        f"{row['ulp']:.4f}",
+        f"`{row['at']}`",
+        "all" if is_all else "2**24",
+        f"{row['misrounded'] / row['inputs']:.2%}",
+        f"{row['seconds']} s" if is_all else "",
+        str(row["instructions"]) + (f" ({row['of_f64']})" if row["of_f64"] else ""),
+        str(row.get("instructions_of_ocml", "")),
+    )

@@ -1,4 +1,4 @@
-"""Error functions of f32, in f32 arithmetic and one `v_exp_f32`; special cases of C23, F.10.5; gamma functions."""
+"""Error functions of f32, in f32 arithmetic and one `v_exp_f32`; special cases of C23, F.10.5."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics import device_library as library
 from amdjit.intrinsics import double_functions as double
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, rounded, single
+from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, single
 from amdjit.intrinsics.native_math import copysign, fast_exp2, ldexp, rcp
 from amdjit.intrinsics.single_evaluation import LN2_HIGH, LN2_LOW, LOG2_E, horner, nearest, nearest_multiple
 from amdjit.types import f32, f64
 
-__all__ = ["erf", "erfc", "lgamma", "tgamma"]
+__all__ = ["erf", "erfc"]
 
 # Polynomials: tests/intrinsics/fit_polynomials.py
 # erf(x) / x - 1 over x * x in [0, 1]
@@ -49,20 +49,6 @@ def erfc(x):
     if isinstance(x, SMALL_FLOATS):
         return nearest(_erfc(f32(x)), x, double.erfc)
     return _erfc(single(x))
-
-
-@device_function
-def tgamma(x):
-    """Return the gamma function, evaluated in f64 by the device library for every type."""
-    result = library.tgamma(f64(x))
-    return result if isinstance(x, DOUBLES) else rounded(result, x)
-
-
-@device_function
-def lgamma(x):
-    """Return the natural logarithm of the gamma function's magnitude, evaluated as `tgamma` is."""
-    result = library.lgamma(f64(x))
-    return result if isinstance(x, DOUBLES) else rounded(result, x)
 
 
 @device_function

@@ -220,6 +220,6 @@ def _atanh(x):
     inverse = reciprocal(below)
     ratio = above * inverse
     large = 0.5 * logarithm(ratio, (fma(-ratio, below, above) + rest) * inverse, 0)
-    if magnitude == 1:
-        large = f32(math.inf)
+    if magnitude >= 1:
+        large = f32(math.inf) if magnitude == 1 else f32(math.nan)
     return copysign(small if magnitude < 0.5 else large, x)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from amdjit.intrinsics.error_functions import erf, erfc, lgamma, tgamma
+from amdjit.intrinsics.error_functions import erf, erfc
 from amdjit.intrinsics.exponentials import exp, exp2, exp10, log, log2, log10
+from amdjit.intrinsics.gamma_functions import lgamma, tgamma
 from amdjit.intrinsics.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
 from amdjit.intrinsics.native_math import (
     ceil,
@@ -11,9 +12,17 @@ from amdjit.intrinsics.native_math import (
     copysign,
     degrees,
     fabs,
+    fast_cos,
+    fast_exp,
     fast_exp2,
+    fast_exp10,
+    fast_log,
     fast_log2,
+    fast_log10,
+    fast_power,
+    fast_sin,
     fast_sqrt,
+    fast_tan,
     floor,
     floor_to_int,
     fmax,
@@ -58,9 +67,17 @@ __all__ = [
     "exp10",
     "expm1",
     "fabs",
+    "fast_cos",
+    "fast_exp",
     "fast_exp2",
+    "fast_exp10",
+    "fast_log",
     "fast_log2",
+    "fast_log10",
+    "fast_power",
+    "fast_sin",
     "fast_sqrt",
+    "fast_tan",
     "floor",
     "floor_to_int",
     "fmax",

@@ -98,7 +98,7 @@ def _cbrt(x):
     square = root * root
     beyond = fma(square, root, -magnitude) + fma(root, root, -square) * root
     root = fma(-beyond, rcp(3 * square), root)
-    return copysign(ldexp(root, third), x) if isfinite(x) and x != 0 else x
+    return copysign(ldexp(root, third), x) if isfinite(x) and x != 0 else x + x
 
 
 @device_function

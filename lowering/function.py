@@ -86,7 +86,7 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     # LLVM's inliner gives code without lines the line of the call.
     if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
-    builder = Builder(declared, module.fast_math)
+    builder = Builder(declared, module.library_fast_math if function.transparent else module.fast_math)
     state = FunctionState(module, function, builder, locations)
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"

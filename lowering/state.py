@@ -33,6 +33,14 @@ class ModuleState:
         """The flags of floating-point instructions, in LLVM's words."""
         return ("fast",) if self.options.fastmath is True else self.options.fast_math_flags
 
+    @property
+    def library_fast_math(self) -> tuple[str, ...]:
+        """Likewise within functions of `amdjit.intrinsics`: cheaper instructions, but the arithmetic as it is written.
+
+        `x - ((1 + x) - 1)`, what a rounding has lost, would be 0 if it were simplified as the flags allow.
+        """
+        return tuple(flag for flag in self.options.fast_math_flags if flag in ("afn", "arcp"))
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:

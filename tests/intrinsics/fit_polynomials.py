@@ -80,6 +80,33 @@ def logarithmic_series(square: float) -> float:
     return sum(2 / log(2) * square ** (n - 2) / (2 * n + 1) for n in range(2, 40))
 
 
+def log_gamma(x: np.longdouble) -> np.longdouble:
+    """Return lgamma(x) for x above 0 by Stirling's formula 40 further."""
+    far = x + 40
+    square = 1 / (far * far)
+    series = 1 / np.longdouble(12) - square / 360 + square**2 / 1260 - square**3 / 1680
+    stirling = (far - np.longdouble(0.5)) * np.log(far) - far + HALF_LOG_2PI + series / far
+    return stirling - sum(np.log(x + n) for n in range(40))
+
+
+def beyond_stirling(square: float) -> float:
+    """Return what Stirling's formula lacks of lgamma(z), times z, for 1 / (z * z)."""
+    z = 1 / np.sqrt(np.longdouble(square))
+    return float((log_gamma(z) - ((z - np.longdouble(0.5)) * np.log(z) - z + HALF_LOG_2PI)) * z)
+
+
+def between_zeros(t: float) -> float:
+    """Return lgamma(x) / ((x - 1) * (x - 2)) for t = x - 1.5."""
+    x = np.longdouble(1.5) + np.longdouble(t)
+    if x in (1, 2):
+        return (between_zeros(t - 1e-4) + between_zeros(t + 1e-4)) / 2
+    return float(log_gamma(x) / ((x - 1) * (x - 2)))
+
+
+HALF_LOG_2PI = np.longdouble("0.918938533204672741780329736405617639861")
+IN_F64 = ("gamma_functions._STIRLING", "gamma_functions._BETWEEN")
+"""Of `SINGLES`: whose coefficients stay f64."""
+
 SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], float, float, int, tuple[float, ...]]] = {
     "single_evaluation._EXPONENTIAL": (exp, lambda r: exp(-r), -HALF_LN2, HALF_LN2, 6, (1.0, 1.0)),
     "single_evaluation._LOGARITHM": (
@@ -107,6 +134,8 @@ SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], flo
         lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
         (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
     ),
+    "gamma_functions._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8, ()),
+    "gamma_functions._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
     "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2, ()),
     "power._EXPONENTIAL": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
 }  # fmt: skip
@@ -139,7 +168,7 @@ def fitted_singles(name: str) -> tuple[list[float], float]:
     found: list[float] = []
     for power in range(degree + 1):
         best = smallest_largest_error(powers[:, power:], rest, weights)[0] / unit**power
-        found.append(given[power] if power < len(given) else float(np.float32(best)))
+        found.append(given[power] if power < len(given) else float(best if name in IN_F64 else np.float32(best)))
         rest = rest - found[-1] * nodes**power
     return found[::-1], error_of_singles(tuple(found[::-1]), name)
 
@@ -162,7 +191,8 @@ def error_of_singles(coefficients: tuple[float, ...], name: str) -> float:
     """Return the largest weighted error of coefficients rounded to f32."""
     function, weight, low, high, _, _ = SINGLES[name]
     places = np.linspace(low, high, 2001)[1:-1]
-    found = np.polyval(np.array(coefficients, np.float32).astype(np.float64), places)
+    stored = np.array(coefficients, np.float64 if name in IN_F64 else np.float32)
+    found = np.polyval(stored.astype(np.float64), places)
     true, counted = (np.array([of(place) for place in places]) for of in (function, weight))
     return float(np.max(np.abs((found - true) * counted)))
 
@@ -182,5 +212,6 @@ if __name__ == "__main__":
         print(f"{name} = {found}  # {largest_error(tuple(found), function, low, high):.2g}")
     for name in SINGLES:
         found, error = fitted_singles(name)
-        shortest = ", ".join(np.format_float_scientific(np.float32(number), trim="0") for number in found)
+        kind = np.float64 if name in IN_F64 else np.float32
+        shortest = ", ".join(np.format_float_scientific(kind(number), trim="0") for number in found)
         print(f"{name} = ({shortest})  # 2**{math.log2(error):.2f}")

@@ -1,0 +1,78 @@
+"""How many instructions functions of f32 take, and those of OCML, ROCm's device library: compiled, not run.
+
+Counted is what a kernel of one call has more than one that copies, without the hints to the scheduler (`s_delay_alu`,
+waits). Both sides of branches count, whichever is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import amdjit
+from amdjit import LlvmCall, f32
+from amdjit.backend import find_ocml
+from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.intrinsics import math as real
+from amdjit.options import Environment
+
+NAMES = {"power": "pow"}
+"""OCML's names where they are others."""
+
+
+def instructions(name: str, arguments: int) -> dict[str, int]:
+    """Return the numbers of instructions: ours, ours of f64, and OCML's where it is installed."""
+    empty, ours = _counted(None, arguments), _counted(getattr(real, name), arguments)
+    found = {"instructions": ours[0] - empty[0], "of_f64": ours[1]}
+    if find_ocml(Environment()) is not None:
+        found["instructions_of_ocml"] = _counted(_of_ocml(name, arguments), arguments)[0] - empty[0]
+    return found
+
+
+def _counted(function: DeviceFunction | Intrinsic | None, arguments: int) -> tuple[int, int]:
+    mnemonics = re.findall(
+        r"^\s+((?:v|s|ds|global|scratch)_\w+)", _kernel(function, arguments).compile(*[f32[:]] * 3).asm, re.MULTILINE
+    )
+    real_ones = [name for name in mnemonics if not re.match("s_delay_alu|s_wait|s_nop|s_clause", name)]
+    return len(real_ones), sum("f64" in name for name in real_ones)
+
+
+def _kernel(function: Any, arguments: int) -> amdjit.Kernel:
+    @amdjit.kernel
+    def of_none(x, y, out):
+        i = amdjit.grid(1)
+        if i < x.size:
+            out[i] = x[i]
+
+    @amdjit.kernel
+    def of_one(x, y, out):
+        i = amdjit.grid(1)
+        if i < x.size:
+            out[i] = function(x[i])
+
+    @amdjit.kernel
+    def of_two(x, y, out):
+        i = amdjit.grid(1)
+        if i < x.size:
+            out[i] = function(x[i], y[i])
+
+    if function is None:
+        return of_none
+    return of_one if arguments == 1 else of_two
+
+
+def _of_ocml(name: str, arguments: int) -> Intrinsic:
+    lowering = LlvmCall(f"__ocml_{NAMES.get(name, name)}_f32", library="OCML")
+    if arguments == 1:
+
+        @amdjit.intrinsic(lowering)
+        def of_one(x: f32) -> f32:
+            """Return what OCML does."""
+
+        return of_one
+
+    @amdjit.intrinsic(lowering)
+    def of_two(x: f32, y: f32) -> f32:
+        """Return what OCML does."""
+
+    return of_two
