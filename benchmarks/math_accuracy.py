@@ -85,6 +85,8 @@ REFERENCES_OF_TWO: dict[str, Callable[..., Doubles]] = {
     "power": np.power,
     "fmod": np.fmod,
     "remainder": each(math.remainder),
+    "copysign": np.copysign,
+    "nextafter": lambda x, y: np.nextafter(x.astype(np.float32), y.astype(np.float32)).astype(np.float64),
 }
 """Functions of two numbers, in float64."""
 
@@ -188,15 +190,36 @@ def _address(array: np.ndarray[Any, Any]) -> ctypes.c_void_p:
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
-def _batches(everything: bool) -> Iterator[Singles]:
+def _batches(everything: bool) -> Iterator[tuple[Singles, ...]]:
     if everything:
         bits = np.arange(BATCH, dtype=np.uint32)
         for _ in range(0, 1 << 32, BATCH):
-            yield bits.view(np.float32)
+            yield (bits.view(np.float32),)
             bits += np.uint32(BATCH)
     else:
         for seed in range((1 << 24) // BATCH):
-            yield stratified(BATCH, seed)
+            yield (stratified(BATCH, seed),)
+
+
+def edges() -> Singles:
+    """Return 1024 numbers at which something changes: special ones, powers of 2, small whole and half numbers."""
+    powers = np.ldexp(np.float32(1), np.arange(-149, 128, dtype=np.int32))
+    middle = np.concatenate([powers, np.arange(0.5, 40, 0.5), SPECIAL]).astype(np.float32)
+    beside = np.concatenate([middle, np.nextafter(middle, np.float32(math.inf)), np.nextafter(middle, np.float32(0))])
+    beside = np.unique(np.concatenate([beside, -beside]).view(np.uint32))
+    kept = np.random.default_rng(0).permutation(beside)[: 1024 - SPECIAL.size]
+    return np.concatenate([SPECIAL, kept.view(np.float32)])
+
+
+def _pairs() -> Iterator[tuple[Singles, ...]]:
+    """Yield all pairs of edges, then others: of any exponents, and near 0."""
+    side = edges()
+    yield np.tile(np.repeat(side, side.size), BATCH // side.size**2), np.tile(side, BATCH // side.size)
+    for seed in range((1 << 24) // BATCH):
+        rng = np.random.default_rng(seed)
+        numbers = stratified(BATCH, seed)
+        yield numbers, rng.permutation(numbers)
+        yield tuple((rng.normal(size=BATCH) * rng.choice([0.3, 1, 3, 20], BATCH)).astype(np.float32) for _ in range(2))
 
 
 def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
@@ -204,13 +227,12 @@ def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
     worst, place, inputs, misrounded, start = -1.0, (0.0,), 0, 0, time.process_time()
     kernel = kernel_of(name)
     device = amdjit.to_device(np.empty(BATCH, np.float32))
-    for numbers in _batches(everything):
-        arguments = (numbers,) if name in REFERENCES else (numbers, np.random.default_rng(inputs).permutation(numbers))
+    for arguments in _batches(everything) if name in REFERENCES else _pairs():
         kernel[BATCH // 256, 256](*arguments, device)
         largest, index, wrong = loops.measure(device.copy_to_host(), loops.true(name, *arguments))
         if largest > worst:
             worst, place = largest, tuple(float(argument[index]) for argument in arguments)
-        inputs += numbers.size
+        inputs += arguments[0].size
         misrounded += wrong
     seconds = time.process_time() - start
     at = ", ".join(map(repr, place))

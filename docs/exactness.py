@@ -9,17 +9,19 @@ from typing import Any
 EXACTNESS = """How far the functions of `amdjit.intrinsics.math` in f32 are from the true value at most, in units of the
 last place (0.5: always the nearest f32), run on the emulator against functions of float64: the C library's (glibc, its
 vector forms where there are any), NumPy's for functions of two numbers. NaN, infinities and the signs of zeros count as
-wrong where they differ from C's. *Inputs*: all 2**32, or 2**24 spread evenly over signs and exponents; pairs for
-functions of two numbers. *Misrounded*: how many results are not the nearest f32. *Time*: of one processor core, for all
-inputs. *Instructions*: of the compiled function on gfx1201, both sides of branches, in brackets those of f64; beside
-them what OCML, ROCm's device library, takes. `python benchmarks/math_accuracy.py --all sin` measures again, `--stale`
-whatever is evaluated differently since; a test fails as long as a row is stale.
+wrong where they differ from C's.
+
+*Inputs*: all 2**32, or that many spread evenly over signs and exponents; for functions of two numbers pairs, among them
+all of 1024 special numbers. *Misrounded*: how many results are not the nearest f32. *Time*: of one processor core, for
+all inputs. *Instructions*: of the compiled function on gfx1201, both sides of branches, in brackets those of f64;
+beside them what OCML, ROCm's device library, takes. `python benchmarks/math_accuracy.py --all sin` measures again,
+`--stale` whatever is evaluated differently since; a test fails as long as a row is stale.
 
 Functions of f32 are computed in f32 arithmetic: additions, products, `fma`, which give the same bits on every GPU.
 Where one of the approximate instructions enters (`exp2` and the logarithms: `v_exp_f32`, `v_log_f32`; `rsqrt`:
 `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`: `v_exp_f32` or `v_rcp_f32`, whose error counts less than
-once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `tgamma`, `lgamma` and `remainder`
-are computed in f64, which graphics GPUs execute at a fraction of the rate of f32.
+once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `tgamma` and `lgamma` are
+computed in f64, which graphics GPUs execute at a fraction of the rate of f32.
 
 - 16-bit floats give the nearest of their type, all 65,536 tested: the f32 result decides, except close to a tie of two
   (1 of 1000 numbers), where a branch computes again in f64.
@@ -48,7 +50,7 @@ def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
         f"`{name}`",
         f"{row['ulp']:.4f}",
         f"`{row['at']}`",
-        "all" if is_all else "2**24",
+        "all" if is_all else f"{row['inputs']:,}",
         f"{row['misrounded'] / row['inputs']:.2%}",
         f"{row['seconds']} s" if is_all else "",
         str(row["instructions"]) + (f" ({row['of_f64']})" if row["of_f64"] else ""),

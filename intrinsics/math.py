@@ -42,7 +42,7 @@ from amdjit.intrinsics.native_math import (
     trunc_to_int,
 )
 from amdjit.intrinsics.power import power
-from amdjit.intrinsics.roots_and_remainders import cbrt, fmod, frexp, hypot, modf, remainder, rsqrt
+from amdjit.intrinsics.roots_and_remainders import cbrt, fmod, frexp, hypot, modf, nextafter, remainder, rsqrt
 from amdjit.intrinsics.trigonometry import acos, asin, atan, atan2, cos, sin, sincos, tan
 
 __all__ = [
@@ -96,6 +96,7 @@ __all__ = [
     "log2",
     "log10",
     "modf",
+    "nextafter",
     "power",
     "radians",
     "rcp",

@@ -104,7 +104,7 @@ def _log2(x):
     # its square and cube
     square = s * s
     cube = square * s
-    cube_low = fma(square, s, -cube) + fma(s, s, -square) * s
+    cube_low = fma(3 * square, s_low, fma(fma(s, s, -square), s, fma(square, s, -cube)))
     # the terms, the greatest first
     linear, cubic = s * _LINEAR[0], cube * _CUBIC[0]
     low = fma(s, _LINEAR[0], -linear) + fma(s_low, _LINEAR[0], s * _LINEAR[1])

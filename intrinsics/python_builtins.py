@@ -41,6 +41,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "remainder": real.remainder,
     "frexp": real.frexp,
     "modf": real.modf,
+    "nextafter": real.nextafter,
     "exp": real.exp,
     "exp2": real.exp2,
     "log2": real.log2,

@@ -13,14 +13,14 @@ import numpy as np
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics import device_library as library
 from amdjit.intrinsics import double_functions as double
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.intrinsics.arithmetic import fma, mul24
 from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
-from amdjit.intrinsics.native_math import copysign, isfinite, isinf, isnan, ldexp, rcp, rsq, trunc
+from amdjit.intrinsics.native_math import copysign, isinf, ldexp, rcp, rsq, trunc
 from amdjit.intrinsics.single_evaluation import nearest, root_of_normal, settled
 from amdjit.intrinsics.type_variables import NATIVE_FLOAT, SINGLE_OR_DOUBLE
-from amdjit.types import f32, f64, i32, u32
+from amdjit.types import f32, f64, i16, i32, i64, u32
 
-__all__ = ["cbrt", "fmod", "frexp", "hypot", "modf", "remainder", "rsqrt"]
+__all__ = ["cbrt", "fmod", "frexp", "hypot", "modf", "nextafter", "remainder", "rsqrt"]
 
 # Two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
 _GUESS = int((127 - 127 / 3 - 0.0331) * 2**23)
@@ -89,16 +89,17 @@ def _rsqrt(x):
 
 @device_function
 def _cbrt(x):
-    third = _exponent(x) * 171 >> 9
+    third = mul24(_exponent(x), 171) >> 9
     magnitude = ldexp(abs(x), third * -3)
     root = bitcast(bitcast(magnitude, u32) // 3 + _GUESS, f32)
     # One step of Halley's, from 4 right bits to 15, and one of Newton's with an exact difference.
     cube = root * root * root
     root = root * fma(magnitude, f32(2), cube) * rcp(fma(cube, f32(2), magnitude))
     square = root * root
-    beyond = fma(square, root, -magnitude) + fma(root, root, -square) * root
+    beyond = fma(fma(root, root, -square), root, fma(square, root, -magnitude))
     root = fma(-beyond, rcp(3 * square), root)
-    return copysign(ldexp(root, third), x) if isfinite(x) and x != 0 else x + x
+    result, unchanged = copysign(ldexp(root, third), x), x + x
+    return unchanged if x == unchanged else result
 
 
 @device_function
@@ -115,15 +116,41 @@ def remainder(x, y):
     """Return x - n * y exactly, n the nearest whole number to the quotient, the even one of two."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
         return library.remainder(f64(x), f64(y))
-    a, b = f64(single(x)), abs(f64(single(y)))
-    rest = abs(fmod(a, 2 * b)) if isfinite(b) else abs(a)
-    if 2 * rest > b:
+    a, b = single(x), abs(single(y))
+    # Less than twice b, of whose multiples the even ones are left out. Where b + b is infinite, a is less than that.
+    rest = fmod(abs(a), b + b)
+    # As 2 * rest > b, which could be infinite: b - rest is exact where that is close.
+    if rest > b - rest:
         rest -= b
-        if 2 * rest >= b:
+        if rest >= b - rest:
             rest -= b
-    if b == 0 or not isfinite(a) or isnan(b):
-        rest = f64(math.nan)
-    return rounded(-rest if copysign(f64(1), a) < 0 else rest, x + y)
+    return _of_type(-rest if bitcast(a, i32) < 0 else rest, x + y)
+
+
+@device_function
+def _of_type(value, x):
+    return type(x)(value) if isinstance(x, SMALL_FLOATS) else value
+
+
+@device_function
+def nextafter(x, y):
+    """Return the float next to x on the way to y; y where they are equal."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return _next(f64(x), f64(y), i64)
+    if isinstance(x + y, SMALL_FLOATS):
+        return _next(type(x + y)(x), type(x + y)(y), i16)
+    return _next(single(x), single(y), i32)
+
+
+@device_function
+def _next(x, y, integer):
+    away = (y > x) == (x > 0)
+    result = bitcast(integer(bitcast(x, integer) + (1 if away else -1)), type(x))
+    if x == 0:
+        result = copysign(bitcast(integer(1), type(x)), y)
+    if x == y:
+        result = y
+    return x + y if x != x or y != y else result
 
 
 @device_function
