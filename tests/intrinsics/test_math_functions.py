@@ -80,7 +80,7 @@ def test_numbers_are_taken_apart_as_numpy_does(dtype: type) -> None:
 @pytest.mark.parametrize(
     ("dtype", "name"),
     [(np.float16, name) for name in accuracy.REFERENCES]
-    + [(ml_dtypes.bfloat16, name) for name in ("sin", "exp", "log", "tanh", "erfc", "cbrt")],
+    + [(ml_dtypes.bfloat16, name) for name in ("sin", "exp", "log", "tanh", "erfc", "tgamma")],
 )
 def test_every_16_bit_float_has_the_true_result_rounded_once(dtype: type, name: str) -> None:
     numbers = np.arange(1 << 16, dtype=np.uint16).view(dtype)
