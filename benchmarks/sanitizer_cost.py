@@ -6,7 +6,6 @@ processor. Checks that do not change the translated code differ from 1 by noise.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 import time
@@ -74,39 +73,39 @@ def launches() -> dict[str, Callable[[], None]]:
     }
 
 
-def best(launch: Callable[[], None], rounds: int) -> float:
-    """Return the least processor seconds of some launches."""
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        launch()
-        times.append(time.process_time() - start)
-    return min(times)
+def timed(launch: Callable[[], None]) -> float:
+    """Return the processor seconds of a launch."""
+    start = time.process_time()
+    launch()
+    return time.process_time() - start
 
 
-def seconds(check: str, rounds: int) -> dict[str, float]:
-    """Return the seconds of each launch under a check, or under none, translated before."""
+def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
+    """Return the least seconds of each launch without and with a check, in turns, translated before."""
     warnings.simplefilter("ignore", amdjit.PerformanceWarning)
     times = {}
     for name, launch in launches().items():
-        with amdjit.sanitize(check) if check != "none" else contextlib.nullcontext():
-            launch()
-            times[name] = best(launch, rounds)
+        plain, checked = [], []
+        for _ in range(rounds + 1):
+            plain.append(timed(launch))
+            with amdjit.sanitize(check):
+                checked.append(timed(launch))
+        times[name] = (min(plain[1:]), min(checked[1:]))
     return times
 
 
-def main(rounds: int = 10) -> None:
+def main(rounds: int = 20) -> None:
     """Measure, print and save."""
     script = Path(__file__)
-    environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_DEVICE": "emulator:gfx1201"}
-    checks = ("none", *SANITIZER_CHECKS)
-    measured = {check: run_fresh(script, "--child", check, str(rounds), **environment) for check in checks}
-    plain = measured["none"]
-    rows = [
-        (name, round(plain[name] * 1e3, 2), *(round(measured[check][name] / plain[name], 2) for check in checks[1:]))
-        for name in plain
-    ]
-    print(table(("kernel", "ms without", *checks[1:]), rows))
+    # The tier that checks use: the factor is that of the check alone.
+    environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_EMULATOR_TIER": "full"}
+    measured = {check: run_fresh(script, "--child", check, str(rounds), **environment) for check in SANITIZER_CHECKS}
+    rows = []
+    for name in next(iter(measured.values())):
+        plain = min(times[name][0] for times in measured.values())
+        factors = (round(times[name][1] / times[name][0], 2) for times in measured.values())
+        rows.append((name, round(plain * 1e3, 2), *factors))
+    print(table(("kernel", "ms without", *measured), rows))
     save("sanitizer_cost", {"rounds": rounds, "seconds": measured})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from amdjit.emulator.kernarg import Geometry
 from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.workspace import private_bytes
+
+# The allocator clears by hand what it has given away before.
+_PAGES_FROM = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def launch_shadows(
     buffers: list[NDArray[Any]] = [rows, *kept]
     for row in fields:
         ranges: NDArray[np.uint64] = np.zeros(len(compiled.site_pcs) * RANGE_ROW, np.uint64)
-        shadows = [np.zeros(size + PADDING, np.uint8) for size in sizes]
+        shadows = [_zeros(size + PADDING) for size in sizes]
         clean, serials, known = (np.zeros(size, np.uint64) for size in (residents, residents, 2 * KNOWN_ROWS))
         buffers += [ranges, clean, serials, known, *shadows]
         values = {
@@ -69,3 +73,10 @@ def launch_shadows(
         for place, value in values.items():
             row[place] = value
     return LaunchShadows(fields, tuple(buffers))
+
+
+def _zeros(nbytes: int) -> NDArray[np.uint8]:
+    """Return zeros: much of them as pages that are made when touched, since few workgroups of many may come to run."""
+    if nbytes < _PAGES_FROM:
+        return np.zeros(nbytes, np.uint8)
+    return np.frombuffer(mmap.mmap(-1, nbytes), np.uint8)
