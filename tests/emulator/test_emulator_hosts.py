@@ -46,12 +46,12 @@ HOSTS = {
 }
 
 
-@pytest.fixture(scope="module", params=HOSTS)
+@pytest.fixture(scope="module", params=[*((name, "full") for name in HOSTS), ("x86-64-v2", "quick")], ids=" ".join)
 def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     target = find_target("gfx1201")
     assert target is not None
-    compiler = HostCompiler(request.param, HOSTS[request.param])
-    return EmulatorDevice(target, 1, 60.0, Environment(), compiler)
+    name, tier = request.param
+    return EmulatorDevice(target, 1, 60.0, Environment(emulator_tier=tier), HostCompiler(name, HOSTS[name]))
 
 
 def test_a_matrix_product(host: EmulatorDevice) -> None:
