@@ -51,10 +51,15 @@ def has_rows(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
     """Return the bytes that the elements cover, as (low, high) from the first element; (0, 0) for no elements."""
-    if math.prod(shape) == 0:
-        return 0, 0
-    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + itemsize
+    low, high = 0, itemsize
+    for extent, stride in zip(shape, strides, strict=True):
+        if extent == 0:
+            return 0, 0
+        if stride < 0:
+            low += (extent - 1) * stride
+        else:
+            high += (extent - 1) * stride
+    return low, high
 
 
 def may_overlap_itself(shape: Shape, strides: Shape, itemsize: int) -> bool:

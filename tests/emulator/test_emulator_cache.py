@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import subprocess
@@ -83,6 +84,16 @@ def test_a_full_disk_is_no_error(sample: Path, tmp_path: Path, most: int) -> Non
     assert compiled_by(start(sample, cache, before)) >= 5
     assert all(path.suffix == ".bin" for path in files(cache))
     compiled_by(start(sample, cache))
+    assert compiled_by(start(sample, cache)) == 0
+
+
+def test_damaged_entries_are_made_again(sample: Path, tmp_path: Path) -> None:
+    damages = [lambda data: b"", lambda data: data[: len(data) // 2], lambda data: data[:-9] + bytes(9), bytes.swapcase]
+    cache = tmp_path / "cache"
+    first = compiled_by(start(sample, cache))
+    for path, damage in zip(files(cache), itertools.cycle(damages), strict=False):
+        path.write_bytes(damage(path.read_bytes()))
+    assert compiled_by(start(sample, cache)) == first
     assert compiled_by(start(sample, cache)) == 0
 
 
