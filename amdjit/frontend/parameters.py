@@ -16,7 +16,16 @@ from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert, widen
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.structures import record_class
-from amdjit.frontend.values import ArgumentKey, Binding, CompileTime, FunctionValue, Method, TupleValue, Value
+from amdjit.frontend.values import (
+    ArgumentKey,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    TupleValue,
+    Value,
+    identity,
+)
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Structure, Tuple, Type
 
@@ -106,7 +115,7 @@ def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> Argu
         return ArgumentKey(None, (value.function, value.names), keys)
     if isinstance(value, Method):
         raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
-    return ArgumentKey(None, value)
+    return ArgumentKey(None, identity(value.value) if isinstance(value, CompileTime) else value)
 
 
 def run_time_parts(value: Value) -> list[tree.Expression]:

@@ -89,8 +89,8 @@ class _Session:
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     functions: list[tree.Function] = field(default_factory=list)
     reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
-    instances: dict[_Key, _Instance] = field(default_factory=dict)
-    failed: dict[_Key, CompileError] = field(default_factory=dict)
+    instances: dict[_Key, _Instance | CompileError] = field(default_factory=dict)
+    sources: dict[types.FunctionType, FunctionSource] = field(default_factory=dict)
     active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
     libraries: dict[Path, None] = field(default_factory=dict)
@@ -159,15 +159,16 @@ class _Session:
         self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
     ) -> _Instance:
         """Type a function for these arguments, once."""
-        if key not in self.instances and key not in self.failed:
+        found = self.instances.get(key)
+        if found is None:
             try:
-                self.instances[key] = make()
+                found = self.instances[key] = make()
             except CompileError as failure:
-                self.failed[key] = failure
-        if key in self.failed:
+                found = self.instances[key] = failure
+        if isinstance(found, CompileError):
             is_library = (getattr(key[0], "__module__", None) or "").startswith("amdjit.intrinsics.")
-            raise _with_call(self.failed[key], builder, node, is_library)
-        return self.instances[key]
+            raise _with_call(found, builder, node, is_library)
+        return found
 
     def _result(
         self, builder: FunctionBuilder, instance: _Instance, arguments: dict[str, Value], node: ast.expr
@@ -199,7 +200,7 @@ class _Session:
     def _instantiate(
         self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
     ) -> _Instance:
-        source = read_source(python)
+        source = self.sources.get(python) or self.sources.setdefault(python, read_source(python))
         builder = new_builder(source, self, is_kernel=False)
         parameters = bind_parameters(builder, arguments)
         return self._type_body(builder, python, parameters, function.inline)
@@ -223,15 +224,9 @@ class _Session:
         result = _finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
         typed = tree.Function(
-            name,
-            parameters,
-            result,
-            freeze(builder.statements),
-            source.name_span,
-            inline,
-            transparent=inline and source.is_library,
-            reports=builder.reports,
-        )
+            name, parameters, result, freeze(builder.statements), source.name_span, inline,
+            transparent=inline and source.is_library, reports=builder.reports,
+        )  # fmt: skip
         self.functions.append(typed)
         return _Instance(typed)
 
@@ -395,5 +390,5 @@ def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
     if used > target.lds_per_workgroup:
         largest = max(arrays, key=lambda array: array.nbytes)
         nbytes, limit = largest.type.size * largest.type.element.nbytes, target.lds_per_workgroup
-        span = largest.allocation.span
-        raise codes.error(codes.LDS_SIZE, span, used=used, target=target.name, limit=limit, largest=nbytes)
+        where = largest.allocation.span
+        raise codes.error(codes.LDS_SIZE, where, used=used, target=target.name, limit=limit, largest=nbytes)

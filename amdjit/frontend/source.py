@@ -7,7 +7,7 @@ import functools
 import linecache
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amdjit.diagnostics import SourceText, Span, codes
 
@@ -19,9 +19,19 @@ class FunctionSource:
     function: types.FunctionType
     node: ast.FunctionDef
     text: SourceText
+    spans: dict[ast.AST, Span] = field(default_factory=dict, repr=False, compare=False)
 
     def span(self, node: ast.AST) -> Span:
-        """Return the place of a node, with columns in characters (ast counts UTF-8 bytes)."""
+        """Return the place of a node, with columns in characters (ast counts UTF-8 bytes).
+
+        Places are kept: functions and rounds of loops are typed many times over.
+        """
+        found = self.spans.get(node)
+        if found is None:
+            found = self.spans[node] = self._span(node)
+        return found
+
+    def _span(self, node: ast.AST) -> Span:
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
         text = self.text.line(line)
         start = _characters(text, getattr(node, "col_offset", 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,14 @@ class CompileTime:
         return isinstance(self.value, (bool, int, float, complex))
 
 
+# Types whose values tell everything, and are most of what is asked for.
+_PLAIN = frozenset({int, bool, str, type(None)})
+
+
 def identity(value: object) -> Hashable:
     """Return what tells a compile-time object from others: equal keys, equal code."""
+    if type(value) in _PLAIN:
+        return type(value), value
     if isinstance(value, np.generic):
         return type(value), value.tobytes()
     if isinstance(value, float):
@@ -44,13 +51,21 @@ def identity(value: object) -> Hashable:
         return type(value), value.real.hex(), value.imag.hex()
     if isinstance(value, tuple):
         return type(value), tuple(identity(item) for item in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value), tuple(identity(getattr(value, part.name)) for part in fields(value))
+    kind: Any = type(value)
+    names = _field_names(kind)
+    if names is not None:
+        return type(value), tuple(identity(getattr(value, name)) for name in names)
     try:
         hash(value)
     except TypeError:
         return type(value), id(value)
     return type(value), value
+
+
+@lru_cache(maxsize=256)
+def _field_names(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of a dataclass's fields, None for another type."""
+    return tuple(part.name for part in fields(kind)) if is_dataclass(kind) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,117 @@
+"""D = alpha A B + beta C in f16, as fast as it gets by fragments, after rocWMMA's perf_hgemm sample.
+
+A workgroup of 4 waves computes a 128 by 128 tile of D, each wave a 64 by 64 quarter of it. B is given by columns, that
+is as its transpose. What makes the loop over k good, 32 WMMA and 16 reads of LDS a step and nothing else on the vector
+unit (docs/fast_gemm.md):
+
+- Two tiles of LDS take turns. While the waves multiply one step of k out of the first, the next one is on its way from
+  global memory, and goes into the second; so one barrier a step is enough. The loop goes two steps a round, so that
+  each of them knows its tile: addresses in LDS are then constants in the instructions.
+- The waves load each tile together, 16 bytes a lane, each its blocks; where a block lies is scalar arithmetic.
+- The barrier orders LDS only: loads of global memory stay in flight across it.
+- `sched_barrier` keeps the compiler from waiting for the next tile before it multiplies this one.
+- The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D and stores them at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import amdjit
+from amdjit import blockIdx, f16, f32, shared, static_range
+from amdjit.examples.report import Report, compare_relative, small_integers
+from amdjit.intrinsics import matrix, wave
+from amdjit.intrinsics.sync import lds_barrier, sched_barrier
+
+WAVES = 4
+TILE = 128
+QUARTER = 64
+
+
+@amdjit.device_function
+def strip_of(dtype):
+    """Return an accumulator of 16 rows of a wave's quarter of D: of 16 columns of its transpose."""
+    return matrix.fragment(matrix.accumulator, QUARTER, 16, 16, dtype, matrix.col_major)
+
+
+@amdjit.device_function
+def multiply(a_tile, b_tile, row, column, dtype, depth, total):
+    """Add a tile's products to the wave's accumulators, as far along k at a time as one read of LDS gets."""
+    step = 32 // dtype.nbytes
+    left = matrix.fragment(matrix.matrix_a, QUARTER, 16, step, dtype, matrix.row_major, wide_k=True)
+    right = matrix.fragment(matrix.matrix_b, QUARTER, 16, step, dtype, matrix.col_major, wide_k=True)
+    for k in static_range(0, depth, step):
+        matrix.load_matrix_sync(left, b_tile, (column, k))
+        for strip in static_range(len(total)):
+            matrix.load_matrix_sync(right, a_tile, (row + 16 * strip, k))
+            matrix.mma_sync(total[strip], left, right, total[strip])
+
+
+@amdjit.device_function
+def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
+    """Compute the workgroup's tile of D: `finish(total, c, parameters)` for each element.
+
+    kinds: of A's and B's elements, and of their sums. depth: of a tile, along k.
+    """
+    dtype, sum_type = kinds
+    # 16 bytes more in a row: neighbouring rows begin in other banks.
+    a_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
+    b_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
+    number = wave.wave_id()
+    first_row, first_column = TILE * blockIdx.y, TILE * blockIdx.x
+    row, column = QUARTER * (number // 2), QUARTER * (number % 2)
+    a_part = matrix.fragment(matrix.matrix_a, TILE, TILE, depth, dtype, matrix.row_major, wide_k=True)
+    b_part = matrix.fragment(matrix.matrix_b, TILE, TILE, depth, dtype, matrix.col_major, wide_k=True)
+    total = tuple(strip_of(sum_type) for _ in range(QUARTER // 16))
+    for strip in total:
+        matrix.fill_fragment(strip, 0)
+
+    matrix.load_matrix_coop_sync(a_part, a, (first_row, 0), number, WAVES)
+    matrix.load_matrix_coop_sync(b_part, b, (first_column, 0), number, WAVES)
+    for k in range(0, a.shape[1], 2 * depth):
+        for turn in static_range(2):
+            if turn == 0 or k + depth < a.shape[1]:
+                following = k + (turn + 1) * depth
+                matrix.store_matrix_coop_sync(a_tiles[turn], a_part, (0, 0), number, WAVES)
+                matrix.store_matrix_coop_sync(b_tiles[turn], b_part, (0, 0), number, WAVES)
+                lds_barrier()
+                if following < a.shape[1]:
+                    matrix.load_matrix_coop_sync(a_part, a, (first_row, following), number, WAVES)
+                    matrix.load_matrix_coop_sync(b_part, b, (first_column, following), number, WAVES)
+                sched_barrier()
+                multiply(a_tiles[turn], b_tiles[turn], row, column, dtype, depth, total)
+                sched_barrier()
+
+    old = strip_of(d.dtype)
+    for i in static_range(len(total)):
+        place = first_row + row + 16 * i, first_column + column
+        matrix.load_matrix_sync(old, c, place)
+        for e in static_range(old.num_elements):
+            old.x[e] = finish(total[i].x[e], old.x[e], parameters)
+        matrix.store_matrix_sync(d, old, place)
+
+
+@amdjit.device_function
+def scaled_sum(total, c, parameters):
+    """alpha total + beta c."""
+    alpha, beta = parameters
+    return f16(alpha * total + beta * f32(c))
+
+
+@amdjit.kernel(block=(32 * WAVES, 1, 1))
+def perf_hgemm(a, b, c, d, alpha, beta):
+    """a: m by k; b: n by k, the transpose of B; c, d: m by n; m and n multiples of 128, k of 32."""
+    compute_tile(a, b, c, d, (f16, f32), 32, scaled_sum, (alpha, beta))
+
+
+def main(m: int = 256, n: int = 128, k: int = 160) -> Report:
+    """Multiply rocWMMA's integers, which f16 holds; its rule is 10 epsilon."""
+    a, b, c = small_integers(m, k), small_integers(n, k), small_integers(m, n)
+    d = np.full((m, n), np.nan, np.float16)
+    perf_hgemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, f32(2), f32(2))
+    expected = 2 * (a.astype(np.float64) @ b.T.astype(np.float64)) + 2 * c.astype(np.float64)
+    return compare_relative("perf_hgemm", f"2 A B + 2 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10)
+
+
+if __name__ == "__main__":
+    print(main())
