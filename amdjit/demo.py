@@ -10,13 +10,39 @@ from amdjit.api import Kernel
 from amdjit.code_object import Resources
 from amdjit.devices import use
 from amdjit.diagnostics import AmdjitError
-from amdjit.examples import mlp, transpose_wmma, wide_k_int8, wmma_gemm, wmma_matmul, wmma_matmul_f32_input
+from amdjit.examples import (
+    article_fragments,
+    dlrm,
+    hgemv,
+    i8_gemm,
+    mlp,
+    perf_hgemm,
+    simple_hgemm,
+    transpose_wmma,
+    wide_k_int8,
+    wmma_gemm,
+    wmma_matmul,
+    wmma_matmul_f32_input,
+)
 from amdjit.examples.report import CheckError, Report
 from amdjit.runtime.device import Device
 
 __all__ = ["EXAMPLES", "run_demo"]
 
-EXAMPLES = (wmma_matmul, wmma_matmul_f32_input, mlp, wide_k_int8, transpose_wmma, wmma_gemm)
+EXAMPLES = (
+    wmma_matmul,
+    wmma_matmul_f32_input,
+    mlp,
+    wide_k_int8,
+    transpose_wmma,
+    wmma_gemm,
+    article_fragments,
+    simple_hgemm,
+    perf_hgemm,
+    i8_gemm,
+    hgemv,
+    dlrm,
+)
 
 
 def run_demo(device: Device, examples: Sequence[ModuleType] = EXAMPLES) -> int:

@@ -1,7 +1,8 @@
 """How long a compilation takes, by stage: `python benchmarks/compile_latency.py [rounds]`.
 
-Each round is a new process without a cache on disk: it imports amdjit, compiles a small kernel, a second one, and the
-WMMA GEMM. The import is also measured in processor time of its thread, which other work disturbs less.
+Each round is a new process without a cache on disk: it imports amdjit, compiles a small kernel, a second one, the WMMA
+GEMM, and two kernels over fragments: one with 32 of them, and the tuned GEMM, which has two steps in its loop. The
+import is also measured in processor time of its thread, which other work disturbs less.
 """
 
 from __future__ import annotations
@@ -27,8 +28,15 @@ STAGES = {
     "find_linker": "find linker",
     "link": "link",
 }
-TARGETS_MS = {"import": 150, "first": 80, "second": 35, "gemm": 250}
-NAMES = {"import": "import amdjit", "first": "first small kernel", "second": "second small kernel", "gemm": "WMMA GEMM"}
+TARGETS_MS = {"import": 150, "first": 80, "second": 35, "gemm": 250, "fragments": 250, "tuned": 250}
+NAMES = {
+    "import": "import amdjit",
+    "first": "first small kernel",
+    "second": "second small kernel",
+    "gemm": "WMMA GEMM",
+    "fragments": "32 fragments",
+    "tuned": "perf_hgemm",
+}
 
 
 def child() -> None:
@@ -36,14 +44,17 @@ def child() -> None:
     start, processor = time.perf_counter(), time.thread_time()
     amdjit = importlib.import_module("amdjit")  # this is what is measured
     times: dict[str, Any] = {"import": time.perf_counter() - start, "import_cpu": time.thread_time() - processor}
-    names = ("examples.saxpy", "examples.vector_add", "examples.wmma_gemm", "compiler")
-    saxpy, vector_add, wmma_gemm, compiler = (importlib.import_module(f"amdjit.{name}") for name in names)
+    names = ("examples.saxpy", "examples.vector_add", "examples.wmma_gemm", "examples.perf_hgemm", "compiler")
+    saxpy, vector_add, wmma_gemm, perf_hgemm, compiler = (importlib.import_module(f"amdjit.{name}") for name in names)
+    many_fragments = importlib.import_module("kernels").many_fragments
     f32 = amdjit.f32
     x, h = f32[:], amdjit.f16[:, :]
     kernels = {
         "first": lambda: vector_add.vector_add.compile(x, x, x, target="gfx1201"),
         "second": lambda: saxpy.saxpy.compile(f32, x, x, x, target="gfx1201"),
         "gemm": lambda: wmma_gemm.wmma_gemm.compile(h, h, f32[:, :], target="gfx1201"),
+        "fragments": lambda: many_fragments.compile(h, h, f32[:, :], target="gfx1201"),
+        "tuned": lambda: perf_hgemm.perf_hgemm.compile(h, h, h, h, f32, f32, target="gfx1201"),
     }
     stages: dict[str, float] = {}
     for name in STAGES:
@@ -82,7 +93,7 @@ def main(rounds: int = 7) -> None:
     print(table(("milliseconds", "best", "median", "aim"), rows), end="\n\n")
     stages = {
         kernel: {stage: summary([run[f"{kernel}_stages"][stage] for run in runs]) for stage in STAGES}
-        for kernel in ("first", "second", "gemm")
+        for kernel in ("first", "second", "gemm", "fragments", "tuned")
     }
     rows = [(label, *(stages[kernel][stage]["best_ms"] for kernel in stages)) for stage, label in STAGES.items()]
     print(table(("best, milliseconds", *(NAMES[kernel] for kernel in stages)), rows))

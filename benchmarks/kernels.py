@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import amdjit
-from amdjit import atomic, blockIdx, f32, i32, shared, threadIdx
-from amdjit.intrinsics import amdgcn, sync, wave
+from amdjit import atomic, blockIdx, f16, f32, i32, shared, static_range, threadIdx
+from amdjit.intrinsics import amdgcn, matrix, sync, wave
 
 THREADS = 256
 BINS = 256
@@ -124,3 +124,23 @@ def tiled_matmul(a, b, c):
             total += left[ty, i] * right[i, tx]
         sync.lds_barrier()
     c[row, column] = total
+
+
+@amdjit.kernel(block=(32, 1, 1))
+def many_fragments(a, b, d):
+    """D^T = (A B)^T, 64 by 64 a wave, through 32 fragments of 16 by 16: 16 of D, 8 each of A and B for 32 of k."""
+    row, column = 64 * blockIdx.y, 64 * blockIdx.x
+    left = tuple(matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8))
+    right = tuple(matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8))
+    total = tuple(matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major) for _ in range(16))
+    for part in total:
+        matrix.fill_fragment(part, 0)
+    for k in range(0, a.shape[1], 32):
+        for i in static_range(8):
+            matrix.load_matrix_sync(left[i], a, (row + 16 * (i % 4), k + 16 * (i // 4)))
+            matrix.load_matrix_sync(right[i], b, (column + 16 * (i % 4), k + 16 * (i // 4)))
+        for i in static_range(32):
+            part = total[i % 16]
+            matrix.mma_sync(part, left[i // 4 % 4 + i // 16 * 4], right[i % 4 + i // 16 * 4], part)
+    for i in static_range(16):
+        matrix.store_matrix_sync(d, total[i], (column + 16 * (i % 4), row + 16 * (i // 4)))

@@ -10,7 +10,8 @@ unit (docs/fast_gemm.md):
 - The waves load each tile together, 16 bytes a lane, each its blocks; where a block lies is scalar arithmetic.
 - The barrier orders LDS only: loads of global memory stay in flight across it.
 - `sched_barrier` keeps the compiler from waiting for the next tile before it multiplies this one.
-- The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D and stores them at once.
+- The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D, and stores them at
+  once.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ QUARTER = 64
 
 
 @amdjit.device_function
-def strip_of(dtype):
+def strip_of(dtype, step):
     """Return an accumulator of 16 rows of a wave's quarter of D: of 16 columns of its transpose."""
-    return matrix.fragment(matrix.accumulator, QUARTER, 16, 16, dtype, matrix.col_major)
+    return matrix.fragment(matrix.accumulator, QUARTER, 16, step, dtype, matrix.col_major)
 
 
 @amdjit.device_function
 def multiply(a_tile, b_tile, row, column, dtype, depth, total):
     """Add a tile's products to the wave's accumulators, as far along k at a time as one read of LDS gets."""
-    step = 32 // dtype.nbytes
+    step = total[0].kind.k
     left = matrix.fragment(matrix.matrix_a, QUARTER, 16, step, dtype, matrix.row_major, wide_k=True)
     right = matrix.fragment(matrix.matrix_b, QUARTER, 16, step, dtype, matrix.col_major, wide_k=True)
     for k in static_range(0, depth, step):
@@ -54,6 +55,7 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
     kinds: of A's and B's elements, and of their sums. depth: of a tile, along k.
     """
     dtype, sum_type = kinds
+    step = 32 // dtype.nbytes  # of k in 16 bytes of each half of a wave
     # 16 bytes more in a row: neighbouring rows begin in other banks.
     a_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
     b_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
@@ -62,7 +64,7 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
     row, column = QUARTER * (number // 2), QUARTER * (number % 2)
     a_part = matrix.fragment(matrix.matrix_a, TILE, TILE, depth, dtype, matrix.row_major, wide_k=True)
     b_part = matrix.fragment(matrix.matrix_b, TILE, TILE, depth, dtype, matrix.col_major, wide_k=True)
-    total = tuple(strip_of(sum_type) for _ in range(QUARTER // 16))
+    total = tuple(strip_of(sum_type, step) for _ in range(QUARTER // 16))
     for strip in total:
         matrix.fill_fragment(strip, 0)
 
@@ -82,7 +84,7 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
                 multiply(a_tiles[turn], b_tiles[turn], row, column, dtype, depth, total)
                 sched_barrier()
 
-    old = strip_of(d.dtype)
+    old = strip_of(d.dtype, step)
     for i in static_range(len(total)):
         place = first_row + row + 16 * i, first_column + column
         matrix.load_matrix_sync(old, c, place)

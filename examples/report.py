@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,10 @@ class CheckError(AssertionError):
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of one check. largest_error: of all elements, absolute; tolerance: the most that is right."""
+    """The outcome of one check.
+
+    largest_error: of all elements, absolute or as `checked` says; tolerance: the most that is right.
+    """
 
     example: str
     device: str
@@ -33,7 +37,30 @@ def compare(example: str, checked: str, result: Any, expected: Any, tolerance: f
     """Return a report on `result` against `expected`; CheckError if they differ by more than the tolerance."""
     wide = np.int64 if np.asarray(expected).dtype.kind in "iu" else np.float64
     difference = np.abs(np.asarray(result).astype(wide) - np.asarray(expected).astype(wide))
-    largest = float(np.max(difference))
+    return _checked(example, checked, float(np.max(difference)), tolerance)
+
+
+def compare_relative(example: str, checked: str, result: Any, expected: Any, epsilons: float) -> Report:
+    """Return a report by rocWMMA's rule: the largest |a - b| / (|a| + |b| + 1), in epsilons of the result's type.
+
+    CheckError if it is more than that. Source: rocWMMA, `compareEqual`.
+    """
+    a, b = np.asarray(result).astype(np.float64), np.asarray(expected).astype(np.float64)
+    largest = float(np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1)))
+    epsilon = float(np.finfo(np.asarray(result).dtype).eps)
+    return _checked(example, f"{checked}, relative to |a| + |b| + 1", largest, epsilons * epsilon)
+
+
+def small_integers(*shape: int, dtype: Any = np.float16) -> Any:
+    """Return rocWMMA's test data, -4 to 3, which are exact in every float: t % 5, negative if t % 3 is not 0.
+
+    t counts all elements. A product with a transposed or displaced operand differs.
+    """
+    t = np.arange(math.prod(shape))
+    return np.where(t % 3 != 0, -(t % 5), t % 5).astype(dtype).reshape(shape)
+
+
+def _checked(example: str, checked: str, largest: float, tolerance: float) -> Report:
     report = Report(example, amdjit.current_device().name, checked, largest, tolerance)
     if not largest <= tolerance:  # so that NaN fails too
         raise CheckError(str(report))

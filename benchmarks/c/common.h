@@ -1,6 +1,7 @@
 /* What the kernels share: C for amdgcn, without any library. */
 typedef unsigned int u32;
 typedef _Float16 f16;
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef f16 f16x2 __attribute__((ext_vector_type(2)));
@@ -14,6 +15,9 @@ typedef int i32x8 __attribute__((ext_vector_type(8)));
 #define KERNEL __attribute__((amdgpu_kernel)) void
 #define GLOBAL __attribute__((address_space(1)))
 #define SHARED __attribute__((address_space(3), loader_uninitialized))
+#define SHARED_POINTER(type) __attribute__((address_space(3))) type *
+/* Bytes, of which there is a number: RDNA4 ISA, "Buffer Resource Descriptor". */
+#define BUFFER(array, bytes) __builtin_amdgcn_make_buffer_rsrc((void *)(array), 0, bytes, 0x31004000)
 #define LANE __builtin_amdgcn_workitem_id_x()
 #define GRID (__builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + LANE)
 

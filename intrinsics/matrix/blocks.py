@@ -1,16 +1,23 @@
-"""The blocks of a fragment that a wave loads and stores: all, or each of its turn where waves share them."""
+"""The blocks of a fragment that a wave loads and stores: all, or each of its turn where waves share them.
+
+The loops over blocks hold all that is done for one: a function that is called with a block's number would be typed and
+compiled for each number.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.clipping import edges_of, load_clipped_block, store_clipped_block
 from amdjit.intrinsics.matrix.memory import (
     Edge,
+    bitcast,
     first_along,
     load_block,
     place_of,
     put_registers,
-    registers,
     static_range,
     store_block,
 )
@@ -29,8 +36,10 @@ def load_blocks(fragment, access, array, index, ld, clip, turn):
         if edges[0] >= 16 * kind.blocks_across and edges[1] >= kind.depth * kind.blocks_along:
             _load_whole(fragment, access, array, place, pitch, turn)
         elif edges[0] > 0 and edges[1] > 0:
+            start, within = _start(kind, turn), _within(kind)
             for number in static_range(turn[2]):
-                across, along = _position(kind, number, turn)
+                shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+                across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
                 values = load_clipped_block(kind, access, array, place, pitch, across, along, edges)
                 put_registers(fragment, number, values)
         else:
@@ -50,9 +59,13 @@ def store_blocks(array, fragment, access, index, ld, clip, turn):
         if edges[0] >= 16 * kind.blocks_across and edges[1] >= kind.depth * kind.blocks_along:
             _store_whole(array, fragment, access, place, pitch, turn)
         elif edges[0] > 0 and edges[1] > 0:
+            start, within = _start(kind, turn), _within(kind)
             for number in static_range(turn[2]):
-                across, along = _position(kind, number, turn)
-                values = registers(fragment, number, kind.memory_type)
+                shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+                across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
+                x = fragment.x
+                held = x[number] if kind.items == 1 else x.load(kind.items * number, kind.items)
+                values = bitcast(held, kind.memory_type)
                 store_clipped_block(kind, access, array, place, pitch, across, along, values, edges)
 
 
@@ -60,8 +73,10 @@ def store_blocks(array, fragment, access, index, ld, clip, turn):
 def fill_blocks(fragment, value, turn):
     """Set the elements of a partial fragment to a value, its padding to 0. value: an item of memory."""
     kind = fragment.kind
+    start, within = _start(kind, turn), _within(kind)
     for number in static_range(turn[2]):
-        across, along = _position(kind, number, turn)
+        shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+        across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
         values, blank = kind.memory_type(), kind.memory_type()
         for e in static_range(kind.held // kind.unit):
             is_element = along // kind.unit + e < kind.along // kind.unit and across < kind.across
@@ -69,26 +84,33 @@ def fill_blocks(fragment, value, turn):
         put_registers(fragment, number, values)
 
 
-@device_function
-def _position(kind, number, turn):
-    """Return where a lane's first element of its block of a number is: (across, along)."""
-    known, shift = _start(kind, number, turn)
-    within = _within(kind)
-    return known[0] + shift[0] + within[0], known[1] + shift[1] + within[1]
+@compile_time
+def goes_evenly(compilation: Compilation, kind: Any, step: int) -> bool:
+    """Whether a wave's blocks lie at constant distances from its first."""
+    return step % kind.blocks_along == 0 or kind.blocks_along % step == 0
 
 
-@device_function
-def _start(kind, number, turn):
-    """Return where a wave's block of a number begins, (across, along): a constant, and what is to be added to it."""
-    first, step, _ = turn
-    if step % kind.blocks_along == 0 or kind.blocks_along % step == 0:
-        return _block(kind, number * step), _block(kind, first)
-    return (0, 0), _block(kind, number * step + first)
-
-
-@device_function
-def _block(kind, block):
+@compile_time
+def distance(compilation: Compilation, kind: Any, number: int, step: int) -> tuple[int, int]:
+    """Return how far a wave's block of a number is from its first, (across, along); 0 where that is no constant."""
+    if step % kind.blocks_along and kind.blocks_along % step:
+        return 0, 0
+    block = number * step
     return 16 * (block // kind.blocks_along), kind.depth * (block % kind.blocks_along)
+
+
+@device_function
+def _start(kind, turn):
+    """Return where a wave's first block begins, (across, along)."""
+    return 16 * (turn[0] // kind.blocks_along), kind.depth * (turn[0] % kind.blocks_along)
+
+
+@device_function
+def _shift(kind, turn, number, start):
+    """Return what is to be added to a block's distance."""
+    if goes_evenly(kind, turn[1]):
+        return start
+    return _start(kind, (number * turn[1] + turn[0], 0, 0))
 
 
 @device_function
@@ -99,16 +121,72 @@ def _within(kind):
 
 
 @device_function
+def _places(kind, access, place, ld, start, within):
+    """Return (base, index) of wide accesses without what is constant.
+
+    In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but offsets in the
+    instruction: there the base is all but the constant.
+    """
+    if access.two_axes:
+        first = place[0] + start[0], place[1] + start[1] // kind.unit
+        own = within[0], within[1] // kind.unit
+        return ((first[0] + own[0], first[1] + own[1]), (0, 0)) if access.is_in_lds else (first, own)
+    first = place + (start[0] * ld + start[1] // kind.unit)
+    own = within[0] * ld + within[1] // kind.unit
+    return (first + own, 0) if access.is_in_lds else (first, own)
+
+
+@device_function
 def _load_whole(fragment, access, array, place, ld, turn):
     kind = fragment.kind
+    start, within = _start(kind, turn), _within(kind)
+    base, own = _places(kind, access, place, ld, start, within)
     for number in static_range(turn[2]):
-        values = load_block(kind, access, array, place, ld, _start(kind, number, turn), _within(kind))
-        put_registers(fragment, number, values)
+        if not goes_evenly(kind, turn[1]):
+            start = _shift(kind, turn, number, start)
+            base, own = _places(kind, access, place, ld, start, within)
+        far = distance(kind, number, turn[1])
+        if access.is_wide:
+            minor, width = far[1] // kind.unit, kind.held // kind.unit
+            if access.two_axes and access.is_in_lds:
+                values = array.load((far[0], minor), width, access.alignment, base)
+            elif access.two_axes:
+                values = array.load(own, width, access.alignment, (base[0] + far[0], base[1] + minor))
+            elif access.is_in_lds:
+                values = array.load(far[0] * ld + minor, width, access.alignment, base)
+            else:
+                values = array.load(own, width, access.alignment, base + (far[0] * ld + minor))
+        else:
+            across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
+            values = load_block(kind, access, array, place, ld, across, along)
+        if kind.items == 1:
+            fragment.x[number] = bitcast(values, kind.item)
+        else:
+            fragment.x.store(kind.items * number, bitcast(values, kind.held_type))
 
 
 @device_function
 def _store_whole(array, fragment, access, place, ld, turn):
     kind = fragment.kind
+    start, within = _start(kind, turn), _within(kind)
+    base, own = _places(kind, access, place, ld, start, within)
     for number in static_range(turn[2]):
-        values = registers(fragment, number, kind.memory_type)
-        store_block(kind, access, array, place, ld, _start(kind, number, turn), _within(kind), values)
+        if not goes_evenly(kind, turn[1]):
+            start = _shift(kind, turn, number, start)
+            base, own = _places(kind, access, place, ld, start, within)
+        far = distance(kind, number, turn[1])
+        held = fragment.x[number] if kind.items == 1 else fragment.x.load(kind.items * number, kind.items)
+        values = bitcast(held, kind.memory_type)
+        if access.is_wide:
+            minor = far[1] // kind.unit
+            if access.two_axes and access.is_in_lds:
+                array.store((far[0], minor), values, access.alignment, base)
+            elif access.two_axes:
+                array.store(own, values, access.alignment, (base[0] + far[0], base[1] + minor))
+            elif access.is_in_lds:
+                array.store(far[0] * ld + minor, values, access.alignment, base)
+            else:
+                array.store(own, values, access.alignment, base + (far[0] * ld + minor))
+        else:
+            across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
+            store_block(kind, access, array, place, ld, across, along, values)

@@ -35,7 +35,7 @@ def load_clipped_block(kind, access, array, place, ld, across, along, edges):
     values, blank = kind.memory_type(), kind.memory_type()
     line = min(across, edges[0] - 1)
     if access.is_wide and along + kind.held <= edges[1]:
-        values = load_block(kind, access, array, place, ld, ((0, 0), (0, 0)), (line, along))
+        values = load_block(kind, access, array, place, ld, line, along)
     else:
         for e in static_range(kind.held // kind.unit):
             position = along // kind.unit + e
@@ -58,7 +58,7 @@ def store_clipped_block(kind, access, array, place, ld, across, along, values, e
     """Write those of a lane's elements of a block that are before the edges."""
     if across < edges[0]:
         if access.is_wide and along + kind.held <= edges[1]:
-            store_block(kind, access, array, place, ld, ((0, 0), (0, 0)), (across, along), values)
+            store_block(kind, access, array, place, ld, across, along, values)
         else:
             for e in static_range(kind.held // kind.unit):
                 position = along // kind.unit + e

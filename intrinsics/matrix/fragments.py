@@ -22,7 +22,7 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind
-from amdjit.intrinsics.matrix.memory import access_of, bitcast, put_registers, registers
+from amdjit.intrinsics.matrix.memory import access_of, bitcast
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.matrix.mma import product_of
 from amdjit.intrinsics.matrix.run_time_layouts import chosen_when_running, mem_row_major
@@ -63,7 +63,7 @@ class Fragment(NamedTuple):
 
 
 @device_function
-def fragment(use, m, n, k, dtype, layout=None, schedule=None):
+def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
     use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which two of each four are.
@@ -71,8 +71,10 @@ def fragment(use, m, n, k, dtype, layout=None, schedule=None):
     elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for
     4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
     schedule: which waves share it, as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
+    wide_k: for A and B together, of 8 and 4 bits: blocks are twice as deep, so that lanes load up to 16 bytes at once.
+    The order of k in them is then no longer that of an accumulator's rows. Wider elements are loaded so anyway.
     """
-    kind = fragment_kind(use, m, n, k, dtype, layout, schedule)
+    kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
     words = kind.blocks_across * kind.index_words
     return Fragment(kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None)
 
@@ -159,12 +161,14 @@ def mma_sync(d, a, b, c):
     it is SWMMAC, of the same types, at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
+    a_items, b_items, c_items = a.kind.operand_items * product.group, b.kind.operand_items * product.group, c.kind.items
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
-            total = registers(c, j * product.rows + i, product.c_type)
+            total = bitcast(c.x.load(c_items * (j * product.rows + i), c_items), product.c_type)
             for step in _static_range(product.steps):
-                left = registers(a, (i * product.steps + step) * product.group, product.a_type, product.group)
-                right = registers(b, (j * product.steps + step) * product.group, product.b_type, product.group)
+                n, m = i * product.steps + step, j * product.steps + step
+                left = bitcast(a.x[n] if a_items == 1 else a.x.load(n * a_items, a_items), product.a_type)
+                right = bitcast(b.x[m] if b_items == 1 else b.x.load(m * b_items, b_items), product.b_type)
                 if product.index_bits > 0:
                     bit = step * product.index_bits
                     word = a.index[i * a.kind.index_words + bit // 32]
@@ -173,7 +177,7 @@ def mma_sync(d, a, b, c):
                     total = product.builtin(product.a_signed, left, product.b_signed, right, total, False)
                 else:
                     total = product.builtin(left, right, total)
-            put_registers(d, j * product.rows + i, total)
+            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.held_type))
 
 
 @device_function

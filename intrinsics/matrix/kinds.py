@@ -45,7 +45,7 @@ class FragmentKind:
     A sparse A is meant as it is stored: k / 2 kept elements in a row. Its blocks are half as deep as those of B, so
     that each holds what is multiplied with one of B's; the places of the elements are in the fragment's index.
     Registers hold whole blocks of 16 by `depth`. Where m, n or k is no multiple, the rest of the last blocks is
-    padding: not in memory, and 0.
+    padding: not in memory, and 0. wide_k: see `per_block`.
     """
 
     use: Use
@@ -56,11 +56,15 @@ class FragmentKind:
     layout: DataLayout | None
     wave_size: int
     turns: Turns | None = None
+    wide_k: bool = False
 
     def __str__(self) -> str:
         layout = "" if self.layout is None else f", {self.layout.value}"
         shared = "" if self.turns is None else f", {self.turns.order.value}"
-        return f"fragment({self.use.value}, {self.m}, {self.n}, {self.k}, {type_name(self.dtype)}{layout}{shared})"
+        wide = ", wide_k=True" if self.wide_k else ""
+        return (
+            f"fragment({self.use.value}, {self.m}, {self.n}, {self.k}, {type_name(self.dtype)}{layout}{shared}{wide})"
+        )
 
     @property
     def is_left(self) -> bool:
@@ -91,11 +95,27 @@ class FragmentKind:
 
     @property
     def depth(self) -> int:
-        """Extent along of a block: what one instruction takes of a dense product."""
+        """Extent along of a block."""
+        return self.instruction_depth * self.per_block
+
+    @property
+    def instruction_depth(self) -> int:
+        """Extent along of what one instruction takes of a dense product."""
         if self.use is Use.ACCUMULATOR:
             return 16
         dense = 32 if isinstance(self.dtype, Nibble) and _whole(self.k, 16) % 32 == 0 else 16
         return dense // 2 if self.is_sparse else dense
+
+    @property
+    def per_block(self) -> int:
+        """Instructions that take a block of A or B one after the other.
+
+        With `wide_k` there are two for elements of 8 and 4 bits: a lane then holds twice as many neighbours along k,
+        the first half of them for one instruction and the rest for the next. That is another order of k, the same one
+        in A and B, so that the sum is the same (AMD GPUOpen, "Wide WMMA").
+        """
+        is_narrow = isinstance(self.dtype, Nibble) or self.dtype.bits == 8
+        return 2 if self.wide_k and is_narrow else 1
 
     @property
     def blocks_of_step(self) -> int:
@@ -125,7 +145,9 @@ class FragmentKind:
     @property
     def lanes(self) -> int:
         """Lanes that hold elements of a block, each others; the rest holds what lane - 32 does."""
-        if isinstance(self.dtype, Nibble) and (self.blocks_of_step == 1 if self.is_sparse else self.depth == 16):
+        if isinstance(self.dtype, Nibble) and (
+            self.blocks_of_step == 1 if self.is_sparse else self.instruction_depth == 16
+        ):
             return 32
         return self.wave_size
 
@@ -195,6 +217,16 @@ class FragmentKind:
         return self.blocks // self.waves
 
     @property
+    def operand_items(self) -> int:
+        """Items of a block that a lane gives to one instruction."""
+        return self.items // self.per_block
+
+    @property
+    def held_type(self) -> Type:
+        """What a lane holds of a block, as items of `x`."""
+        return vector(self.item, self.items) if self.items > 1 else self.item
+
+    @property
     def size(self) -> int:
         """Items that a lane holds, of the whole fragment or of its wave's share."""
         return self.items * self.own
@@ -217,7 +249,15 @@ def type_name(dtype: Any) -> str:
 
 @compile_time
 def fragment_kind(
-    compilation: Compilation, use: Any, m: Any, n: Any, k: Any, dtype: Any, layout: Any, schedule: Any
+    compilation: Compilation,
+    use: Any,
+    m: Any,
+    n: Any,
+    k: Any,
+    dtype: Any,
+    layout: Any,
+    schedule: Any,
+    wide_k: Any,
 ) -> FragmentKind:
     """Check a fragment's parameters. Refused where there is no such fragment."""
     if Feature.WMMA_GFX12 not in compilation.target.features:
@@ -232,7 +272,9 @@ def fragment_kind(
     if layout is None and use is not Use.ACCUMULATOR:
         raise Refused(f"{use.value} needs a layout", "write matrix.row_major or matrix.col_major behind the type")
     _check_elements(use, m, n, k, dtype)
-    kind = FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns_of(compilation, schedule))
+    _check_wide_k(use, wide_k)
+    turns = turns_of(compilation, schedule)
+    kind = FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k)
     if kind.turns is not None:
         share_of(kind, kind.turns.count)
     return kind
@@ -258,3 +300,10 @@ def share_of(kind: FragmentKind, waves: int) -> int:
         problem = f"{kind} has {kind.blocks} blocks, which {waves} waves cannot share"
         raise Refused(problem, f"as many waves can as {', '.join(counts)}, or take a larger fragment")
     return kind.blocks // waves
+
+
+def _check_wide_k(use: Use, wide_k: Any) -> None:
+    if not isinstance(wide_k, bool):
+        raise Refused(f"wide_k is {wide_k}", "write wide_k=True or wide_k=False")
+    if wide_k and use not in (Use.MATRIX_A, Use.MATRIX_B):
+        raise Refused(f"{use.value} has no wide_k", "matrix_a and matrix_b take wide_k=True, both or neither")

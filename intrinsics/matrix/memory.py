@@ -9,7 +9,7 @@ from typing import Any
 from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind
-from amdjit.types import AddressSpace, Array, Scalar, vector
+from amdjit.types import AddressSpace, Array, Scalar
 
 bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")
@@ -127,17 +127,13 @@ def place_of(access, index, ld):
 
 
 @device_function
-def load_block(kind, access, array, place, ld, start, within):
-    """Return a lane's elements of a block: a vector.
-
-    start: where the block begins, (across, along), the same in all lanes, as a constant and what is to be added to it;
-    within: where the lane's first element is from there.
-    """
+def load_block(kind, access, array, place, ld, across, along):
+    """Return a lane's elements of a block whose first is at (along, across): a vector."""
     if access.is_wide:
-        index, base = _wide_place(kind, access, place, ld, start, within)
-        return array.load(index, kind.held // kind.unit, access.alignment, base)
+        minor = along // kind.unit
+        index = (place[0] + across, place[1] + minor) if access.two_axes else place + across * ld + minor
+        return array.load(index, kind.held // kind.unit, access.alignment)
     values = kind.memory_type()
-    across, along = _sum(start, within)
     for e in static_range(kind.held):
         if access.two_axes:
             values[e] = array[place[0] + along + e, place[1] + across]
@@ -147,51 +143,18 @@ def load_block(kind, access, array, place, ld, start, within):
 
 
 @device_function
-def store_block(kind, access, array, place, ld, start, within, values):
-    """Write a lane's elements of a block; see `load_block`."""
+def store_block(kind, access, array, place, ld, across, along, values):
+    """Write a lane's elements of a block whose first is at (along, across)."""
     if access.is_wide:
-        index, base = _wide_place(kind, access, place, ld, start, within)
-        array.store(index, values, access.alignment, base)
+        minor = along // kind.unit
+        index = (place[0] + across, place[1] + minor) if access.two_axes else place + across * ld + minor
+        array.store(index, values, access.alignment)
     else:
-        across, along = _sum(start, within)
         for e in static_range(kind.held):
             if access.two_axes:
                 array[place[0] + along + e, place[1] + across] = values[e]
             else:
                 array[place + (along + e) * ld + across] = values[e]
-
-
-@device_function
-def _sum(start, within):
-    known, shift = start
-    return known[0] + shift[0] + within[0], known[1] + shift[1] + within[1]
-
-
-@device_function
-def _wide_place(kind, access, place, ld, start, within):
-    """Return the index and the base of a lane's elements.
-
-    In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but offsets in the
-    instruction: there the index is what blocks differ by, which is a constant.
-    """
-    known, shift = start
-    if access.is_in_lds:
-        index = _index(kind, access, None, ld, known)
-        base = _index(kind, access, place, ld, (within[0] + shift[0], within[1] + shift[1]))
-    else:
-        index = _index(kind, access, None, ld, within)
-        base = _index(kind, access, place, ld, (known[0] + shift[0], known[1] + shift[1]))
-    return index, base
-
-
-@device_function
-def _index(kind, access, place, ld, position):
-    """Return the index of a position, (across, along), from a place on; without one, from the array's first element."""
-    across = position[0]
-    along = position[1] // kind.unit if kind.unit > 1 else position[1]
-    if access.two_axes:
-        return (across, along) if place is None else (place[0] + across, place[1] + along)
-    return across * ld + along if place is None else place + (across * ld + along)
 
 
 @device_function
@@ -203,19 +166,10 @@ def first_along(kind, lane):
 
 
 @device_function
-def registers(fragment, block, type, count=1):
-    """Return the lane's registers of `count` blocks, from number `block` on, as an operand of the instruction."""
-    items = fragment.kind.items
-    if items * count == 1:
-        return bitcast(fragment.x[block], type)
-    return bitcast(fragment.x.load(items * block, items * count), type)
-
-
-@device_function
 def put_registers(fragment, block, value):
     """Set the lane's registers of a block."""
     items, item = fragment.kind.items, fragment.kind.item
     if items == 1:
         fragment.x[block] = bitcast(value, item)
     else:
-        fragment.x.store(items * block, bitcast(value, vector(item, items)))
+        fragment.x.store(items * block, bitcast(value, fragment.kind.held_type))

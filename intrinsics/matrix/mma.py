@@ -59,12 +59,14 @@ def product_of(compilation: Compilation, d: FragmentKind, a: FragmentKind, b: Fr
     if len(sizes) > 1:
         texts = ", ".join(f"{name} {kind.m} x {kind.n} x {kind.k}" for name, kind in zip("dabc", given, strict=True))
         raise Refused(f"the fragments are of products of other sizes: {texts}", "give all the same m, n and k")
+    if a.per_block != b.per_block:
+        raise Refused(f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither")
     instruction = _instruction(d, a, b, c)
     builtin = getattr(amdgcn, instruction.name)
     types = [_first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None]
     group = a.blocks_of_step if a.is_sparse else 1
     return Product(
-        builtin, a.blocks_across, b.blocks_across, a.blocks_along // group, group, index_bits(a),
+        builtin, a.blocks_across, b.blocks_across, a.blocks_along * a.per_block // group, group, index_bits(a),
         instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, *types[:3],
     )  # fmt: skip
 
@@ -82,7 +84,7 @@ def _first(type: Any) -> Type:
 
 def _instruction(d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind) -> MatrixInstruction:
     wanted = (_name(d), _name(a), _name(b))
-    k = b.depth * (a.blocks_of_step if a.is_sparse else 1)
+    k = b.instruction_depth * (a.blocks_of_step if a.is_sparse else 1)
     for instruction in INSTRUCTIONS.values():
         shape = (instruction.k, instruction.wave_size, instruction.is_sparse) == (k, a.wave_size, a.is_sparse)
         types = (instruction.result, instruction.a, instruction.b)

@@ -56,6 +56,7 @@ class IndexKind:
     is_nibble: bool = False
     is_left: bool = True
     memory_type: Type = U8X4
+    held_type: Type = u32
 
     def __str__(self) -> str:
         return f"the index of a sparse_a of {self.across} rows"

@@ -15,6 +15,7 @@ import code_quality
 import compile_latency
 import compile_scaling
 import emulator_speed
+import gemm_loops
 import measurement
 
 from amdjit.demo import EXAMPLES
@@ -29,7 +30,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compile_latency.main(rounds=1)
     saved = json.loads((results / "compile_latency.json").read_text())
-    for kernel in ("first", "second", "gemm"):
+    for kernel in ("first", "second", "gemm", "fragments", "tuned"):
         stages = [stage["best_ms"] for stage in saved["stages"][kernel].values()]
         assert all(0 < stage <= saved["totals"][kernel]["best_ms"] for stage in stages)
     text = capsys.readouterr().out
@@ -40,7 +41,9 @@ def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.Capt
 def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
     code_quality.main()
     kernels = json.loads((results / "code_quality.json").read_text())["kernels"]
-    assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(kernels)
+    # The kernels over fragments are compared with those over instructions, and their loops with clang's.
+    by_fragments = {"article_fragments", "simple_hgemm", "perf_hgemm", "i8_gemm", "hgemv", "dlrm"}
+    assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(kernels) | by_fragments
     for name, row in kernels.items():
         assert row["amdjit"]["wmma"] == row["clang"]["wmma"], name
         ours, theirs = row["amdjit"]["accesses"], row["clang"]["accesses"]
@@ -73,6 +76,31 @@ def test_compile_scaling_measures_every_stage_of_every_length(results: Path, mon
         stages = [row[name] for name in compile_scaling.STAGES]
         assert all(stage > 0 for stage in stages)
         assert sum(stages) <= row["total"]
+
+
+@pytest.mark.skipif(shutil.which("clang-22") is None, reason="clang-22 is not installed")
+def test_the_main_loops_are_as_good_as_clangs(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures that the samples promise: 128-bit accesses, one barrier, next to nothing but matrix instructions."""
+    gemm_loops.main()
+    loops = json.loads((results / "gemm_loops.json").read_text())["loops"]
+    for name, wmmas in (("f16 128x128x32", 32), ("i8 128x128x64", 64)):
+        ours, theirs = loops[name]["amdjit"], loops[name]["clang"]
+        assert (ours["mix"]["WMMA"], ours["mix"]["barriers"], ours["bits"], ours["spills"]) == (wmmas, 1, 128, 0)
+        assert ours["mix"]["other VALU"] <= min(8, theirs["mix"]["other VALU"] + 2)
+        assert ours["vgprs"] <= 240
+        for kind in ("WMMA", "LDS", "VMEM", "barriers"):
+            assert ours["mix"][kind] == theirs["mix"][kind], f"{name} is no longer the same algorithm"
+    text = capsys.readouterr().out
+    assert all(by in text for by in ("amdjit", "clang", "Triton"))
+
+
+def test_loops_are_found_by_their_branches_and_units_by_their_names() -> None:
+    kinds = {
+        "v_wmma_i32_16x16x16_iu8": "WMMA", "v_add_f32": "other VALU", "s_add_co_i32": "SALU", "s_wait_dscnt": "waits",
+        "s_barrier_signal": "", "s_barrier_wait": "barriers", "ds_load_b128": "LDS", "buffer_load_b128": "VMEM",
+        "s_delay_alu": "", "global_store_b8": "VMEM",
+    }  # fmt: skip
+    assert {name: gemm_loops.kind_of(name) for name in kinds} == kinds
 
 
 @pytest.mark.exhaustive

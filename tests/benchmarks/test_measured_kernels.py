@@ -129,3 +129,10 @@ def test_wave_reductions_of_64_lanes_add_one_step() -> None:
     code = reduce_waves.compile(f32[:], M, target="gfx1201", wave_size=64)
     assert code.asm.count("v_permlane64_b32") == 3
     assert "ds_bpermute_b32" not in code.asm
+
+
+def test_many_fragments() -> None:
+    a, b = (R.integers(-3, 4, (128, 64)).astype(np.float16) for _ in range(2))
+    d = np.zeros((128, 128), np.float32)
+    kernels.many_fragments[(2, 2), 32](a, b, d)
+    np.testing.assert_array_equal(d.T, a.astype(np.float32) @ b.astype(np.float32).T)

@@ -10,8 +10,9 @@ import pytest
 import amdjit
 from amdjit import f16, f32, i8, i32
 from amdjit.examples import (
-    fragment_gemm,
+    i8_gemm,
     mlp,
+    perf_hgemm,
     reduction,
     saxpy,
     transpose_shuffle,
@@ -23,6 +24,7 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
+from amdjit.types import Tuple
 
 H, F = f16[:], f32[:]
 KERNELS = {
@@ -37,12 +39,8 @@ KERNELS = {
     "transpose_shuffle": lambda: transpose_shuffle.transpose_shuffle.compile(H, H, target="gfx1201"),
     "transpose_wmma": lambda: transpose_wmma.transpose_wmma.compile(H, H, target="gfx1201"),
     "wmma_gemm": lambda: wmma_gemm.wmma_gemm.compile(f16[:, :], f16[:, :], f32[:, :], target="gfx1201"),
-    "fragment_gemm": lambda: fragment_gemm.fragment_gemm.compile(
-        *[f16[:, :]] * 4, (f16, f32), 32, fragment_gemm.twice_both, target="gfx1201"
-    ),
-    "fragment_gemm_i8": lambda: fragment_gemm.fragment_gemm.compile(
-        *[i8[:, :]] * 4, (i8, i32), 64, fragment_gemm.relu, target="gfx1201"
-    ),
+    "perf_hgemm": lambda: perf_hgemm.perf_hgemm.compile(*[f16[:, :]] * 4, f32, f32, target="gfx1201"),
+    "i8_gemm": lambda: i8_gemm.i8_gemm.compile(*[i8[:, :]] * 4, i8_gemm.relu, Tuple((i32,)), target="gfx1201"),
     "user_intrinsic": lambda: user_intrinsic.median_filter.compile(F, F, target="gfx1201"),
 }
 COMPILED: dict[str, amdjit.CompiledKernel] = {}
@@ -124,11 +122,16 @@ def test_the_users_intrinsic_is_its_instruction() -> None:
     assert instructions("user_intrinsic").count("v_med3_num_f32") == 1
 
 
-def test_the_gemm_of_fragments_multiplies_32_times_a_step_with_wide_accesses() -> None:
-    mnemonics = instructions("fragment_gemm")
-    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 32
-    assert {name for name in mnemonics if name.startswith("ds_")} == {"ds_load_b128", "ds_store_b128"}
-    assert {name for name in mnemonics if name.startswith("global_")} == {"global_load_b128", "global_store_b128"}
-    assert mnemonics.count("s_barrier_wait") == 1
-    assert compiled("fragment_gemm").resources.vgprs <= 240
-    assert instructions("fragment_gemm_i8").count("v_wmma_i32_16x16x16_iu8") == 64
+@pytest.mark.parametrize(("name", "wmma"), [("perf_hgemm", "f32_16x16x16_f16"), ("i8_gemm", "i32_16x16x16_iu8")])
+def test_the_tuned_gemms_are_all_matrix_instructions_and_128_bit_accesses(name: str, wmma: str) -> None:
+    """Two steps are unrolled: 32 WMMA of f16 each, 64 of i8, with a barrier. benchmarks/gemm_loops.py has the mix."""
+    lines = compiled(name).asm.splitlines()
+    places = [number for number, line in enumerate(lines) if f"v_wmma_{wmma}" in line]
+    assert len(places) == 64 * (2 if name == "i8_gemm" else 1)
+    loop = [line.split()[0] for line in lines[places[0] : places[-1]] if re.match(r"\s+(s|v|ds|global)_", line)]
+    assert {line for line in loop if line.startswith(("ds_", "global_"))} == {
+        "ds_load_b128", "ds_store_b128", "global_load_b128",
+    }  # fmt: skip
+    assert [line for line in loop if line.startswith("v_") and not line.startswith("v_wmma")] == []
+    assert instructions(name).count("s_barrier_wait") == 2
+    assert compiled(name).resources.vgprs <= 240

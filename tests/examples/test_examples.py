@@ -10,15 +10,17 @@ import sys
 import numpy as np
 import pytest
 
+import amdjit
 import amdjit.examples
-from amdjit.examples import mlp, reduction, wmma_gemm
-from amdjit.examples.report import CheckError, Report, compare
+from amdjit.examples import i8_gemm, mlp, perf_hgemm, reduction, wmma_gemm
+from amdjit.examples.report import CheckError, Report, compare, compare_relative
+from amdjit.intrinsics.sync import wave_barrier
 
 NAMES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report")
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 12
+    assert len(NAMES) == 17
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,3 +83,41 @@ def test_a_script_prints_its_report() -> None:
     )
     assert outcome.stdout.startswith("wmma_matmul on ")
     assert "exact" in outcome.stdout
+
+
+@pytest.mark.parametrize("k", [32, 64, 96])
+def test_the_tuned_gemm_takes_odd_and_even_numbers_of_steps(k: int) -> None:
+    assert perf_hgemm.main(128, 128, k).largest_error == 0
+
+
+def test_without_its_barrier_the_tuned_gemm_has_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What makes one barrier a step enough is that there is one."""
+    monkeypatch.setattr(perf_hgemm, "lds_barrier", wave_barrier)
+    racing = amdjit.kernel(block=(32 * perf_hgemm.WAVES, 1, 1))(perf_hgemm.perf_hgemm.function)
+    a, b, c, d = (np.ones((128, depth), np.float16) for depth in (96, 96, 128, 128))
+    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("race", raises=False) as found:
+        racing[(1, 1), 128](a, b, c, d, np.float32(1), np.float32(0))
+    assert {report.check for report in found.reports} == {"race"}
+
+
+def test_silu_is_exact_for_every_sum() -> None:
+    @amdjit.kernel
+    def apply(totals, out, scale, result_scale):
+        i = amdjit.grid(1)
+        out[i] = i8_gemm.silu(totals[i], 0, (scale, result_scale))
+
+    totals = np.arange(-(2**15), 2**15, dtype=np.int32)
+    out = np.zeros(totals.size, np.int8)
+    apply[totals.size // 64, 64](totals, out, np.float32(1 / 64), np.float32(16))
+    x = np.clip(totals, -(2**14), None) / 64
+    np.testing.assert_array_equal(out, np.minimum(np.rint(16 * x / (1 + np.exp(-x))), 127))
+
+
+def test_rocwmmas_rule_is_relative_and_refuses_what_is_further_away() -> None:
+    result = np.array([1000.0, 0.0], np.float16)
+    report = compare_relative("example", "two numbers", result, np.array([1001.0, 0.0]), 10)
+    assert report.largest_error == 1 / 2002
+    assert report.tolerance == 10 * 2.0**-10
+    for wrong in (np.array([1030.0, 0.0]), np.array([np.nan, 0.0])):
+        with pytest.raises(CheckError):
+            compare_relative("example", "two numbers", result, wrong, 10)

@@ -1,0 +1,55 @@
+"""y = alpha A x + beta y in f16: rocWMMA's simple_sgemv sample, as a product of A with a matrix of one column.
+
+gfx12 multiplies no f32, so the sample's f32 is f16 here, with f32 sums. The fragments of x and y are one column wide:
+what the matrix core multiplies beyond it is 0 and lies in registers only. (The sample reads 16 columns of x, and writes
+16 of y: beyond the end of both.) With `clip=True` the sizes need not be multiples of anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import amdjit
+from amdjit import blockIdx, f16, f32
+from amdjit.examples.report import Report, compare_relative, small_integers
+from amdjit.intrinsics import matrix, wave
+
+WAVES = 4
+
+
+@amdjit.kernel(block=(32 * WAVES, 1, 1))
+def hgemv(a, x, y, result, alpha, beta):
+    """a: k by m, A by columns; x: k by 1; y, result: m by 1. A wave computes 16 elements."""
+    row = 16 * (WAVES * blockIdx.x + wave.wave_id())
+    a_part = matrix.fragment(matrix.matrix_a, 16, 1, 16, f16, matrix.col_major)
+    x_part = matrix.fragment(matrix.matrix_b, 16, 1, 16, f16, matrix.row_major)
+    y_part = matrix.fragment(matrix.accumulator, 16, 1, 16, f16, matrix.row_major)
+    total = matrix.fragment(matrix.accumulator, 16, 1, 16, f32)
+    matrix.fill_fragment(total, 0.0)
+    for k in range(0, a.shape[0], 16):
+        matrix.load_matrix_sync(a_part, a, (k, row), clip=True)
+        matrix.load_matrix_sync(x_part, x, (k, 0), clip=True)
+        matrix.mma_sync(total, a_part, x_part, total)
+    matrix.load_matrix_sync(y_part, y, (row, 0), clip=True)
+    for i in range(y_part.num_elements):
+        y_part.x[i] = f16(alpha * total.x[i] + beta * f32(y_part.x[i]))
+    matrix.store_matrix_sync(result, y_part, (row, 0), clip=True)
+
+
+def run(m: int, k: int) -> Report:
+    """Multiply small integers with alpha = beta = 2.1."""
+    a, x, y = small_integers(k, m), small_integers(k, 1), small_integers(m, 1)
+    result = np.full((m, 1), np.nan, np.float16)
+    alpha = beta = np.float32(2.1)
+    hgemv[-(-m // (16 * WAVES)), 32 * WAVES](a, x, y, result, alpha, beta)
+    expected = alpha * (a.T.astype(np.float32) @ x.astype(np.float32)) + beta * y.astype(np.float32)
+    return compare_relative("hgemv", f"2.1 A x + 2.1 y of {m}x{k} f16 against NumPy", result, expected, 10)
+
+
+def main() -> list[Report]:
+    """The sample's size, and one that is no multiple of anything."""
+    return [run(256, 256), run(77, 45)]
+
+
+if __name__ == "__main__":
+    print(*main(), sep="\n")

@@ -1,0 +1,73 @@
+"""An 8-bit product with an activation on top, in one kernel, after rocWMMA's perf_i8gemm and simple_gemm_act samples.
+
+D = activation(A B) of i8, with ReLU (and C added) or SiLU, each scaled and saturated to 8 bits. The loop is that of
+perf_hgemm: steps of 64 along k, 64 WMMA each. With `wide_k` the fragments read 16 bytes a lane for two WMMA; that
+changes the order of k, of A and B alike, which sums of integers do not see.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import amdjit
+from amdjit import bitcast, f32, i8, i32
+from amdjit.examples.perf_hgemm import TILE, WAVES, compute_tile
+from amdjit.examples.report import Report, compare
+from amdjit.intrinsics import amdgcn
+
+STEP = 64
+LOG2_E = math.log2(math.e)
+ROUNDING = f32(1.5 * 2**23)
+
+
+@amdjit.device_function
+def relu(total, c, parameters):
+    """What is positive of the sum, divided by a power of two, added to c."""
+    return i8(max(min((max(total, 0) >> parameters[0]) + i32(c), 127), -128))
+
+
+@amdjit.device_function
+def silu(total, c, parameters):
+    """x / (1 + exp(-x)) of the scaled sum, scaled again, rounded to the nearest and saturated.
+
+    One instruction each for the power of two and the quotient: their last bits are lost in the rounding.
+    """
+    scale, result_scale = parameters
+    x = scale * f32(total)
+    y = result_scale * x * amdgcn.rcpf(1 + amdgcn.exp2f(-LOG2_E * x))
+    # Above 2^23 f32 holds integers only: the sum rounds y, and its low bits are the result.
+    return i8(min(bitcast(y + ROUNDING, i32) - bitcast(ROUNDING, i32), 127))
+
+
+@amdjit.kernel(block=(32 * WAVES, 1, 1))
+def i8_gemm(a, b, c, d, activation: amdjit.Const, parameters):
+    """a: m by k; b: n by k, the transpose of B; c, d: m by n; m and n multiples of 128, k of 64."""
+    compute_tile(a, b, c, d, (i8, i32), STEP, activation, parameters)
+
+
+def run(m: int, n: int, k: int, name: str) -> Report:
+    """Multiply random integers; the result is exact."""
+    random = np.random.default_rng(2)
+    a, b = random.integers(-8, 8, (m, k)).astype(np.int8), random.integers(-8, 8, (n, k)).astype(np.int8)
+    c = random.integers(-20, 20, (m, n)).astype(np.int8)
+    d = np.full((m, n), 77, np.int8)
+    total = a.astype(np.int32) @ b.T.astype(np.int32)
+    if name == "ReLU":
+        expected = np.clip((np.maximum(total, 0) >> 4) + c, -128, 127)
+        i8_gemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, relu, (4,))
+    else:
+        x = total / 64
+        expected = np.minimum(np.rint(16 * x / (1 + np.exp(-x))), 127).astype(np.int64)
+        i8_gemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, silu, (f32(1 / 64), f32(16)))
+    return compare("i8_gemm", f"{name}(A B) of {m}x{n}x{k} i8 against NumPy", d, expected)
+
+
+def main() -> list[Report]:
+    """Run both activations."""
+    return [run(128, 256, 192, "ReLU"), run(128, 128, 128, "SiLU")]
+
+
+if __name__ == "__main__":
+    print(*main(), sep="\n")
