@@ -257,7 +257,7 @@ def fragment_kind(
     dtype: Any,
     layout: Any,
     schedule: Any,
-    wide_k: Any,
+    wide_k: Any = False,
 ) -> FragmentKind:
     """Check a fragment's parameters. Refused where there is no such fragment."""
     if Feature.WMMA_GFX12 not in compilation.target.features:

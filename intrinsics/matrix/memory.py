@@ -166,6 +166,15 @@ def first_along(kind, lane):
 
 
 @device_function
+def registers(fragment, block, type):
+    """Return the lane's registers of a block as another type of as many bits."""
+    items = fragment.kind.items
+    if items == 1:
+        return bitcast(fragment.x[block], type)
+    return bitcast(fragment.x.load(items * block, items), type)
+
+
+@device_function
 def put_registers(fragment, block, value):
     """Set the lane's registers of a block."""
     items, item = fragment.kind.items, fragment.kind.item

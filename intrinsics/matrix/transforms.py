@@ -91,6 +91,8 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
 
 
 def _motion(kind: FragmentKind, wanted: FragmentKind) -> Motion:
+    if kind.per_block > 1:
+        raise Refused(f"{kind} has k in an order of its own", "load it without wide_k")
     if (kind.is_left, kind.steps, kind.depth) == (wanted.is_left, wanted.steps, wanted.depth):
         return Motion.NONE
     if kind.is_nibble or kind.is_sparse or wanted.is_sparse or kind.waves > 1:

@@ -49,6 +49,13 @@ def test_a_base_is_added_to_the_index_of_any_array(name: str, bounds_check: bool
     np.testing.assert_array_equal(y, x)
 
 
+@pytest.mark.parametrize("opt_level", [0, 1, 2])
+def test_bases_are_right_at_every_level(opt_level: int) -> None:
+    y = np.zeros_like(MATRIX)
+    copy_kernel(opt_level=opt_level)[6, 32](MATRIX, y, 80)
+    np.testing.assert_array_equal(y, MATRIX)
+
+
 @pytest.mark.parametrize("facts", [{}, {"rows": True}])
 def test_a_loop_over_bases_has_scalar_addresses_and_no_vector_arithmetic(facts: dict[str, Any]) -> None:
     kind = f32[:, :].with_facts(**facts)

@@ -52,3 +52,30 @@ def test_flat_arrays_are_shared_too() -> None:
     with amdjit.use("emulator:gfx1201"):
         copy[1, 64](source.reshape(-1), target, 40)
     np.testing.assert_array_equal(target.reshape(32, 32).T, source[:, 3:35])
+
+
+@pytest.mark.parametrize("waves", [2, 3, 4, 6])
+@pytest.mark.parametrize("clip", [None, True])
+@pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
+def test_blocks_that_do_not_go_round_evenly_are_shared_too(waves: int, clip: Any, layout: Any) -> None:
+    """12 blocks, 6 of them along: of 4 waves each has blocks at other distances from its first."""
+
+    @amdjit.kernel(block=32 * waves)
+    def copy(source, target):
+        tile = shared.array((96, 104), f16)
+        part = matrix.fragment(matrix.matrix_a, 32, 16, 96, f16, layout)
+        number = wave.wave_id()
+        matrix.load_matrix_coop_sync(part, source, (4, 8), number, waves, clip=clip)
+        matrix.store_matrix_coop_sync(tile, part, None, number, waves)
+        matrix.synchronize_workgroup()
+        matrix.load_matrix_coop_sync(part, tile, (0, 0), number, waves)
+        matrix.store_matrix_coop_sync(target, part, (1, 2), number, waves, clip=clip)
+
+    rows, columns = (32, 96) if layout is ROW else (96, 32)
+    source = np.random.default_rng(1).integers(0, 100, (rows + 7, columns + 9)).astype(np.float16)
+    target = np.full((rows + 4, columns + 3), 99).astype(np.float16)
+    expected = target.copy()
+    expected[1 : rows + 1, 2 : columns + 2] = source[4 : rows + 4, 8 : columns + 8]
+    with amdjit.use("emulator:gfx1201"):
+        copy[1, 32 * waves](source, target)
+    np.testing.assert_array_equal(target, expected)
