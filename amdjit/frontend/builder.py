@@ -245,6 +245,8 @@ class FunctionBuilder:
         """Evaluate now what reads memory or changed variables or calls a function, in a tuple item by item."""
         if isinstance(value, TupleValue):
             return value.with_items(self.settle(item, node, changed) for item in value.items)
+        if isinstance(value, (CompileTime, tree.Constant)):
+            return value
         return self.hold(value, "value", node) if depends_on_memory(value) or reads(value, changed) else value
 
     def discard(self, value: Value, node: ast.AST) -> None:

@@ -11,6 +11,9 @@ from amdjit.tree import nodes as tree
 
 __all__ = ["walk"]
 
+# Types of fields, as they are written, that hold no nodes; called functions are excluded.
+_WITHOUT_NODES = frozenset({"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"})
+
 
 def walk(node: object) -> Iterator[tree.Node]:
     """Yield a node and all nodes below it in order, called functions excluded."""
@@ -28,4 +31,4 @@ def walk(node: object) -> Iterator[tree.Node]:
 @cache
 def _parts(kind: type[Any]) -> tuple[str, ...]:
     """Return the names of a node's fields that may hold nodes, last first."""
-    return tuple(field.name for field in reversed(fields(kind)) if field.name not in ("span", "type"))
+    return tuple(field.name for field in reversed(fields(kind)) if field.type not in _WITHOUT_NODES)
