@@ -21,7 +21,6 @@ _KINDS = {
     FaultKind.SCALAR_LOAD: "out-of-bounds",
     FaultKind.TRAP: "trap",
     FaultKind.TIME_LIMIT: "time-limit",
-    FaultKind.BARRIER: "barrier",
     FaultKind.WILD_BRANCH: "wild-branch",
     FaultKind.MISALIGNED: "misaligned",
     FaultKind.BUFFER: "buffer",
@@ -30,7 +29,6 @@ _KINDS = {
     FaultKind.DEADLOCK: "barrier",
 }
 # Their site is an id to resume from, behind a wait.
-_AT_WAITS = (FaultKind.BARRIER, FaultKind.DEADLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,8 @@ def fault_from_record(
 ) -> KernelFault:
     """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves around it."""
     kind = FaultKind(record[Fault.KIND])
-    pcs = compiled.resume_pcs if kind in _AT_WAITS else compiled.site_pcs
-    pc = pcs[record[Fault.SITE]] - (4 if kind in _AT_WAITS else 0)
+    pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
+    pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
     wave_size = function.kernel.descriptor.wavefront_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
@@ -61,8 +59,6 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = _message(kind, record, function, place, nearest)
-    if kind is FaultKind.BARRIER:
-        message += _other_barrier(function, pcs[record[Fault.ADDRESS]] - 4)
     if kind is FaultKind.DEADLOCK:
         message += deadlock_message(group, function, compiled)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
@@ -122,7 +118,6 @@ def _message(
 _OTHER = {
     FaultKind.TRAP: "the kernel executed a trap",
     FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
-    FaultKind.BARRIER: "waves of a workgroup wait at different barriers",
     FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot complete",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
@@ -147,11 +142,6 @@ _BUFFERS = {
     "leaves open",
     BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or SSCALED format",
 }
-
-
-def _other_barrier(function: EmulatedFunction, pc: int) -> str:
-    line = function.module.code_object.line_of(pc)
-    return f"\n  other waves wait at {line[0]}:{line[1]}" if line else f"\n  other waves wait at pc {pc:#x}"
 
 
 def _describe(nearest: Allocation | None) -> str:

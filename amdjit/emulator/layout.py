@@ -140,7 +140,6 @@ class FaultKind(IntEnum):
     SCALAR_LOAD = 5
     TRAP = 6
     TIME_LIMIT = 7
-    BARRIER = 8
     WILD_BRANCH = 9
     MISALIGNED = 10
     BUFFER = 11

@@ -45,7 +45,7 @@ DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]]
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
 # Reports of the synchronisation check that tell more than the fault of barriers which follows from the same mistake.
-_TOLD = ("different-barriers", "signalled-twice")
+_TOLD = ("signalled-twice",)
 assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
 
 

@@ -19,6 +19,7 @@ class _Finding:
     message: str
     help: str
     other: Origin | None = None
+    severity: str = "error"
 
 
 _LANES = {
@@ -69,7 +70,7 @@ def _report(row: Row, facts: LaunchFacts, finding: _Finding, pc: int) -> Sanitiz
     return SanitizerReport(
         check="sync",
         kind=finding.kind,
-        severity="error",
+        severity=finding.severity,
         kernel=facts.kernel,
         message=finding.message,
         file=place[0] if place else None,
@@ -99,14 +100,15 @@ def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves wait at two barriers, the second one's resume id in place of an address. The launch was stopped."""
+    """Waves wait at two barriers, which are one to the hardware: the second's resume id in place of an address."""
     pcs = facts.compiled.resume_pcs
     file, line = facts.function.module.code_object.line_of(pcs[row.address] - _BARRIER_BYTES) or (None, None)
     finding = _Finding(
         "different-barriers",
-        f"waves of a workgroup wait at different barriers: wave {row[Report.WAVE]} waits here; the launch was stopped",
-        "let all waves reach the same barriers: none in a branch that only some waves take",
+        f"waves of a workgroup wait at different barriers: wave {row[Report.WAVE]} waits here",
+        "the hardware takes them for one barrier; if that is not meant, let all waves reach the same barriers",
         Origin("the waves before it wait here", file, line, row.block()),
+        severity="warning",
     )
     return _report(row, facts, finding, pcs[row[Report.SITE]] - _BARRIER_BYTES)
 

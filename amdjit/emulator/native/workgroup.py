@@ -187,7 +187,10 @@ giveway:
 
 
 def _run_barrier() -> str:
-    """See which waves the workgroup's barrier lets go on, and whether they wait at the same place."""
+    """See which waves the workgroup's barrier lets go on, and whether they wait at the same place.
+
+    They need not: the barrier counts waves, wherever they are (RDNA4 ISA, "Barriers"). The sync check tells of it.
+    """
     return f"""look:
   %completed.at = getelementptr i8, ptr %row, i64 {(SlotField.BARRIERS + _COMPLETED) * FIELD_BYTES}
   %completed = load i32, ptr %completed.at
@@ -210,6 +213,13 @@ agree:
   %same = icmp eq i32 %id, %bresume
   %fine = or i1 %unset, %same
   br i1 %fine, label %wake, label %differ
+differ:
+  %bsite = and i32 %bresume, {_RESUME}
+  %osite = and i32 %id, {_RESUME}
+  %osite64 = zext i32 %osite to i64
+  store i64 %b, ptr %wave.at
+  call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)
+  br label %wake
 wake:
   br label %barriernext
 barriernext:
@@ -289,21 +299,13 @@ wakenext:
 
 
 def _run_end() -> str:
-    """Fault where barriers differ, or where no wave can go on, and return."""
+    """Fault where no wave can go on, and return."""
     return f"""deadlock:
   store i64 %stucknext, ptr %wave.at
   %stuck.at = getelementptr i32, ptr %resumes, i64 %stucknext
   %stuck.kept = load i32, ptr %stuck.at
   %stuck.resume = and i32 %stuck.kept, {_RESUME}
   call void @aj_fault(ptr %context, i32 {FaultKind.DEADLOCK:d}, i32 %stuck.resume, i64 -1, i64 0, i32 0)
-  br label %finish
-differ:
-  %bsite = and i32 %bresume, {_RESUME}
-  %osite = and i32 %id, {_RESUME}
-  %osite64 = zext i32 %osite to i64
-  store i64 %b, ptr %wave.at
-  call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)
-  call void @aj_fault(ptr %context, i32 {FaultKind.BARRIER:d}, i32 %bsite, i64 -1, i64 %osite64, i32 0)
   br label %finish
 groupdone:
   ret i32 1
