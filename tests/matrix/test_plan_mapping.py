@@ -12,7 +12,7 @@ from plan_kernels import A, B, C, sizes
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
-from amdjit.types import f16, f32, f64, i8
+from amdjit.types import f16, f32, i8
 
 NAMES = {A: "a", B: "b", C: "c"}
 
@@ -32,9 +32,9 @@ def along_of(use: Any, bits: int, lane: int, element: int, wave_size: int) -> in
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("dtype", [f16, i8, f32, f64], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", [f16, i8, f32], ids=lambda dtype: dtype.name)
 def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) -> None:
-    """Of a fragment of 2 by 3 blocks, in either layout."""
+    """Of a fragment of 2 by 3 blocks."""
 
     @amdjit.kernel(wave_size=wave_size, block=wave_size)
     def look(source, found, use: amdjit.Const, layout: amdjit.Const, extents: amdjit.Const):
@@ -45,7 +45,7 @@ def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) 
             found[amdjit.lane_id(), i] = part.x[i]
 
     values = np.frombuffer(np.random.default_rng(5).bytes(32 * 48 * dtype.nbytes), dtype.dtype).reshape(32, 48)
-    for use, layout in ((A, ROW), (B, COL), (C, ROW), (C, COL)):
+    for use, layout in ((A, ROW), (B, COL), (C, ROW)):
         found = np.zeros((wave_size, 2 * 3 * 256 // wave_size), dtype.dtype)
         with amdjit.use("emulator:gfx1201"):
             lying = values if layout is ROW else values.T

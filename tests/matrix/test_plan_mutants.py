@@ -21,7 +21,7 @@ from mutants import (
 )
 from plan_checks import Data, check_copy, lds_product_error, product_error
 from plan_data import COL, ROW, ones, random_data, rocwmma_data
-from plan_kernels import A, C
+from plan_kernels import A
 from sparse_data import two_of_four
 from test_wrapped_instructions import compute, kernel_of
 
@@ -50,7 +50,7 @@ def test_products_kill_the_mutant(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("mutant", PRODUCT_MUTANTS[4:6], ids=str)
-@pytest.mark.parametrize("types", [ROUNDED, (fp8, bf8, f32, f32)], ids=lambda types: types[0].name)
+@pytest.mark.parametrize("types", [ROUNDED], ids=lambda types: types[0].name)
 def test_products_of_other_types_kill_an_order_of_k(mutant: Mutant, types: Any) -> None:
     """Also in bf16, where rocWMMA's rule of 100 epsilon alone would let most of these pass."""
     with mutated(mutant):
@@ -112,7 +112,7 @@ def clipped_copy(use: Any, layout: Any) -> None:
     np.testing.assert_array_equal(lying[1] if layout is ROW else lying[1].T, expected)
 
 
-@pytest.mark.parametrize("use", [A, C], ids=lambda use: use.value)
+@pytest.mark.parametrize("use", [A], ids=lambda use: use.value)
 def test_clipped_copies_kill_an_edge_that_is_off_by_one(use: Any) -> None:
     clipped_copy(use, ROW)
     for mutant in CLIP_MUTANTS:
