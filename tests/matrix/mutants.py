@@ -19,10 +19,9 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix import blocks, cooperation, fragments
 from amdjit.intrinsics.matrix.memory import static_range
-from amdjit.types import vector
 
 _ACCESS_OF, _PRODUCT_OF = fragments.access_of, fragments.product_of
-_FIRST_ALONG, _LOAD_BLOCK, _PLACE_OF = blocks.first_along, blocks.load_block, blocks.place_of
+_FIRST_ALONG, _PLACE_OF = blocks.first_along, blocks.place_of
 _EDGES_OF, _LOAD_BLOCKS = blocks.edges_of, blocks.load_blocks
 
 
@@ -89,15 +88,18 @@ def other_halves(use: Any) -> Any:
     return wrong
 
 
-@device_function
-def neighbours_exchanged_in_a(kind, access, array, place, ld, start, within):
-    values = _LOAD_BLOCK(kind, access, array, place, ld, start, within)
-    if kind.use is A:
-        wrong = vector(kind.item, kind.held)()
-        for e in static_range(kind.held):
-            wrong[e] = values[e ^ 1]
-        return wrong
-    return values
+def neighbours_exchanged_in_a(found: Any) -> dict[str, Any]:
+    """Return an instruction that takes pairs of A's elements the other way round."""
+    right = found.builtin
+
+    @device_function
+    def wrong(left, other, total):
+        exchanged = type(left)()
+        for e in static_range(len(left)):
+            exchanged[e] = left[e ^ 1]
+        return right(exchanged, other, total)
+
+    return {"builtin": wrong}
 
 
 @device_function
@@ -112,8 +114,9 @@ def next_element(access, index, ld):
     return place + 1, pitch
 
 
-@device_function
-def blocks_in_other_order(kind, block):
+@compile_time
+def blocks_in_other_order(compilation: Any, kind: Any, number: int, step: int) -> tuple[int, int]:
+    block = number * step
     return 16 * (block % kind.blocks_across), kind.depth * (block // kind.blocks_across)
 
 
@@ -142,8 +145,8 @@ PRODUCT_MUTANTS = (
     Mutant("A has another order of k than B", blocks, "first_along", other_halves(A)),
     Mutant("B has another order of k than A", blocks, "first_along", other_halves(B)),
     Mutant("rows of C and D are in other lanes", blocks, "first_along", other_halves(C)),
-    Mutant("neighbours of k are exchanged in A", blocks, "load_block", neighbours_exchanged_in_a),
-    Mutant("blocks stand in another order", blocks, "_block", blocks_in_other_order),
+    Mutant("neighbours of k are exchanged in A", fragments, "product_of", product(neighbours_exchanged_in_a)),
+    Mutant("blocks stand in another order", blocks, "distance", blocks_in_other_order),
     Mutant("the leading dimension is one too small", blocks, "place_of", shorter_lines, False),
     Mutant("the first element is one too far", blocks, "place_of", next_element, False),
     Mutant("the last step of k is left out", fragments, "product_of",
