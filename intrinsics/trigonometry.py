@@ -16,7 +16,7 @@ from amdjit.intrinsics import double_trigonometry as double
 from amdjit.intrinsics.arithmetic import clz, fma, funnel_shift_right
 from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
 from amdjit.intrinsics.native_math import copysign, isinf, ldexp, rcp
-from amdjit.intrinsics.single_evaluation import horner, nearest, nearest_multiple, reciprocal, root_of_normal, settled
+from amdjit.intrinsics.single_evaluation import horner, nearest, nearest_multiple, root_of_normal, settled
 from amdjit.types import f32, f64, i32, i64, u32, u64
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "sincos", "tan"]
@@ -138,9 +138,13 @@ def _tan(x):
     r, rest, quadrant = _reduced(abs(x))
     square = r * r
     # The tangent's derivative is about 1 + r * r here.
-    tangent = r + fma(r * square, horner(square, _TANGENT), fma(square, rest, rest))
+    small = fma(r * square, horner(square, _TANGENT), fma(square, rest, rest))
+    tangent = r + small
     if quadrant & 1:
-        tangent = -reciprocal(tangent)
+        # One step of Newton's against the tangent as a pair: what its rounding loses counts here.
+        guess = rcp(tangent)
+        missed = fma(tangent - r - small, guess, fma(-tangent, guess, f32(1)))
+        tangent = -fma(missed, guess, guess)
     return bitcast(bitcast(tangent, u32) ^ (bitcast(x, u32) & _SIGN), f32)
 
 
