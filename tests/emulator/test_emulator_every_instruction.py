@@ -34,7 +34,16 @@ PC = 0x1000
 BATCH = 40
 IMMEDIATES = {
     **{"simm16": 3, "offset": 16, "offset0": 1, "offset1": 5, "scope": 0, "th": 0, "byte_sel": 1},
-    **{"hwreg_id": 29, "hwreg_offset": 0, "hwreg_size": 32, "message": 0x83, "offen": 1, "idxen": 0, "tfe": 0},
+    **{
+        "hwreg_id": 29,
+        "hwreg_offset": 0,
+        "hwreg_size": 32,
+        "message": 0x83,
+        "offen": 1,
+        "idxen": 0,
+        "tfe": 0,
+        "format": 20,
+    },
 }
 # Those that take only some immediates or registers, which other tests cover.
 ELSEWHERE = {"s_round_mode", "s_denorm_mode", "s_setreg_imm32_b32", "s_setreg_b32", "s_sendmsg_rtn_b32", "v_pipeflush"}
@@ -80,8 +89,8 @@ def instructions() -> Iterator[Instruction]:
             if row.opcode.mnemonic not in EMITTERS or row.opcode.mnemonic in ELSEWHERE:
                 continue
             operands = tuple(operand_of(operand, number) for number, operand in enumerate(row.operands))
-            if row.opcode.mnemonic == "s_barrier_signal":
-                operands = (InlineConstant(-1, 193),)
+            if "barrier" in row.opcode.mnemonic and operands:
+                operands = (*operands[:-1], InlineConstant(1, 129))
             for modifiers in modifiers_of(row):
                 yield Instruction(PC, 4, row.opcode, operands, IMMEDIATES, modifiers)
 

@@ -128,6 +128,8 @@ def _argument(case: Case, parameter: Parameter, name: str) -> str:
     if isinstance(parameter.type, PointerPattern) and AddressSpace.BUFFER in parameter.type.address_spaces:
         return f"buffers.make_buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
+    if isinstance(type, Pointer) and type.address_space is AddressSpace.LDS:
+        return f"address_of(lds_{name}, 0)"
     if isinstance(parameter.type, PointerPattern):
         return f"address_of({name}, i)" if case.space is AddressSpace.GLOBAL else f"address_of(lds_{name}, i)"
     if isinstance(type, Vector):
@@ -141,7 +143,11 @@ def kernel_text(number: int, case: Case) -> tuple[str, list[Scalar]]:
     for position, parameter in enumerate(case.intrinsic.parameters):
         name = f"p{position}"
         arguments.append(_argument(case, parameter, name))
-        if parameter.immediate is None:
+        pointer = case.chosen(parameter.type) if parameter.immediate is None else None
+        if isinstance(pointer, Pointer) and pointer.address_space is AddressSpace.LDS:
+            lines.append(f"lds_{name} = amdjit.shared.array(64, amdjit.{pointer.element})")
+            lines.append(f"lds_{name}[i % 64] = i")
+        elif parameter.immediate is None:
             names.append(name)
             types.append(element_type(case.chosen(parameter.type)))
             if f"lds_{name}" in arguments[-1]:

@@ -34,6 +34,7 @@ from amdjit.types import (
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DECLARED = declared()
 GENERIC = ("llvm.fma", "llvm.ctpop", "llvm.ctlz", "llvm.cttz", "llvm.bitreverse", "llvm.fshl", "llvm.fshr", "llvm.sqrt",
+           "llvm.sin", "llvm.cos",
            "llvm.exp", "llvm.exp2", "llvm.exp10", "llvm.log", "llvm.log2", "llvm.log10", "llvm.floor", "llvm.ceil",
            "llvm.trunc", "llvm.rint", "llvm.fabs", "llvm.copysign", "llvm.ldexp", "llvm.minnum", "llvm.maxnum",
            "llvm.is.fpclass", "llvm.fptosi.sat", "llvm.fptoui.sat")  # fmt: skip
