@@ -6,11 +6,11 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 Call = Callable[[int], None]
 # A call, its argument, and where to say that it has returned.
-_Job = tuple[Call, int, "SimpleQueue[None]"]
+_Job = tuple[Call, int, "Batch"]
 # None ends a thread.
 _Jobs = SimpleQueue["_Job | None"]
 
@@ -31,10 +31,10 @@ class Workers:
         """Make one call for each argument, at most as many at a time as there are threads."""
         if self._process != os.getpid():
             self._start_threads()
-        finished: SimpleQueue[None] = SimpleQueue()
+        batch = Batch(len(arguments))
         for argument in arguments:
-            self._jobs.put((call, argument, finished))
-        return Batch(finished, len(arguments))
+            self._jobs.put((call, argument, batch))
+        return batch
 
     def _start_threads(self) -> None:
         with self._lock:
@@ -51,28 +51,37 @@ class Workers:
 class Batch:
     """Calls under way."""
 
-    def __init__(self, finished: SimpleQueue[None], count: int) -> None:
-        self._finished = finished
-        self._left = count
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._counting = threading.Lock()
+        self._running = threading.Lock()
+        self._running.acquire()
+
+    def returned(self) -> None:
+        """Say that a call has returned."""
+        with self._counting:
+            self._count -= 1
+            if not self._count:
+                self._running.release()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long for the next call to return; True when all have. Signal handlers may raise from here."""
-        try:
-            while self._left:
-                self._finished.get(timeout=seconds)
-                self._left -= 1
-        except Empty:
+        """Wait so long for the calls to return; True when all have. Signal handlers may raise from here.
+
+        A lock: `SimpleQueue.get` of CPython 3.11 waits for ever where a signal comes and its time is up meanwhile.
+        """
+        if not self._running.acquire(timeout=seconds):
             return False
+        self._running.release()
         return True
 
 
 def _work(jobs: _Jobs) -> None:
     while (job := jobs.get()) is not None:
-        call, argument, finished = job
+        call, argument, batch = job
         call(argument)
-        finished.put(None)
+        batch.returned()
         # Nothing of the launch may be kept alive by a thread that waits for the next one.
-        del job, call, argument, finished
+        del job, call, argument, batch
 
 
 def _end(jobs: _Jobs, count: int) -> None:
