@@ -45,6 +45,10 @@ def device(threads: int = 1) -> EmulatorDevice:
 
 @functools.cache
 def _device(threads: int, tier: str | None) -> EmulatorDevice:
+    return _new_device(threads, tier)
+
+
+def _new_device(threads: int, tier: str | None) -> EmulatorDevice:
     target = find_target(CPU)
     assert target is not None
     settings = read_environment(os.environ)
@@ -53,10 +57,21 @@ def _device(threads: int, tier: str | None) -> EmulatorDevice:
 
 
 def emulate(
-    code_object: bytes, kernel: str, grid: Any, block: Any, args: Sequence[Any], threads: int = 1, **options: Any
+    code_object: bytes,
+    kernel: str,
+    grid: Any,
+    block: Any,
+    args: Sequence[Any],
+    threads: int = 1,
+    alone: bool = False,
+    **options: Any,
 ) -> None:
-    """Run a kernel on the tests' emulator."""
-    run(code_object, kernel, grid, block, args, device=device(threads), **options)
+    """Run a kernel on the tests' emulator.
+
+    alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild address.
+    """
+    emulator = _new_device(threads, TIER.get()) if alone else device(threads)
+    run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 
 @functools.cache

@@ -78,7 +78,7 @@ def test_what_a_buffer_claims_beyond_the_allocation_is_still_checked() -> None:
         + "  buffer_load_b32 v1, off, s[8:11], s16 offset:4096\n"
     )
     with pytest.raises(KernelFault, match="load of 4 bytes"):
-        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint32), np.zeros(4, np.uint32)])
+        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint32), np.zeros(4, np.uint32)], alone=True)
 
 
 # Base in s[0:1] and s[2:3] as they come; one resource over the first array, whose fields the tests set.

@@ -53,11 +53,11 @@ def test_wild_loads_and_stores_of_any_width_are_refused(width: str, index: int) 
     bystander = np.arange(4096)
     before = bystander.copy()
     arrays = [np.zeros(8 * 100, np.uint32), np.zeros(1, np.uint8), np.int32(index)]
-    fault = fault_of(source, "wild", 1, 32, arrays)
+    fault = fault_of(source, "wild", 1, 32, arrays, alone=True)
     assert fault.kind == "out-of-bounds"
     assert "load" in str(fault)
     arrays = [np.zeros(1, np.uint8), np.zeros(8 * 200, np.uint32), np.int32(0)]
-    assert "store" in str(fault_of(source, "wild", 1, 32, arrays))
+    assert "store" in str(fault_of(source, "wild", 1, 32, arrays, alone=True))
     np.testing.assert_array_equal(bystander, before)
 
 
@@ -88,7 +88,7 @@ def test_kernel_arguments_and_code_cannot_be_written() -> None:
 def test_scalar_loads_are_checked() -> None:
     body = "s_load_b64 s[2:3], s[0:1], 0x0\n s_load_b32 s4, s[2:3], 0x100000\n"
     with pytest.raises(KernelFault, match="load of 4 bytes") as caught:
-        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint8), np.zeros(4, np.uint8)])
+        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint8), np.zeros(4, np.uint8)], alone=True)
     assert (caught.value.instruction or "").startswith("s_load_b32 s4, s[2:3], 0x100000")
 
 
@@ -193,13 +193,13 @@ def test_a_fault_in_the_upper_half_of_a_wave64_names_its_lane() -> None:
     )
     x = np.zeros(128, np.uint32)
     with pytest.raises(KernelFault) as caught:
-        emulate(code, "k", 1, 128, [x])
+        emulate(code, "k", 1, 128, [x], alone=True)
     assert (caught.value.lane, caught.value.thread) == (6, (70, 0, 0))
     code = compile_source(
         HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 40 ? LANE : 1 << 20] = 1; }", "-O3", "-mwavefrontsize64"
     )
     with pytest.raises(KernelFault) as caught:
-        emulate(code, "k", 1, 64, [x])
+        emulate(code, "k", 1, 64, [x], alone=True)
     assert (caught.value.lane, caught.value.thread) == (40, (40, 0, 0))
 
 
