@@ -159,7 +159,7 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.add(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.add, array, index, value, order, scope)
     return _add(address_of(array, index), value, order, scope)
 
 
@@ -184,7 +184,7 @@ def add_pair(array, index, value, order="relaxed", scope="agent"):
     index: of the first of the two, a multiple of 2 in an array whose rows are.
     """
     if _is_resource(array):
-        return modules.buffer_atomics.add_pair(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.add_pair, array, index, value, order, scope)
     if array.dtype == bf16:
         return _add_bf16_pair(address_of(array, index), value, order, scope)
     return _add_f16_pair(address_of(array, index), value, order, scope)
@@ -199,7 +199,7 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.sub(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.sub, array, index, value, order, scope)
     return _sub(address_of(array, index), value, order, scope)
 
 
@@ -218,7 +218,7 @@ def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) ->
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.sub_clamp(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.sub_clamp, array, index, value, order, scope)
     return _sub_clamp(address_of(array, index), value, order, scope)
 
 
@@ -237,7 +237,7 @@ def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> 
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.cond_sub(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.cond_sub, array, index, value, order, scope)
     return _cond_sub(address_of(array, index), value, order, scope)
 
 
@@ -250,7 +250,7 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.min(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.min, array, index, value, order, scope)
     return _min(address_of(array, index), value, order, scope)
 
 
@@ -263,7 +263,7 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.max(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.max, array, index, value, order, scope)
     return _max(address_of(array, index), value, order, scope)
 
 
@@ -276,7 +276,7 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.and_(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.and_, array, index, value, order, scope)
     return _and(address_of(array, index), value, order, scope)
 
 
@@ -289,7 +289,7 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.or_(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.or_, array, index, value, order, scope)
     return _or(address_of(array, index), value, order, scope)
 
 
@@ -302,7 +302,7 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.xor(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.xor, array, index, value, order, scope)
     return _xor(address_of(array, index), value, order, scope)
 
 
@@ -315,7 +315,7 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
     if _is_resource(array):
-        return modules.buffer_atomics.exch(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.exch, array, index, value, order, scope)
     return _exch(address_of(array, index), value, order, scope)
 
 
@@ -328,7 +328,7 @@ def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.inc(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.inc, array, index, value, order, scope)
     return _inc(address_of(array, index), value, order, scope)
 
 
@@ -341,7 +341,7 @@ def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
     if _is_resource(array):
-        return modules.buffer_atomics.dec(array, index, value, order, scope)
+        return modules.buffer_atomics.update(modules.buffer_atomics.dec, array, index, value, order, scope)
     return _dec(address_of(array, index), value, order, scope)
 
 

@@ -137,152 +137,89 @@ def _emit_store(
     context.call(name, context.llvm_type(VOID), operands)
 
 
+@device_function
+def update(operation, resource, index, value, order, scope):
+    """Do one of the operations below that take one value at a place of a buffer; return the old value."""
+    record, offset = place_of(resource, index, value_bytes(value))
+    return operation(resource, record, offset, value, order, scope, has_records(resource, index))
+
+
 @intrinsic(
     _update("add", float="fadd"), isa="buffer_atomic_add_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.add"
 )
-def _add(
+def add(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Add; return the old value (`buffer_atomic_add*`)."""
 
 
-@device_function
-def add(resource, index, value, order, scope):
-    """`atomic.add` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _add(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("sub"), isa="buffer_atomic_sub_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.sub")
-def _sub(
+def sub(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Subtract; return the old value (`buffer_atomic_sub_u*`)."""
 
 
-@device_function
-def sub(resource, index, value, order, scope):
-    """`atomic.sub` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _sub(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(
     _update("smin", "umin", "fmin"), isa="buffer_atomic_min_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.min"
 )
-def _min(
+def min(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write the lesser; return the old value (`buffer_atomic_min*`)."""
 
 
-@device_function
-def min(resource, index, value, order, scope):
-    """`atomic.min` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _min(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(
     _update("smax", "umax", "fmax"), isa="buffer_atomic_max_", targets=GFX12, alternative=_ELSEWHERE, name="atomic.max"
 )
-def _max(
+def max(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write the greater; return the old value (`buffer_atomic_max*`)."""
 
 
-@device_function
-def max(resource, index, value, order, scope):
-    """`atomic.max` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _max(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("and"), isa="buffer_atomic_and_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.and_")
-def _and(
+def and_(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Clear bits; return the old value (`buffer_atomic_and_b*`)."""
 
 
-@device_function
-def and_(resource, index, value, order, scope):
-    """`atomic.and_` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _and(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("or"), isa="buffer_atomic_or_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.or_")
-def _or(
+def or_(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Set bits; return the old value (`buffer_atomic_or_b*`)."""
 
 
-@device_function
-def or_(resource, index, value, order, scope):
-    """`atomic.or_` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _or(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("xor"), isa="buffer_atomic_xor_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.xor")
-def _xor(
+def xor(
     resource: BUFFER, record: u32, offset: u32, value: INTEGER, order: Order, scope: Scope, structured: Flag
 ) -> INTEGER:
     """Flip bits; return the old value (`buffer_atomic_xor_b*`)."""
 
 
-@device_function
-def xor(resource, index, value, order, scope):
-    """`atomic.xor` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _xor(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(
     _update("swap", float="swap"), isa="buffer_atomic_swap_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.exch"
 )
-def _exch(
+def exch(
     resource: BUFFER, record: u32, offset: u32, value: NUMBER, order: Order, scope: Scope, structured: Flag
 ) -> NUMBER:
     """Write; return the old value (`buffer_atomic_swap_b*`)."""
 
 
-@device_function
-def exch(resource, index, value, order, scope):
-    """`atomic.exch` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _exch(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("inc"), isa="buffer_atomic_inc_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.inc")
-def _inc(
+def inc(
     resource: BUFFER, record: u32, offset: u32, value: UNSIGNED, order: Order, scope: Scope, structured: Flag
 ) -> UNSIGNED:
     """Add 1, or write 0 at or above the value; return the old value (`buffer_atomic_inc_u*`)."""
 
 
-@device_function
-def inc(resource, index, value, order, scope):
-    """`atomic.inc` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _inc(resource, record, offset, value, order, scope, has_records(resource, index))
-
-
 @intrinsic(_update("dec"), isa="buffer_atomic_dec_u", targets=GFX12, alternative=_ELSEWHERE, name="atomic.dec")
-def _dec(
+def dec(
     resource: BUFFER, record: u32, offset: u32, value: UNSIGNED, order: Order, scope: Scope, structured: Flag
 ) -> UNSIGNED:
     """Subtract 1, or write the value at 0 or above it; return the old value (`buffer_atomic_dec_u*`)."""
-
-
-@device_function
-def dec(resource, index, value, order, scope):
-    """`atomic.dec` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _dec(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -292,17 +229,10 @@ def dec(resource, index, value, order, scope):
     alternative=_ELSEWHERE,
     name="atomic.sub_clamp",
 )
-def _sub_clamp(
+def sub_clamp(
     resource: BUFFER, record: u32, offset: u32, value: u32, order: Order, scope: Scope, structured: Flag
 ) -> u32:
     """Subtract, to 0 at least; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
-
-
-@device_function
-def sub_clamp(resource, index, value, order, scope):
-    """`atomic.sub_clamp` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _sub_clamp(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -312,17 +242,10 @@ def sub_clamp(resource, index, value, order, scope):
     alternative=_ELSEWHERE,
     name="atomic.cond_sub",
 )
-def _cond_sub(
+def cond_sub(
     resource: BUFFER, record: u32, offset: u32, value: u32, order: Order, scope: Scope, structured: Flag
 ) -> u32:
     """Subtract where that is not below 0; return the old value (`buffer_atomic_cond_sub_u32*`)."""
-
-
-@device_function
-def cond_sub(resource, index, value, order, scope):
-    """`atomic.cond_sub` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _cond_sub(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
@@ -332,17 +255,10 @@ def cond_sub(resource, index, value, order, scope):
     alternative=_ELSEWHERE,
     name="atomic.add_pair",
 )
-def _add_pair(
+def add_pair(
     resource: BUFFER, record: u32, offset: u32, value: PAIR, order: Order, scope: Scope, structured: Flag
 ) -> PAIR:
     """Add two halves; return the old value (`buffer_atomic_pk_add*`)."""
-
-
-@device_function
-def add_pair(resource, index, value, order, scope):
-    """`atomic.add_pair` at a place of a buffer."""
-    record, offset = place_of(resource, index, value_bytes(value))
-    return _add_pair(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
 @intrinsic(
