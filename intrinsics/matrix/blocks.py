@@ -48,16 +48,16 @@ def load_blocks(fragment, access, array, index, ld, clip, turn):
 
 
 @device_function
-def store_blocks(array, fragment, access, index, ld, clip, turn):
+def store_blocks(fragment, access, array, index, ld, clip, turn):
     """Write blocks of a fragment. turn: (first, step, count) of their numbers."""
     kind = fragment.kind
     place, pitch = place_of(access, index, ld)
     if access.edge is Edge.FRAGMENT and not kind.is_partial:
-        _store_whole(array, fragment, access, place, pitch, turn)
+        _store_whole(fragment, access, array, place, pitch, turn)
     else:
         edges = edges_of(kind, access, array, place, clip)
         if edges[0] >= 16 * kind.blocks_across and edges[1] >= kind.depth * kind.blocks_along:
-            _store_whole(array, fragment, access, place, pitch, turn)
+            _store_whole(fragment, access, array, place, pitch, turn)
         elif edges[0] > 0 and edges[1] > 0:
             start, within = _start(kind, turn), _within(kind)
             for number in static_range(turn[2]):
@@ -166,7 +166,7 @@ def _load_whole(fragment, access, array, place, ld, turn):
 
 
 @device_function
-def _store_whole(array, fragment, access, place, ld, turn):
+def _store_whole(fragment, access, array, place, ld, turn):
     kind = fragment.kind
     start, within = _start(kind, turn), _within(kind)
     base, own = _places(kind, access, place, ld, start, within)

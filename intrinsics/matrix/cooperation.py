@@ -84,4 +84,4 @@ def store_matrix_coop_sync(
     share = _share(fragment.kind, wave_index, wave_count)
     turn = wave_index if share.turns is None else number_of_wave(share.turns), share.count, share.blocks
     access = access_of("store_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
-    store_blocks(array, fragment, access, index, ld, clip, turn)
+    store_blocks(fragment, access, array, index, ld, clip, turn)

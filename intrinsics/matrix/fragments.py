@@ -114,43 +114,28 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     less than none. The first element's index is not negative.
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
-    if chosen_when_running(layout):
-        if layout == mem_row_major:
-            _load(fragment, array, index, ld, row_major, clip)
-        else:
-            _load(fragment, array, index, ld, col_major, clip)
-    else:
-        _load(fragment, array, index, ld, layout, clip)
-
-
-@device_function
-def _load(fragment, array, index, ld, layout, clip):
-    kind = fragment.kind
-    if takes_part(kind):
-        access = access_of("load_matrix_sync", kind, array, index, ld, layout, clip)
-        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        load_blocks(fragment, access, array, index, ld, clip, (first, kind.waves, kind.own))
+    _transfer(load_blocks, "load_matrix_sync", fragment, array, index, ld, layout, clip)
 
 
 @device_function
 def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=None):
     """Write the fragment's part of a matrix, without padding; the arguments are those of `load_matrix_sync`."""
-    if chosen_when_running(layout):
-        if layout == mem_row_major:
-            _store(array, fragment, index, ld, row_major, clip)
-        else:
-            _store(array, fragment, index, ld, col_major, clip)
-    else:
-        _store(array, fragment, index, ld, layout, clip)
+    _transfer(store_blocks, "store_matrix_sync", fragment, array, index, ld, layout, clip)
 
 
 @device_function
-def _store(array, fragment, index, ld, layout, clip):
+def _transfer(move, call, fragment, array, index, ld, layout, clip):
+    """Load or store each block of the wave. move: `load_blocks` or `store_blocks`; call: the name that errors give."""
     kind = fragment.kind
     if takes_part(kind):
-        access = access_of("store_matrix_sync", kind, array, index, ld, layout, clip)
         first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        store_blocks(array, fragment, access, index, ld, clip, (first, kind.waves, kind.own))
+        turn = first, kind.waves, kind.own
+        if not chosen_when_running(layout):
+            move(fragment, access_of(call, kind, array, index, ld, layout, clip), array, index, ld, clip, turn)
+        elif layout == mem_row_major:
+            move(fragment, access_of(call, kind, array, index, ld, row_major, clip), array, index, ld, clip, turn)
+        else:
+            move(fragment, access_of(call, kind, array, index, ld, col_major, clip), array, index, ld, clip, turn)
 
 
 @device_function
