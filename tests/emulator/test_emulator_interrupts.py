@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 SCRIPT = """
+import signal
 import numpy as np
 import amdjit
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born with SIGINT ignored
 
 @amdjit.kernel
 def endless(x):

@@ -169,6 +169,7 @@ def test_control_c_stops_an_endless_kernel() -> None:
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, emulate
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born with SIGINT ignored
     code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) { while (*x == 0) ; }')
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
