@@ -265,13 +265,23 @@ def store_nontemporal(array, index, value):
     _store(address_of(array, index), array.dtype(value), "non_temporal")
 
 
+@compile_time
+def _in_wave64(compilation: Compilation) -> bool:
+    return compilation.wave_size == 64
+
+
 @device_function
 def load_transposed(array, row, column):
-    """Return the 16 by 16 tile at (row, column) of a row-major matrix as the fragment that wave32 WMMA takes for B.
+    """Return the 16 by 16 tile at (row, column) of a row-major matrix as the fragment that WMMA takes for B.
 
     array: two axes, f16, bf16 or i16 (8 values a lane) or one-byte elements (i32x2), in global memory, rows a multiple
     of 16 (8) bytes apart. Lane l gets column l % 16, of rows 8 * (l // 16) on. All lanes must be active.
+
+    In waves of 64 lanes half as many: 4 values or an i32, of rows 4 * (l // 16) on, of bytes those from
+    8 * (l // 16 % 2) + 4 * (l // 32) on.
     """
+    if _in_wave64():
+        return _load_transposed_wave64(array, row, column, lane_id() % 32)
     lane = lane_id()
     if array.dtype.nbytes == 1:
         place = address_of(array, (row + 4 * (lane // 8) + lane % 4, column + 8 * (lane // 4 % 2)))
@@ -282,3 +292,18 @@ def load_transposed(array, row, column):
     if array.dtype == bf16:
         return amdgcn.global_load_tr_b128_v8bf16(place)
     return amdgcn.global_load_tr_b128_v8i16(place)
+
+
+@device_function
+def _load_transposed_wave64(array, row, column, lane):
+    """The hardware takes the addresses of lanes 0 to 31 only (RDNA4 ISA, 11.6.2)."""
+    if array.dtype.nbytes == 1:
+        place = address_of(array, (row + 4 * (lane // 8) + lane % 4, column + 8 * (lane // 4 % 2)))
+        return amdgcn.global_load_tr_b64_i32(place)
+    first = 4 * (lane // 16) + 8 * (lane // 4 % 2)
+    place = address_of(array, (row + first + lane % 4, column + 8 * (lane // 8 % 2)))
+    if array.dtype == f16:
+        return amdgcn.global_load_tr_b128_v4f16(place)
+    if array.dtype == bf16:
+        return amdgcn.global_load_tr_b128_v4bf16(place)
+    return amdgcn.global_load_tr_b128_v4i16(place)

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from building import KERNELS, assemble, compile_kernel, compile_source, missing_tools
 from decoder.objdump import disassemble_object
+from model.scalars import SCALARS
 from wait_model import NoModel, Step, early_uses
 
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.code_object_waits import find_missing_waits
+from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
@@ -127,6 +129,15 @@ SEEDED = {
     "ds_bpermute_b32 v1, v0, v2\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_store_b32 v0, v1\n s_barrier_signal -1\n s_barrier_wait -1": "s_barrier_signal -1",
     "s_sendmsg_rtn_b32 s2, sendmsg(MSG_RTN_GET_REALTIME)\n s_mov_b32 s3, s2": "s_mov_b32 s3, s2",
+    "s_barrier_signal_isfirst -1\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1": "s_cselect_b32 s2, 1, 0",
+    "s_barrier_signal_isfirst -1\n s_wait_kmcnt 0x1\n s_cbranch_scc1 0": "s_cbranch_scc1 0",
+    "s_barrier_signal_isfirst -1\n s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 0": "s_cmp_eq_u32 s2, 0",
+    "s_barrier_signal_isfirst -1\n s_cbranch_vccz 1f\n s_nop 0\n 1: s_add_co_ci_u32 s2, s3, s4": (
+        "s_add_co_ci_u32 s2, s3, s4"
+    ),
+    "s_barrier_signal_isfirst 2\n s_barrier_wait -1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
+    "s_barrier_signal_isfirst m0\n s_barrier_wait 1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
+    "s_barrier_leave\n s_and_b32 s2, s3, s4": "s_and_b32 s2, s3, s4",
     "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": "v_mov_b32_e32 v2, v1",
 }
 CORRECT = [
@@ -138,6 +149,10 @@ CORRECT = [
     "ds_load_b32 v2, v0\n s_barrier_signal -1\n s_barrier_wait -1\n s_wait_dscnt 0x0\n v_mov_b32 v3, v2",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt_dscnt 0x0\n v_mov_b32 v4, v1",
     "s_load_b32 s2, s[0:1], 0x0\n s_wait_idle\n s_mov_b32 s3, s2",
+    "s_barrier_signal_isfirst -1\n s_wait_kmcnt 0x0\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1",
+    "s_barrier_signal_isfirst -1\n s_mul_i32 s2, s3, 5\n s_barrier_wait -1\n s_cbranch_scc1 0",
+    "s_barrier_signal_isfirst 3\n s_barrier_wait 3\n s_cmp_eq_u32 s2, 0",
+    "s_barrier_signal_isfirst m0\n s_mov_b32 s2, 0\n s_wait_kmcnt 0x0\n s_cbranch_scc1 0",
 ]
 
 
@@ -150,6 +165,40 @@ def test_a_use_that_comes_too_early_is_named(body: str) -> None:
 @pytest.mark.parametrize("body", CORRECT)
 def test_code_that_needs_no_further_wait_passes(body: str) -> None:
     assert find_missing_waits(assemble(body, lds=64, private=16)) == ()
+
+
+FIRST = """
+#include "common.h"
+KERNEL early(GLOBAL int *x) {
+  if (__builtin_amdgcn_s_barrier_signal_isfirst(-1)) x[0] = 1;
+  __builtin_amdgcn_s_barrier_wait(-1);
+}
+KERNEL late(GLOBAL int *x) {
+  int first = __builtin_amdgcn_s_barrier_signal_isfirst(-1);
+  __builtin_amdgcn_s_barrier_wait(-1);
+  if (first) x[0] = 1;
+}
+"""
+
+
+def test_the_first_at_a_barrier_is_known_after_a_wait_or_the_barrier() -> None:
+    """LLVM puts in a wait for SCC where nothing else waits for it."""
+    code = compile_source(FIRST, "-O2")
+    assert found_in(code) == set()
+    steps = listing(code)
+    kernel = CodeObject.read(code).kernels["early"]
+    pcs = sorted(pc for pc in steps if pc >= kernel.entry_address)
+    wait = next(pc for pc in pcs if steps[pc].name == "s_wait_kmcnt")
+    assert found_in(without(code, wait)) == {wait + steps[wait].size}
+
+
+def test_which_instructions_touch_scc() -> None:
+    """As the model of the scalar instructions has it."""
+    assert {name for name, entry in SCALARS.items() if entry.scc != "keep" or entry.op.result == "scc"} == {
+        name for name in SCALARS if writes_scc(name)
+    }
+    readers = {name for name in SCALARS if reads_scc(name)}
+    assert {name for name, entry in SCALARS.items() if "scc" in entry.op.sources} == readers
 
 
 def test_the_report_names_kernel_lines_and_the_wait_that_is_missing() -> None:

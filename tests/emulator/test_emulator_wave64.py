@@ -8,8 +8,6 @@ from building import missing_tools
 from numpy.typing import NDArray
 from single_instruction import Registers, run_registers
 
-from amdjit.diagnostics.errors import KernelFault
-
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
 LANES = np.arange(64, dtype=np.uint32)
@@ -227,9 +225,32 @@ def test_addresses_by_lane_number_go_on_in_the_upper_half() -> None:
     np.testing.assert_array_equal(found, np.stack([inputs[0]] * 2))
 
 
-def test_transposing_loads_are_refused() -> None:
-    with pytest.raises(KernelFault, match="wave32 only"):
-        run("  global_load_tr_b64 v1, v250, s[0:1]", random_rows(1), [1])
+@pytest.mark.parametrize("mask", [MASKS[0], 0])
+@pytest.mark.parametrize(("name", "kind", "target"), [("b128", np.uint16, "v[100:101]"), ("b64", np.uint8, "v100")])
+def test_transposing_loads(name: str, kind: type, target: str, mask: int) -> None:
+    """Only lanes 0 to 31 have addresses; lanes 32 to 63 get what the upper half of the registers is in wave32."""
+    random = np.random.default_rng(3)
+    memory = random.integers(0, 256, (64, 8)).astype(kind)
+    order = random.permutation(64).astype(np.uint32)
+    places = np.where(LANES < 32, order * memory[0].nbytes, 0xFFFF_FFF0).astype(np.uint32)
+    inputs = np.concatenate([places[None], memory.view(np.uint32).reshape(-1, 64)])
+    body = f"  v_mov_b32 v100, 77\n  v_mov_b32 v101, 77\n{set_exec(mask)}"
+    body += f"  global_load_tr_{name} {target}, v1, s[0:1] offset:256\n  s_wait_loadcnt 0"
+    found = run(body, inputs, [100, 101])
+    wanted = np.full((2, 64), 77, np.uint32)
+    if mask:
+        read = memory[order]
+        moved = np.array([[read[source_in_wave64(kind, lane, n), lane % 8] for n in range(4)] for lane in range(64)])
+        wanted[: memory.itemsize] = moved.view(np.uint32).T
+    np.testing.assert_array_equal(found, wanted)
+
+
+def source_in_wave64(kind: type, lane: int, element: int) -> int:
+    """The lane whose address that element of a transposing load comes from."""
+    upper, lane = divmod(lane, 32)
+    if kind is np.uint16:
+        return lane // 8 * 8 + 4 * upper + element
+    return lane // 16 * 16 + 8 * upper + lane // 8 % 2 * 4 + element
 
 
 def test_registers_by_number_in_m0_are_those_of_the_half() -> None:

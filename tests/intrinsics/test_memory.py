@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import f16, f32, i32, shared, threadIdx, vector
-from amdjit.intrinsics import amdgcn, memory, sync
+from amdjit.intrinsics import amdgcn, matrix_layouts, memory, sync
 
 RANDOM = np.random.default_rng(15)
 f32x4 = vector(f32, 4)
@@ -100,6 +100,25 @@ def test_a_transposing_load_of_bytes_gives_the_fragment_of_b() -> None:
     lane = np.arange(32)[:, None]
     wanted = x[16 + 8 * (lane // 16) + np.arange(8), 32 + lane % 16]
     np.testing.assert_array_equal(out.view(np.int8), wanted)
+
+
+@amdjit.kernel(wave_size=64)
+def transposed_bytes(x, out):
+    out[threadIdx.x] = memory.load_transposed(x, 16, 32)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.int16, np.int8])
+def test_transposing_loads_in_wave64_give_the_layout_of_b(dtype: Any) -> None:
+    """The layouts of `matrix_layouts` are those of AMD's calculator."""
+    x = RANDOM.integers(-99, 99, (48, 64)).astype(dtype)
+    if x.itemsize == 1:
+        out, name = np.zeros((64, 4), np.int8), "wmma_i32_16x16x16_iu8_w64_gfx12"
+        transposed_bytes[1, 64](x, out.view(np.int32)[:, 0])
+    else:
+        out, name = np.zeros((64, 4), dtype), "wmma_f32_16x16x16_f16_w64_gfx12"
+        amdjit.kernel(wave_size=64)(transposed.function)[1, 64](x, out, 4)
+    rows, columns = matrix_layouts.matrix_instruction(name).layout("b").positions()
+    np.testing.assert_array_equal(out, x[16 + rows, 32 + columns])
 
 
 @amdjit.kernel

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from amdjit.emulator.checks.init_kinds import InitKind
-from amdjit.emulator.checks.lane_rules import MOVES, move_between_lanes, read_lane, swap, write_lane
+from amdjit.emulator.checks.lane_rules import MOVES, move_between_lanes, read_lane, swap, write_lane, write_transposed
 from amdjit.emulator.checks.matrix_rules import apply_matrix
 from amdjit.emulator.checks.may_be_undefined import (
     Facts,
@@ -264,8 +264,11 @@ class UndefinedValues(Instrument):
         found = self._loaded(shadow, instruction, access)
         lanes = shadow.lanes()
         name = instruction.mnemonic
-        if "_tr_" in name or "format" in name:
-            # What is moved between lanes or converted counts as defined.
+        if "_tr_" in name:
+            write_transposed(shadow, instruction, target, found)
+            return
+        if "format" in name:
+            # What is converted counts as defined.
             for number in range(target.index, target.index + target.dwords):
                 shadow.registers.write_vector(number, (ZERO, ZERO), lanes)
             return

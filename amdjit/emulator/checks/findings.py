@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
@@ -78,6 +78,12 @@ class Row:
     def __getitem__(self, field: Report) -> int:
         return self._values[field]
 
+    def counting(self, more: int) -> Row:
+        """Return this row, seen so much more often."""
+        values = list(self._values)
+        values[Report.COUNT] += more
+        return Row(values)
+
     @property
     def address(self) -> int:
         """The address, unsigned."""
@@ -90,6 +96,20 @@ class Row:
     def lane(self) -> int | None:
         """The lane, None where there is none."""
         return self[Report.LANE] if self[Report.LANE] >= 0 else None
+
+
+def one_an_instruction(rows: Iterable[Row], pcs: Sequence[int]) -> list[Row]:
+    """Return the rows, in their order, with those of one instruction counted together: each half of a wave64 has a
+    site of its own.
+
+    pcs: the instruction of each site.
+    """
+    first: dict[tuple[int, ...], Row] = {}
+    for row in rows:
+        key = (row[Report.KIND], pcs[row[Report.SITE]], pcs[row[Report.OTHER_SITE]])
+        known = first.get(key)
+        first[key] = row if known is None else known.counting(row[Report.COUNT])
+    return list(first.values())
 
 
 def origin_of(row: Row, facts: LaunchFacts, what: str) -> Origin | None:

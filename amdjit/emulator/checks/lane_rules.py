@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from amdjit.emulator.checks.shadow_operands import Shadow, sources
-from amdjit.emulator.checks.shadow_registers import ONES, ZERO
+from amdjit.emulator.checks.shadow_registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
-from amdjit.emulator.layout import EXEC_LO, HALF_VGPRS
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 from amdjit.emulator.translate.cross_lane import WHOLE_WAVE, in_each_half
 from amdjit.emulator.translate.tables import EMITTERS
+from amdjit.emulator.translate.transposed_access import source_of_half
 
 
 def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
@@ -134,6 +135,36 @@ def write_lane(shadow: Shadow, instruction: Instruction) -> None:
         )
         shadow.registers.write_vector(target.index, (low, high), ONES)
     frame.registers.select_half(0)
+
+
+def write_transposed(shadow: Shadow, instruction: Instruction, target: Register, read: list[Halves]) -> None:
+    """Write the registers of a transposing load: `read` are the lanes in which halves of the dwords are undefined.
+
+    Bytes count as defined: of a half it is not known which of its two bytes is not.
+    """
+    count = 2 * target.dwords
+    for half in range(shadow.frame.registers.halves):
+        shadow.frame.registers.select_half(half)
+        for dword in range(target.dwords):
+            new = (ZERO, ZERO)
+            if instruction.mnemonic == "global_load_tr_b128":
+                first = half * count + 2 * dword
+                new = (_moved_element(shadow, read, first), _moved_element(shadow, read, first + 1))
+            shadow.registers.write_vector(target.index + dword, new, shadow.lanes())
+    shadow.frame.registers.select_half(0)
+
+
+def _moved_element(shadow: Shadow, read: list[Halves], element: int) -> Value:
+    """Return in which lanes of 32 that element of a transposing load of 16-bit elements is undefined."""
+    b = shadow.frame.builder
+    places = [source_of_half(lane, element) for lane in range(HALF_LANES)]
+    found = ZERO
+    for place, mask in enumerate(mask for halves in read for mask in halves):
+        lanes = b.lane_mask(mask)
+        moved = b.mask_bits(b.shuffle(lanes, lanes, [lane for lane, _ in places]))
+        here = sum(1 << lane for lane, (_, wanted) in enumerate(places) if wanted == place)
+        found = shadow.masks.either(found, b.and_(moved, constant("i32", here)))
+    return found
 
 
 _MOVES: Mapping[str, str] = {

@@ -20,6 +20,11 @@ _MEMORY = frozenset({"DS", "SMEM", "VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT"})
 _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")
 _VALUES = Value("ptr", "%race.values")
+_LOWER = Value("ptr", "%race.lower")
+_LOWER_VALUES = 256
+_LOWER_BYTES = _LOWER_VALUES + 4 * 128
+# An instruction's accesses that are kept for the wave's upper half: both of a two-address form, and of a flat one.
+_MOST_KEPT = 2
 # What may stand between a store and what releases it: `s_wait_storecnt 0`, alone or with another counter.
 _STORE_WAITS = ("s_wait_storecnt", "s_wait_storecnt_dscnt")
 
@@ -34,10 +39,14 @@ class RaceInstrument(Instrument):
         return [
             f"{_ADDRESSES.text} = alloca {_V64}, align 64",
             f"{_VALUES.text} = alloca [4 x {V32}], align 64",
+            f"{_LOWER.text} = alloca [{_MOST_KEPT} x [{_LOWER_BYTES} x i8]], align 64",
         ]
 
     def __init__(self) -> None:
         self._split: frozenset[int] = frozenset()
+        # Of an instruction: the lanes of its stores in the wave's lower half, and how many of the upper half came.
+        self._kept: list[Value] = []
+        self._compared = 0
 
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Find the signals of the workgroup's barrier that have accesses between them and the wait."""
@@ -45,6 +54,7 @@ class RaceInstrument(Instrument):
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note who signals named barriers, and who waits for them."""
+        self._kept, self._compared = [], 0
         name = instruction.mnemonic
         if name == "s_barrier_wait" and barrier_of_wait(instruction) > 0:
             frame.native_void("aj_race_waits", [CONTEXT, STATE])
@@ -70,10 +80,65 @@ class RaceInstrument(Instrument):
             return
         values = _keep_values(frame, access)
         if access.space == "f":
-            _flat(frame, instruction, access, values)
+            self._flat(frame, instruction, access, values)
             return
-        frame.builder.store(_addresses(frame, access), _ADDRESSES, 64)
-        _call(frame, instruction, access, access.space == "l", access.lanes, values)
+        self._call(frame, instruction, access, _addresses(frame, access), access.space == "l", access.lanes, values)
+
+    def _flat(self, frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value) -> None:
+        b = frame.builder
+        wide = _addresses(frame, access)
+        low, high = b.split_bits(wide)
+        masks = [
+            b.mask_bits(b.compare("eq", high, b.splat(constant("i32", aperture))))
+            for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH)
+        ]
+        rest = b.and_(access.lanes, b.not_(b.or_(masks[0], masks[1])))
+        self._call(frame, instruction, access, wide, False, rest, values)
+        self._call(frame, instruction, access, b.resize(low, 64), True, b.and_(access.lanes, masks[0]), values)
+
+    def _call(
+        self,
+        frame: Frame,
+        instruction: Instruction,
+        access: MemoryAccess,
+        addresses: Value,
+        lds: bool,
+        lanes: Value,
+        values: Value,
+    ) -> None:
+        frame.builder.store(addresses, _ADDRESSES, 64)
+        kind, flags = _kind_of(instruction, access, lds)
+        symbol = "aj_race_scalar" if access.space == "k" else (lds_symbol if lds else global_symbol)(kind)
+        site = frame.sites.add(instruction.pc)
+        size = constant("i32", access.size)
+        arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
+        frame.native_void(symbol, [*arguments, constant("i32", flags), values])
+        if kind is AccessKind.STORE and frame.registers.halves == 2:
+            self._compare_halves(frame, access.values, addresses, lds, arguments)
+
+    def _compare_halves(
+        self, frame: Frame, values: tuple[Value, ...], addresses: Value, lds: bool, arguments: list[Value]
+    ) -> None:
+        """Keep a store of a wave64's lower half; compare it with that of the upper half.
+
+        The accesses of an instruction come in the same order in both halves.
+        """
+        b, lanes = frame.builder, arguments[3]
+        if frame.registers.wave_half == 0:
+            place = b.offset(_LOWER, _LOWER_BYTES * len(self._kept))
+            self._kept.append(lanes)
+            if len(self._kept) <= _MOST_KEPT:
+                b.store(addresses, place, 64)
+                for index, value in enumerate(values):
+                    b.store(value, b.offset(place, _LOWER_VALUES + 128 * index), 64)
+            return
+        number = self._compared
+        self._compared += 1
+        if number < _MOST_KEPT:
+            place = b.offset(_LOWER, _LOWER_BYTES * number)
+            lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
+            kind = constant("i64", int(lds))
+            frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
 
 
 def _split_signals(block: Block) -> Iterator[int]:
@@ -117,29 +182,6 @@ def _addresses(frame: Frame, access: MemoryAccess) -> Value:
     if access.space == "s":
         return b.add(b.splat(parts[0]), b.resize(parts[1], 64))
     return b.add(b.splat(parts[2]), b.concat_bits(parts[0], parts[1]))
-
-
-def _flat(frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value) -> None:
-    b = frame.builder
-    wide = _addresses(frame, access)
-    low, high = b.split_bits(wide)
-    masks = [
-        b.mask_bits(b.compare("eq", high, b.splat(constant("i32", aperture))))
-        for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH)
-    ]
-    rest = b.and_(access.lanes, b.not_(b.or_(masks[0], masks[1])))
-    b.store(wide, _ADDRESSES, 64)
-    _call(frame, instruction, access, False, rest, values)
-    b.store(b.resize(low, 64), _ADDRESSES, 64)
-    _call(frame, instruction, access, True, b.and_(access.lanes, masks[0]), values)
-
-
-def _call(frame: Frame, instruction: Instruction, access: MemoryAccess, lds: bool, lanes: Value, values: Value) -> None:
-    kind, flags = _kind_of(instruction, access, lds)
-    symbol = "aj_race_scalar" if access.space == "k" else (lds_symbol if lds else global_symbol)(kind)
-    site = frame.sites.add(instruction.pc)
-    numbers = [constant("i32", access.size), constant("i32", flags)]
-    frame.native_void(symbol, [frame.lane_context, site, _ADDRESSES, lanes, *numbers, values])
 
 
 def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
 from amdjit.emulator.checks.shadow_operands import Shadow, results, sources
 from amdjit.emulator.checks.shadow_registers import ZERO
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
@@ -13,12 +14,6 @@ from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.translate.registers import scalar_slot
 
-# Instructions that write SCC (RDNA 4 ISA, chapter 16, "SOP2" to "SOPC").
-_WRITES_SCC = re.compile(
-    r"s_(cmp_|bitcmp|add_co|sub_co|addk_co|and|or|xor|nand|nor|xnor|lsh|ashr|bfe|min_[iu]|max_[iu]|absdiff|not_|abs_"
-    r"|bcnt|wqm|quadmask)"
-)
-_READS_SCC = re.compile(r"s_(add_co_ci|sub_co_ci)")
 _LOGIC = re.compile(r"s_(and|or|xor|nand|nor|xnor|and_not0|and_not1|or_not0|or_not1)(_saveexec|_wrexec)?_b(32|64)")
 _CHOICE = re.compile(r"s_(cselect|cmov|cmovk)_")
 # Which operand a logic instruction complements before it combines them; the result's complement changes nothing.
@@ -43,14 +38,14 @@ def apply_scalar(shadow: Shadow, instruction: Instruction) -> Value:
 def _other(shadow: Shadow, instruction: Instruction) -> Value:
     masks = shadow.masks
     whole = masks.either(*(shadow.scalar(instruction.operands[index]) for index in sources(instruction)))
-    if _READS_SCC.match(instruction.mnemonic):
+    if reads_scc(instruction.mnemonic):
         whole = masks.either(whole, shadow.registers.scalar(SCC_SLOT))
     undefined = ZERO
     for index in results(instruction):
         operand = instruction.operands[index]
         dwords = operand.dwords if isinstance(operand, Register) else 1
         undefined = masks.either(undefined, _write(shadow, operand, [whole] * dwords))
-    if _WRITES_SCC.match(instruction.mnemonic):
+    if writes_scc(instruction.mnemonic):
         shadow.registers.write_scalar(SCC_SLOT, whole)
     return undefined
 

@@ -11,7 +11,7 @@ from amdjit.check_settings import Request
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator.checks.definedness import UndefinedValues
-from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.findings import LaunchFacts, Row, one_an_instruction
 from amdjit.emulator.checks.init_reports import InitReports
 from amdjit.emulator.checks.launch_shadows import LaunchShadows, launch_shadows
 from amdjit.emulator.checks.memory import AlignmentInstrument, memory_report
@@ -113,6 +113,7 @@ class Session:
             return ()
         found = [Row(row) for row in self._rows if row[Report.KEY]]
         found.sort(key=lambda row: row[Report.SEQUENCE])
+        found = one_an_instruction(found, self._facts.compiled.site_pcs)
         reports = []
         descriptions = {**DESCRIPTIONS, INIT_KINDS: InitReports(found).report}
         for row in found:

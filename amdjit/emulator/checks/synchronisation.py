@@ -53,7 +53,11 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
         needed = _first_exec(frame, half) if kind is SyncKind.DIVERGENT else _ALL
         missing = b.and_(needed, b.not_(active))
         label = f"lanes.{b.name()[1:]}"
-        b.branch_if(b.compare("ne", missing, constant("i32", 0)), label, f"{label}.done")
+        wrong = b.compare("ne", missing, constant("i32", 0))
+        if kind is SyncKind.TRANSPOSE:
+            # With no lane at all it does nothing (RDNA 4 ISA, 11.6.2).
+            wrong = b.and_(wrong, frame.compare_with_zero("ne", EXEC_LO))
+        b.branch_if(wrong, label, f"{label}.done")
         b.label(label)
         lane = b.resize(b.intrinsic("cttz", missing, flags=[constant("i1", 1)]), 64)
         _report(frame, instruction, kind, b.add(lane, constant("i64", 32 * half)))

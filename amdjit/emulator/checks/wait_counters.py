@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
 
 
 class Counter(Enum):
@@ -34,12 +34,13 @@ class Effect:
     """What an instruction does to the counters.
 
     counts: the counters that it goes up and comes down again on. fills: whether its results arrive later.
-    writes_lds: whether other waves may wait for what it writes to LDS.
+    writes_lds: whether other waves may wait for what it writes to LDS. writes_scc: whether SCC arrives later.
     """
 
     counts: tuple[Counter, ...] = ()
     fills: bool = False
     writes_lds: bool = False
+    writes_scc: bool = False
 
 
 _NONE = Effect()
@@ -47,6 +48,8 @@ _VECTOR_MEMORY = frozenset({"VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT"})
 # Both write back; they count with the stores (LLVM: SIInsertWaitcnts, getVmemWaitEventType).
 _CACHE_WRITES = frozenset({"global_wb", "global_wbinv"})
 _SCALAR_RESULTS = frozenset({"s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64", "s_get_barrier_state"})
+# LLVM: SIInstrInfo, isSBarrierSCCWrite, and SIInsertWaitcnts, SCC_WRITE.
+_LATER_SCC = frozenset({"s_barrier_signal_isfirst", "s_barrier_leave"})
 _READS_LDS = ("ds_load", "ds_bpermute", "ds_permute", "ds_swizzle")
 _RETURNS = 1  # bit 0 of `th`: an atomic gives the old value back
 
@@ -63,6 +66,8 @@ def effect_of(instruction: Instruction) -> Effect:
         return _vector_memory(instruction)
     if encoding == "LDSDIR":
         return Effect((Counter.EXP,), True)
+    if name in _LATER_SCC:
+        return Effect((Counter.KM,), writes_scc=True)
     return Effect((Counter.KM,), True) if name in _SCALAR_RESULTS else _NONE
 
 
@@ -81,6 +86,19 @@ def _loads(instruction: Instruction) -> bool:
     if instruction.opcode.encoding == "VBUFFER":
         return bool(instruction.immediates["th"] & _RETURNS)
     return instruction.operand("vdst") is not None
+
+
+def lands_scc(instruction: Instruction, signal: Instruction) -> bool:
+    """Tell whether an instruction waits for the barrier that gave SCC: it has landed then (LLVM: SIInsertWaitcnts,
+    tryClearSCCWriteEvent)."""
+    if instruction.mnemonic != "s_barrier_wait" or signal.mnemonic != "s_barrier_signal_isfirst":
+        return False
+    number = signal.operands[0]
+    return isinstance(number, InlineConstant) and number.value == _signed(instruction.immediates["simm16"])
+
+
+def _signed(bits: int) -> int:
+    return (bits & 0xFFFF ^ 0x8000) - 0x8000
 
 
 _WAITS: Mapping[str, tuple[Counter, ...]] = {

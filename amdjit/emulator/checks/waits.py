@@ -13,10 +13,11 @@ Write-after-read needs no wait on gfx12: memory instructions read their register
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.checks.wait_counters import Counter, effect_of, waits_of
+from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
+from amdjit.emulator.checks.wait_counters import Counter, effect_of, lands_scc, waits_of
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.layout import SCC_SLOT, VCC_LO
@@ -25,6 +26,7 @@ from amdjit.emulator.translate.registers import scalar_slot
 
 _OLDEST = 64  # what the widest counter holds
 _LDS = ("lds", 0)
+_SCC = ("s", SCC_SLOT)
 _BARRIERS = frozenset({"s_barrier_signal", "s_barrier_signal_isfirst"})
 
 # A register as ("v", number) or ("s", the ISA's operand code); `_LDS` stands for writes to LDS.
@@ -65,6 +67,8 @@ class MissingWait:
         if not self.register:
             return f"the barrier is signalled while {self.load_text} may not have reached LDS: {self.wait} is missing"
         verb = "overwritten" if self.overwrites else "read"
+        if self.register == "scc":
+            return f"scc is {verb} while {self.load_text} may still be writing it: {self.wait} is missing"
         return f"{self.register} is {verb} while {self.load_text} may still be loading it: {self.wait} is missing"
 
 
@@ -95,7 +99,7 @@ class _Analysis:
             block = self._graph.blocks[work.pop()]
             state = dict(states[block.pc])
             for instruction in block.instructions:
-                _issue(instruction, state)
+                _issue(instruction, state, self._by_pc)
             for successor in self._successors(block):
                 if _merge(states, successor, state):
                     work.append(successor)
@@ -114,7 +118,7 @@ class _Analysis:
         for instruction in block.instructions:
             if state:
                 yield from self._early_uses(instruction, state)
-            _issue(instruction, state)
+            _issue(instruction, state, self._by_pc)
 
     def _early_uses(self, instruction: Instruction, state: _State) -> Iterator[MissingWait]:
         for place, overwrites, counter, flight in _early(instruction, state):
@@ -183,7 +187,7 @@ def _landed(counter: Counter, flight: _Flight, left: int | None) -> bool:
     return flight.age >= left if counter.in_order else left == 0
 
 
-def _issue(instruction: Instruction, state: _State) -> None:
+def _issue(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruction]) -> None:
     """Change a state to the one behind an instruction. A load that is used too early is reported there only."""
     if state:
         reported = {flight.pc for _, _, _, flight in _early(instruction, state)}
@@ -193,12 +197,16 @@ def _issue(instruction: Instruction, state: _State) -> None:
     if len(left) != len(state):
         state.clear()
         state.update(left)
+    signal = state.get((_SCC, Counter.KM))
+    if signal is not None and lands_scc(instruction, by_pc[signal.pc]):
+        del state[_SCC, Counter.KM]
     effect = effect_of(instruction)
     for key, flight in list(state.items()):
         if key[1] in effect.counts and flight.age < _OLDEST:
             state[key] = _Flight(flight.age + 1, flight.pc)
     places = list(_results(instruction)) if effect.fills else []
     places += [_LDS] if effect.writes_lds else []
+    places += [_SCC] if effect.writes_scc else []
     for place in places:
         for counter in effect.counts:
             state[place, counter] = _Flight(0, instruction.pc)
@@ -246,5 +254,9 @@ def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
         yield ("s", VCC_LO), False
     if instruction.mnemonic in _BARRIERS:
         yield _LDS, False
+    if reads_scc(instruction.mnemonic):
+        yield _SCC, False
+    elif writes_scc(instruction.mnemonic):
+        yield _SCC, True
     for place in written_later:
         yield place, True

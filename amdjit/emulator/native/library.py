@@ -22,9 +22,9 @@ from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.race_access import process_symbol, process_text
 from amdjit.emulator.native.race_barriers import arrive_text, split_barrier_text, split_text, waited_text, waits_text
+from amdjit.emulator.native.race_lanes import conflicts_across_text, conflicts_text
 from amdjit.emulator.native.race_order import ordered_text
 from amdjit.emulator.native.race_report import (
-    conflicts_text,
     dword_text,
     find_text,
     global_symbol,
@@ -78,6 +78,7 @@ def _race_sources() -> dict[str, Source]:
         "aj_race_find": find_text,
         "aj_race_scalar": scalar_text,
         "aj_lane_conflicts": conflicts_text,
+        "aj_lane_conflicts_across": conflicts_across_text,
     }
     for kind in AccessKind:
         sources[process_symbol(kind)] = partial(process_text, kind)

@@ -1,10 +1,10 @@
-"""The race check's rare paths: a dword with a rival's tag, lanes of one store that contradict, finding a shadow."""
+"""The race check's rare paths: a dword with a rival's tag, finding a shadow."""
 
 from __future__ import annotations
 
-from amdjit.emulator.ir import Value, constant, sequence
+from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
-from amdjit.emulator.native.function import V32, V64, NativeFunction, i32, i64
+from amdjit.emulator.native.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.native.race_access import process_symbol
 from amdjit.emulator.native.race_layout import (
     DEVICE_SCOPE,
@@ -17,7 +17,7 @@ from amdjit.emulator.native.race_layout import (
     Race,
 )
 from amdjit.emulator.native.race_tags import OPERATIONS
-from amdjit.emulator.native.race_time import entry_of, get, group_number, group_of, race_pointer
+from amdjit.emulator.native.race_time import entry_of, get, group_of, race_pointer
 from amdjit.emulator.translate.instrument import AccessKind
 
 # The numbers of the kinds: mine and theirs, in LDS or in global memory; a store not waited for; lanes that contradict.
@@ -76,7 +76,7 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
     kind = f.add(kind, f.select(in_lds, i32(9), i32(0)))
     lacking = f.compare("eq", verdict, i32(2))
     kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
-    _report(f, kind, f.parameter("lane"), f.parameter("address"), f.parameter("size"), other)
+    report_race(f, kind, f.parameter("lane"), f.parameter("address"), f.parameter("size"), other)
     f.branch(f"{name}.done")
     f.label(f"{name}.done")
 
@@ -140,84 +140,10 @@ def _describe(f: NativeFunction, tag: Value, other: Value) -> None:
         f.store(value, f.offset(other, index * FIELD_BYTES), 8)
 
 
-def _report(f: NativeFunction, kind: Value, lane: Value, address: Value, size: Value, other: Value) -> None:
+def report_race(f: NativeFunction, kind: Value, lane: Value, address: Value, size: Value, other: Value) -> None:
+    """Report a lane's access with another place: site, group, wave and lane."""
     f.store(i64(0), f.context_field(Context.OFFSET_BASE), 8)
     f.call_void("aj_report", [f.parameter("context"), kind, f.parameter("site"), lane, address, size, other])
-
-
-def conflicts_text(attributes: str) -> str:
-    """Return `aj_lane_conflicts(context, site, addresses, lanes, size, lds, stored)`: called in front of a store.
-
-    Lanes that store to one address are taken together; one whose value differs from the first one's is reported.
-    """
-    parameters = [
-        _CONTEXT, ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"), ("i64", "lds"),
-        ("ptr", "stored"),
-    ]  # fmt: skip
-    f = NativeFunction("aj_lane_conflicts", "void", parameters)
-    other = f.allocate("[4 x i64]", 8)
-    wide = f.load(V64, f.parameter("addresses"), 64)
-    steps = f.mul(f.splat(f.resize(f.parameter("size"), 64)), sequence("i64", range(32)))
-    bases = f.sub(wide, steps)
-    first = f.resize(f.intrinsic("cttz", f.parameter("lanes"), flags=[constant("i1", 0)]), 64)
-    base = f.extract(bases, f.and_(first, i64(31)))
-    strangers = f.and_(f.mask_bits(f.compare("ne", bases, f.splat(base))), f.parameter("lanes"))
-    rest = f.name()
-    f.branch_if(f.compare("eq", strangers, i32(0)), "done", "start")
-    f.label("start")
-    f.branch("next")
-    f.label("next")
-    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %start ], [ {rest}, %more ]")
-    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
-    f.label("some")
-    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
-    address = f.extract(wide, lane)
-    together = f.and_(f.mask_bits(f.compare("eq", wide, f.splat(address))), left)
-    alone = f.compare("eq", f.and_(together, f.sub(together, i32(1))), i32(0))
-    f.branch_if(alone, "more", "compare")
-    f.label("compare")
-    differ = f.and_(_other_values(f, lane), together)
-    f.branch_if(f.compare("eq", differ, i32(0)), "more", "tell")
-    f.label("tell")
-    _tell(f, lane, address, differ, other)
-    f.branch("more")
-    f.label("more")
-    f.line(f"{rest} = and i32 {left.text}, {f.not_(together).text}")
-    f.branch("next")
-    f.label("done")
-    f.give()
-    return f.text(f"noinline {attributes}")
-
-
-def _other_values(f: NativeFunction, lane: Value) -> Value:
-    """Return the lanes whose element differs from that of `lane`, in any of its dwords."""
-    bits = f.shift("shl", f.intrinsic("umin", f.parameter("size"), i32(4)), 3)
-    kept = f.resize(f.sub(f.shift("shl", i64(1), f.resize(bits, 64)), i64(1)), 32)
-    differ = i32(0)
-    for dword in range(4):
-        vector_of = f.load(V32, f.offset(f.parameter("stored"), 128 * dword), 64)
-        odd = f.mask_bits(
-            f.compare(
-                "ne", f.and_(f.xor(vector_of, f.splat(f.extract(vector_of, lane))), f.splat(kept)), constant(V32, 0)
-            )
-        )
-        there = f.compare("ugt", f.parameter("size"), i32(4 * dword))
-        differ = f.or_(differ, f.select(there, odd, i32(0)))
-    return differ
-
-
-def _tell(f: NativeFunction, lane: Value, address: Value, differ: Value, other: Value) -> None:
-    """Report a lane, and the last one that stores something else to its address."""
-    last = f.sub(i32(31), f.intrinsic("ctlz", differ, flags=[constant("i1", 0)]))
-    base = f.load("i64", f.offset(f.parameter("context"), Context.LANE_BASE * FIELD_BYTES), 8)
-    group = group_number(f, race_pointer(f))
-    site = f.resize(f.parameter("site"), 64)
-    lanes = f.add(f.resize(last, 64), base)
-    for index, value in enumerate((site, group, f.context(Context.WAVE), lanes)):
-        f.store(value, f.offset(other, index * FIELD_BYTES), 8)
-    in_lds = f.compare("ne", f.parameter("lds"), i64(0))
-    kind = f.select(in_lds, i32(RACE_KINDS + CONFLICT + 1), i32(RACE_KINDS + CONFLICT))
-    _report(f, kind, lane, address, f.parameter("size"), other)
 
 
 ACCESS_PARAMETERS = [

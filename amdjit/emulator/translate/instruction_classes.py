@@ -22,6 +22,7 @@ def is_for_the_whole_wave(instruction: Instruction) -> bool:
         or name in WHOLE_WAVE
         or name in COUNTERS
         or name in MATRIX
+        or name.startswith("global_load_tr")
     )
 
 

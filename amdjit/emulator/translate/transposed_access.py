@@ -1,8 +1,13 @@
 """Global accesses of their own kind: transposing loads, blocks of registers, addresses by lane number.
 
-How `global_load_tr` moves elements is not in the ISA document. The maps here were measured on gfx1201 and published:
-that of 8-bit elements by two projects independently of each other, that of 16-bit ones by one. They give the fragments
-of WMMA (RDNA 4 ISA, 7.12) from matrices in the other order.
+Which elements `global_load_tr` moves where is not in the ISA document's text (11.6.2). The maps of wave32 here were
+measured on gfx1201 and published: that of 8-bit elements by two projects independently of each other, that of 16-bit
+ones by one, and AMD's page "RDNA4 WMMA transpose load builtins" has the same. They give the fragments of WMMA (RDNA 4
+ISA, 7.12) from matrices in the other order.
+
+In wave64 the addresses of lanes 0 to 31 count alone, and half as many registers are written (RDNA 4 ISA, 11.6.2). The
+upper half of the registers of wave32 goes to lanes 32 to 63, as AMD's emulator rocjitsu has it (ds_transpose.h), and as
+the operands of WMMA lie in 64 lanes. rocjitsu's map of bytes is another one than was measured, in both wave sizes.
 """
 
 from __future__ import annotations
@@ -42,20 +47,28 @@ def source_of_byte(lane: int, element: int) -> tuple[int, int]:
 
 def _transposed(size: int, element_bits: int, source: Callable[[int, int], tuple[int, int]]) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        b = frame.builder
-        if frame.registers.halves == 2:
-            raise Untranslatable(instruction, "transposing loads are known for wave32 only")
         read = load_vectors(frame, instruction, global_address(frame, instruction), size)
         target = vector_register(instruction, "vdst")
-        per_dword = 32 // element_bits
         for dword in range(size // 4):
-            result = constant(V32, 0)
-            for part in range(per_dword):
-                moved = _element(frame, read, element_bits, source, dword * per_dword + part)
-                result = b.or_(result, b.shift("shl", moved, part * element_bits))
-            frame.registers.write_vector(target.index + dword, result, frame.mask())
+            half, place = divmod(dword, target.dwords)
+            frame.registers.select_half(half)
+            result = _dword(frame, read, element_bits, source, dword)
+            frame.registers.write_vector(target.index + place, result, frame.mask())
+        frame.registers.select_half(0)
 
     return emit
+
+
+def _dword(
+    frame: Frame, read: list[Value], bits: int, source: Callable[[int, int], tuple[int, int]], dword: int
+) -> Value:
+    """Return the elements of one register of all lanes of wave32."""
+    b = frame.builder
+    result = constant(V32, 0)
+    for part in range(32 // bits):
+        moved = _element(frame, read, bits, source, dword * 32 // bits + part)
+        result = b.or_(result, b.shift("shl", moved, part * bits))
+    return result
 
 
 def _element(

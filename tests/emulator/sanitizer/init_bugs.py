@@ -9,7 +9,7 @@ from seeded import Case
 
 import amdjit
 from amdjit import f16, f32, i32, local, shared, syncthreads, threadIdx
-from amdjit.intrinsics import wave
+from amdjit.intrinsics import memory, wave
 
 
 def empty(*shape: int, kind: Any = np.float32) -> amdjit.DeviceArray:
@@ -240,6 +240,21 @@ def of(make: Any, *shape: int, kind: Any = np.float32) -> Any:
 
 OUT, INTS = of(empty, 64), of(empty, 64, kind=np.int32)
 ONES, INDICES = of(ones, 64), of(ones, 64, kind=np.int32)
+
+
+def upper_rows() -> amdjit.DeviceArray:
+    """The first 8 of 16 rows are written."""
+    x = empty(16, 16, kind=np.float16)
+    x[:8].copy_from_host(np.ones((8, 16), np.float16))
+    return x
+
+
+@amdjit.kernel
+def transposed_rows_of_nothing(x, out):
+    fragment = memory.load_transposed(x, 0, 0)  # OTHER
+    out[threadIdx.x] = fragment[3]  # BUG init/undefined-store
+
+
 CASES = [
     Case(copy_of_nothing, one(OUT, OUT)),
     Case(sum_of_something_and_nothing, one(OUT, ONES, OUT)),
@@ -267,6 +282,7 @@ CASES = [
     Case(long_of_nothing, one(of(empty, 64, kind=np.int64), of(empty, 64, kind=np.int64))),
     Case(handed_on_through_lds, one(OUT, OUT)),
     Case(lane_that_computed_nothing, lambda kernel: kernel[1, 32](ones(32, kind=np.int32), empty(32, kind=np.int32))),
+    Case(transposed_rows_of_nothing, lambda kernel: kernel[1, 64](upper_rows(), empty(64, kind=np.float16))),
 ]
 
 __all__ = ["CASES", "f16"]

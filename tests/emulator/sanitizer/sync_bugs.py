@@ -9,7 +9,7 @@ from seeded import Case
 
 import amdjit
 from amdjit import f32, f32x8, shared, syncthreads, threadIdx
-from amdjit.intrinsics import amdgcn, sync
+from amdjit.intrinsics import amdgcn, memory, sync
 
 
 def floats(*shape: int, kind: Any = np.float32) -> np.ndarray[Any, Any]:
@@ -121,6 +121,13 @@ def product_in_a_loop_of_lanes(a, c):
     c[t] = total[0]
 
 
+@amdjit.kernel
+def transposing_load_of_half_a_wave(a, c):
+    t = threadIdx.x
+    if t < 16:
+        c[t] = memory.load_transposed(a, 0, 0)[0]  # BUG sync/transpose-partial-exec
+
+
 X = floats(64)
 HALVES, SUMS = floats(256, kind=np.float16), floats(64)
 CASES = [
@@ -134,4 +141,5 @@ CASES = [
     Case(product_of_half_a_wave, lambda kernel: kernel[1, 32](HALVES, SUMS)),
     Case(product_of_a_block_that_is_no_wave, lambda kernel: kernel[1, 40](HALVES, SUMS)),
     Case(product_in_a_loop_of_lanes, lambda kernel: kernel[1, 32](HALVES, SUMS)),
+    Case(transposing_load_of_half_a_wave, lambda kernel: kernel[1, 64](HALVES.reshape(16, 16), SUMS)),
 ]

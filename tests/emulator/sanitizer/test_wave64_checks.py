@@ -93,6 +93,20 @@ def test_an_upper_lane_is_named() -> None:
     assert (report.lane, report.thread, report.array, report.index) == (32, (32, 0, 0), "x", (32,))
 
 
+def test_lanes_of_both_halves_are_named_and_counted() -> None:
+    """Each half of the wave is an access of its own, and the two are compared with each other."""
+    found = {}
+    for name in ("halves_that_contradict", "two_lanes_of_two_halves", "upper_half_past_the_end"):
+        check, case = next((check, case) for check, case in BUGS if case.name == name)
+        found[name] = reports_of(lambda case=case: case.launch(case.kernel), check)  # type: ignore[misc]
+    (first,), (second,), (third,) = found.values()
+    assert first.other is not None
+    assert second.other is not None
+    assert (first.thread, first.other.thread, first.count) == ((32, 0, 0), (0, 0, 0), 32)
+    assert (second.thread, second.other.thread, second.index) == ((60, 0, 0), (5, 0, 0), (0, 1))
+    assert third.count == 24
+
+
 @pytest.mark.parametrize("case", [*CORRECT, *some(CORRECT_KERNELS)], ids=lambda case: case.name)
 def test_correct_kernels_are_not_reported(case: Case) -> None:
     kernel = wide(case.kernel)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from init_bugs import empty, ones
+from init_bugs import empty, ones, upper_rows
 from seeded import Case
 
 import amdjit
 from amdjit import DeviceArray, f32, f32x4, shared, syncthreads, threadIdx
-from amdjit.intrinsics import amdgcn, wave
+from amdjit.intrinsics import amdgcn, memory, wave
 
 
 def upper_half_empty(kind: Any = np.float32) -> DeviceArray:
@@ -138,6 +138,27 @@ def upper_half_past_the_end(x, out):
     out[i] = x[i]  # BUG memory/out-of-bounds
 
 
+@amdjit.kernel(wave_size=64)
+def halves_that_contradict(x):
+    i = threadIdx.x
+    x[i % 32] = i  # BUG race/lanes  # OTHER
+
+
+@amdjit.kernel(wave_size=64)
+def two_lanes_of_two_halves(x):
+    box = shared.array((4, 2), f32)
+    i = threadIdx.x
+    if i == 5 or i == 60:
+        box[i % 5, 1] = i  # BUG race/lanes  # OTHER
+    x[i] = box[0, 1]
+
+
+@amdjit.kernel(wave_size=64)
+def bytes_of_two_halves(x):
+    i = threadIdx.x
+    x[(i * 3) % 60] = amdjit.u8(i)  # BUG race/lanes  # OTHER
+
+
 def with_empty_rows() -> DeviceArray:
     """Lanes 36 and on hold nothing."""
     a = empty(256, kind=np.float16)
@@ -162,6 +183,9 @@ BUGS = [
     ("sync", Case(product_of_the_lower_half, lambda k: k[1, 64](np.ones(256, np.float16), floats(64)))),
     ("race", Case(no_barrier_between_wide_waves, lambda k: k[1, 128](floats(128), floats(128)))),
     ("race", Case(a_counter_of_wide_waves_reset_too_soon, lambda k: k[1, 128](*np.zeros((2, 128), np.int32)))),
+    ("race", Case(halves_that_contradict, lambda k: k[1, 64](floats(32)))),
+    ("race", Case(two_lanes_of_two_halves, lambda k: k[1, 64](floats(64)))),
+    ("race", Case(bytes_of_two_halves, lambda k: k[1, 64](np.zeros(64, np.uint8)))),
     ("memory", Case(upper_half_past_the_end, lambda k: k[1, 64](ones(40), floats(64)))),
 ]
 
@@ -212,6 +236,21 @@ def wide_waves_hand_over_with_a_barrier(x, out):
     out[i] = box[127 - i]
 
 
+@amdjit.kernel(wave_size=64)
+def halves_that_agree(x, y):
+    i = threadIdx.x
+    x[i % 32] = i % 32
+    x[(i * 5 + 3) % 64] = i
+    y[(i % 32) ^ 7] = (i % 32) ** 2
+
+
+@amdjit.kernel(wave_size=64)
+def transposed_rows_that_are_written(x, out):
+    fragment = memory.load_transposed(x, 0, 0)
+    if threadIdx.x < 32:
+        out[threadIdx.x] = fragment[3]
+
+
 def without_rows_0_to_7() -> DeviceArray:
     """Row n is in lanes n, n + 16, n + 32 and n + 48: those of n < 8 hold nothing."""
     a = empty(256, kind=np.float16)
@@ -229,5 +268,7 @@ CORRECT = [
         a_product_with_empty_rows_that_are_not_stored,
         lambda k: k[1, 64](without_rows_0_to_7(), ones(256, kind=np.float16), empty(64)),
     ),
+    Case(halves_that_agree, lambda k: k[1, 64](floats(64), floats(64))),
+    Case(transposed_rows_that_are_written, lambda k: k[1, 64](upper_rows(), empty(64, kind=np.float16))),
     Case(wide_waves_hand_over_with_a_barrier, lambda k: k[1, 128](ones(128), empty(128))),
 ]
