@@ -10,6 +10,7 @@ from plan_data import (
     COL,
     ROW,
     Matrix,
+    exact_product,
     flat,
     largest,
     numpy_type,
@@ -20,6 +21,7 @@ from plan_data import (
 from plan_kernels import copy_kernel, fill_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
 
 import amdjit
+from amdjit.intrinsics.matrix.kinds import Nibble
 from amdjit.types import Scalar
 
 Data = Callable[[int, int, Any], Matrix]
@@ -38,6 +40,14 @@ def random_bits(shape: tuple[int, int], dtype: Scalar) -> Matrix:
 
 def waves_of(waves: tuple[int, int]) -> int:
     return waves[0] * waves[1]
+
+
+def shared_by(waves: tuple[int, int], sharing: str) -> tuple[int, int, tuple[int, int]]:
+    """Return how many waves share a fragment, how many do so in a workgroup, and the shifts of `shared_copy_kernel`."""
+    down, across = waves
+    count = {"row": across, "column": down, "all": down * across}[sharing]
+    column = down.bit_length() - 1
+    return count, down * across // count, (column if sharing == "row" else 0, column if sharing == "column" else 0)
 
 
 def check_fill(fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], wave_size: int = 32) -> None:
@@ -78,18 +88,21 @@ def check_copy(
             kernel = copy_kernel(*fragment, wave_size)
             kernel[grid, wave_size * waves_of(waves)](source.reshape(-1), target, source.shape[1], ld_out, waves[0])
         else:
-            groups = {"row": waves[0], "column": waves[1], "all": 1}[sharing]
-            kernel = shared_copy_kernel(*fragment, waves, sharing)
+            count, groups, shifts = shared_by(waves, sharing)
+            kernel = shared_copy_kernel(*fragment, count)
             grid = shape[0] // (rows * groups), shape[1] // columns
-            kernel[grid, 32 * waves_of(waves)](source.reshape(-1), target, source.shape[1], ld_out, 0)
+            kernel[grid, 32 * waves_of(waves)](source.reshape(-1), target, source.shape[1], ld_out, *shifts, groups)
     np.testing.assert_array_equal(bits(target), bits(expected.reshape(-1)))
 
 
 def product_error(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
-    data: Data, wave_size: int = 32,
+    data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading dimension."""
+    """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading dimension.
+
+    fixed: whether the kernel is compiled for the layouts, or the launch chooses those that it can.
+    """
     a_type, b_type, out_type, sum_type = types
     m, n, k = shape
     a, b, c = data(m, k, a_type), data(k, n, b_type), data(m, n, out_type)
@@ -98,18 +111,24 @@ def product_error(
     lying = (m, n) if layouts[2] is ROW else (n, m)
     d = signalling(lying[0] * (lying[1] + 4), out_type)
     rows, columns = 16 * blocks[0] * waves[0], 16 * blocks[1] * waves[1]
-    kernel = product_kernel(types, blocks, depth, layouts, wave_size)
+    kernel = product_kernel(types, blocks, depth, layouts if fixed else left_open(types), wave_size)
+    chosen = [int(each is COL) for each in layouts]
     with amdjit.use("emulator:gfx1201"):
         launch = kernel[(m // rows, n // columns), wave_size * waves_of(waves)]
-        launch(a_flat, b_flat, c_flat, d, k, ld_a, ld_b, ld_c, lying[1] + 4, waves[0], 2, 2)
+        launch(a_flat, b_flat, c_flat, d, k, ld_a, ld_b, ld_c, lying[1] + 4, waves[0], 2, 2, *chosen)
     found = d.reshape(lying[0], -1)[:, : lying[1]]
     error = relative_error(found if layouts[2] is ROW else found.T, reference(a, b, c, out_type, sum_type))
     return error, tolerance(a, b, c, out_type, sum_type)
 
 
+def left_open(types: Any) -> tuple[Any, ...]:
+    """Return a product's layouts, None where there are both: 4-bit A and B lie along k."""
+    return (ROW, COL, None) if isinstance(types[0], Nibble) else (None, None, None)
+
+
 def reference(a: Matrix, b: Matrix, c: Matrix, out_type: Any, sum_type: Any) -> Matrix:
     """Return 2 A B + 2 C: sums of the type that the machine adds in, converted to the result's type."""
-    total = (a @ b).astype(numpy_type(sum_type))
+    total = exact_product(a, b).astype(numpy_type(sum_type))
     old = c.astype(numpy_type(sum_type))
     result: Matrix = (2 * total + 2 * old).astype(numpy_type(out_type))
     return result
@@ -117,9 +136,9 @@ def reference(a: Matrix, b: Matrix, c: Matrix, out_type: Any, sum_type: Any) -> 
 
 def check_product(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
-    data: Data, wave_size: int = 32,
+    data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> None:  # fmt: skip
-    error, allowed = product_error(types, blocks, depth, layouts, waves, shape, data, wave_size)
+    error, allowed = product_error(types, blocks, depth, layouts, waves, shape, data, wave_size, fixed)
     assert error <= allowed, f"{error}, allowed {allowed}, with {data.__name__}"
 
 
@@ -139,7 +158,7 @@ def lds_product_error(
         launch = kernel[(m // (16 * waves[0]), n // (16 * waves[1])), 32 * waves_of(waves)]
         launch(a_flat, b_flat, d, k, ld_a, ld_b, lying[1])
     found = d.reshape(lying)
-    return relative_error(found if layouts[2] is ROW else found.T, (a @ b).astype(numpy_type(sum_type)))
+    return relative_error(found if layouts[2] is ROW else found.T, exact_product(a, b).astype(numpy_type(sum_type)))
 
 
 __all__ = [

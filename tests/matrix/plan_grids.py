@@ -73,19 +73,34 @@ def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
     return 2 * factors + 8 * blocks[0] * blocks[1]
 
 
+def tiles_of(types: Any) -> list[tuple[tuple[int, int], int]]:
+    """Return the blocks of a wave and the depths that fit the registers."""
+    return [each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256]
+
+
 def product_grid() -> Iterator[tuple[Any, ...]]:
     """Yield (types, blocks of a wave, depth, layouts, thread block).
 
-    Every type with every wave tile and every depth that fits the registers, each dealt to one or two of the type's
-    layouts, of which each gets six or more; the thread blocks in turn.
+    Every type with every wave tile and every depth that fits the registers, in every layout; the thread blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
-        fitting = [each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256]
-        layouts = layouts_of(types)
-        deal = itertools.cycle(fitting)
+        for (blocks, depth), layouts in itertools.product(tiles_of(types), layouts_of(types)):
+            yield types, blocks, depth, layouts, next(turns)
+
+
+def dealt_product_grid() -> Iterator[tuple[Any, ...]]:
+    """Yield those products that are also compiled for their layouts alone.
+
+    Every type, wave tile and depth, each dealt to one or two of the type's layouts, of which each gets six or more; the
+    thread blocks in turn.
+    """
+    turns = itertools.cycle(BLOCKS)
+    for types in TYPES:
+        tiles, layouts = tiles_of(types), layouts_of(types)
+        deal = itertools.cycle(tiles)
         for each in layouts:
-            for blocks, depth in itertools.islice(deal, max(6, -(-len(fitting) // len(layouts)))):
+            for blocks, depth in itertools.islice(deal, max(6, -(-len(tiles) // len(layouts)))):
                 yield types, blocks, depth, each, next(turns)
 
 

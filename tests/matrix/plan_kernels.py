@@ -5,18 +5,21 @@ Fragments lie in a grid of waves, the waves of a workgroup in a rectangle: `wave
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import amdjit
 from amdjit import blockDim, blockIdx, shared, static_range
 from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.matrix.kinds import Nibble, Use
+from amdjit.intrinsics.matrix.run_time_layouts import chosen_when_running
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 ROW, COL = matrix.row_major, matrix.col_major
 # (waves below each other, waves side by side): rocWMMA's (W,1) (W,2) (W,4) (2W,1) (2W,2) (4W,1).
 BLOCKS = ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1))
+# A grid has thousands of kernels, each with all its stages: what ran is let go.
+few_kept = lru_cache(maxsize=8)
 
 
 def sizes(use: Use, rows: int, columns: int) -> tuple[int, int, int]:
@@ -38,10 +41,11 @@ def first_of_wave(rows, columns, waves_down):
 @amdjit.device_function
 def place(layout, row, column, ld):
     """Return the offset of an element."""
-    return row * ld + column if layout is ROW else column * ld + row
+    is_row = layout == matrix.mem_row_major if chosen_when_running(layout) else layout is ROW
+    return row * ld + column if is_row else column * ld + row
 
 
-@cache
+@few_kept
 def fill_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave_size: int) -> Any:
     """Return a kernel that fills a matrix with a value."""
     m, n, k = sizes(use, rows, columns)
@@ -56,7 +60,7 @@ def fill_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave
     return fill
 
 
-@cache
+@few_kept
 def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave_size: int) -> Any:
     """Return a kernel that copies a matrix, from and to padded ones."""
     m, n, k = sizes(use, rows, columns)
@@ -71,62 +75,62 @@ def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave
     return copy
 
 
-@cache
-def shared_copy_kernel(
-    use: Use, rows: int, columns: int, dtype: Any, layout: Any, waves: tuple[int, int], sharing: str
-) -> Any:
-    """Return a kernel of a workgroup whose waves of one row, of one column, or all, share each fragment."""
-    m, n, k = sizes(use, rows, columns)
-    down, across = waves
-    count = {"row": across, "column": down, "all": down * across}[sharing]
-    groups = down * across // count
+@few_kept
+def shared_copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int) -> Any:
+    """Return a kernel of workgroups in which so many waves share each fragment.
 
-    @amdjit.kernel(wave_size=32, block=32 * down * across)
-    def copy(source, target, ld_in, ld_out, target_first):
+    Which ones is the launch's choice: a wave's number among those that share is its number shifted right, and so is the
+    number of the fragment in its workgroup, of which there are `groups`; all are powers of two.
+    """
+    m, n, k = sizes(use, rows, columns)
+
+    @amdjit.kernel(wave_size=32, block=128)
+    def copy(source, target, ld_in, ld_out, turn_shift, group_shift, groups):
         part = matrix.fragment(use, m, n, k, dtype, layout)
         number = wave.wave_id()
-        mine = number // down if sharing == "row" else number % down if sharing == "column" else number
-        group = number % down if sharing == "row" else number // down if sharing == "column" else 0
+        mine, group = number >> turn_shift & count - 1, number >> group_shift & groups - 1
         row, column = rows * (blockIdx.x * groups + group), columns * blockIdx.y
         matrix.load_matrix_coop_sync(part, source, place(layout, row, column, ld_in), mine, count, ld_in)
-        at = target_first + place(layout, row, column, ld_out)
-        matrix.store_matrix_coop_sync(target, part, at, mine, count, ld_out)
+        matrix.store_matrix_coop_sync(target, part, place(layout, row, column, ld_out), mine, count, ld_out)
 
     return copy
 
 
-@cache
+@few_kept
 def product_kernel(types: Any, blocks: tuple[int, int], depth: int, layouts: Any, wave_size: int) -> Any:
     """Return D = alpha A B + beta C of wave tiles: so many blocks below each other and side by side.
 
-    types: of A, B, of C and D, and of the sums. depth: rocWMMA's BlockK.
+    types: of A, B, of C and D, and of the sums. depth: rocWMMA's BlockK. layouts: of A, B, and of C and D; None where
+    the launch chooses it.
     """
     a_type, b_type, out_type, sum_type = types
-    a_layout, b_layout, c_layout = layouts
     rows, columns = 16 * blocks[0], 16 * blocks[1]
     unit = 2 if isinstance(a_type, Nibble) else 1
 
     @amdjit.kernel(wave_size=wave_size)
-    def kernel(a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta):
+    def kernel(a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta, of_a, of_b, of_c):
         row, column = first_of_wave(rows, columns, waves_down)
-        left = matrix.fragment(A, rows, columns, depth, a_type, a_layout)
-        right = matrix.fragment(B, rows, columns, depth, b_type, b_layout)
+        a_layout = of_a if layouts[0] is None else layouts[0]
+        b_layout = of_b if layouts[1] is None else layouts[1]
+        c_layout = of_c if layouts[2] is None else layouts[2]
+        left = matrix.fragment(A, rows, columns, depth, a_type, ROW if layouts[0] is None else layouts[0])
+        right = matrix.fragment(B, rows, columns, depth, b_type, COL if layouts[1] is None else layouts[1])
         total = matrix.fragment(C, rows, columns, depth, sum_type)
-        result = matrix.fragment(C, rows, columns, depth, out_type, c_layout)
+        result = matrix.fragment(C, rows, columns, depth, out_type, layouts[2])
         matrix.fill_fragment(total, 0)
         for step in range(0, k, depth):
-            matrix.load_matrix_sync(left, a, place(a_layout, row, step // unit, ld_a), ld_a)
-            matrix.load_matrix_sync(right, b, place(b_layout, step // unit, column, ld_b), ld_b)
+            matrix.load_matrix_sync(left, a, place(a_layout, row, step // unit, ld_a), ld_a, a_layout)
+            matrix.load_matrix_sync(right, b, place(b_layout, step // unit, column, ld_b), ld_b, b_layout)
             matrix.mma_sync(total, left, right, total)
-        matrix.load_matrix_sync(result, c, place(c_layout, row, column, ld_c), ld_c)
+        matrix.load_matrix_sync(result, c, place(c_layout, row, column, ld_c), ld_c, c_layout)
         for i in static_range(result.num_elements):
             result.x[i] = out_type(sum_type(alpha) * total.x[i] + sum_type(beta) * sum_type(result.x[i]))
-        matrix.store_matrix_sync(d, result, place(c_layout, row, column, ld_d), ld_d)
+        matrix.store_matrix_sync(d, result, place(c_layout, row, column, ld_d), ld_d, c_layout)
 
     return kernel
 
 
-@cache
+@few_kept
 def lds_product_kernel(types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int]) -> Any:
     """Return D = A B of a workgroup whose waves share tiles in LDS, two of which take turns; one block a wave.
 

@@ -10,7 +10,7 @@ import itertools
 from typing import Any
 
 import pytest
-from plan_checks import check_copy, check_fill
+from plan_checks import check_copy, check_fill, shared_by
 from plan_data import COL, ROW
 from plan_grids import FRAGMENTS, MEMORY_TYPES, PADS, USES, covering, memory_grid
 from plan_kernels import BLOCKS, A, B
@@ -85,12 +85,17 @@ def test_every_fragment_is_filled_and_copied_in_every_thread_block(use: Any, dty
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("waves", BLOCKS[1:], ids=named)
-@pytest.mark.parametrize("sharing", ["row", "column", "all"])
-def test_every_fragment_is_shared(sharing: str, waves: tuple[int, int]) -> None:
-    """All uses, types and layouts, of those sizes that the waves can share."""
-    count = {"row": waves[1], "column": waves[0], "all": waves[0] * waves[1]}[sharing]
+@pytest.mark.parametrize("dtype", MEMORY_TYPES, ids=named)
+@pytest.mark.parametrize("use", USES, ids=named)
+def test_every_fragment_is_shared(use: Any, dtype: Any) -> None:
+    """In every thread block by its rows, columns and all waves, where each wave gets as many blocks.
+
+    One that a wave has to itself is loaded as in the test above, and only of less than 16 blocks here.
+    """
     for fragment in GRID:
-        blocks = -(-fragment[1] // 16) * -(-fragment[2] // 16)
-        if blocks % count == 0 and blocks < 16:
-            check_copy(fragment, (2 * fragment[1] * waves[0], fragment[2]), waves, (3, 8, 4, 1), 32, sharing)
+        if fragment[0] is use and fragment[3] is dtype:
+            blocks = -(-fragment[1] // 16) * -(-fragment[2] // 16)
+            for sharing, waves in itertools.product(("row", "column", "all"), BLOCKS[1:]):
+                count, groups, _ = shared_by(waves, sharing)
+                if blocks % count == 0 and (count > 1 or blocks < 16):
+                    check_copy(fragment, (2 * fragment[1] * groups, fragment[2]), waves, (3, 8, 4, 1), 32, sharing)
