@@ -24,14 +24,7 @@ from amdjit.target import find_target
 CPU = "gfx1201"
 KERNELS = Path(__file__).with_name("kernels")
 COMPILER = "clang-22"
-_NEEDED = (COMPILER, "ld.lld-22", "llvm-mc-22")
 _TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffreestanding", "-fwrapv", "-w"]
-
-
-def missing_tools() -> str | None:
-    """Say which of the Debian packages' programs are not there."""
-    absent = [name for name in _NEEDED if shutil.which(name) is None]
-    return f"{', '.join(absent)} not installed" if absent else None
 
 
 # The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets it.

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import KERNELS, assemble, compile_kernel, compile_source, missing_tools
+from building import KERNELS, assemble, compile_kernel, compile_source
 from decoder.objdump import disassemble_object
 from model.scalars import SCALARS
+from required_tools import needs_tools
 from wait_model import NoModel, Step, early_uses
 
 import amdjit
@@ -20,7 +21,7 @@ from amdjit.emulator.checks.code_object_waits import find_missing_waits
 from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 NAMES = sorted(path.stem for path in KERNELS.glob("*.c"))
 NOTHING = struct.pack("<I", 0xBF800000)

@@ -11,10 +11,10 @@ import sys
 
 import numpy as np
 import pytest
-from building import missing_tools
 from model.catalogue import BATCHES, run_batch
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 # Lanes (waves for scalar instructions) of each case: a slice in every run, all of them in the exhaustive one.
 _QUICK, _WHOLE = 256, 2048

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, compile_source, emulate, missing_tools
+from building import assemble, compile_kernel, compile_source, emulate
 from numpy.typing import NDArray
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, missing_tools
+from building import assemble, compile_source, emulate
+from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerError
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 BUFFER = """
   s_load_b128 s[0:3], s[0:1], 0x0

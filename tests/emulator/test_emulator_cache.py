@@ -12,14 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_kernel, missing_tools
+from building import compile_kernel
+from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host_jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 # Runs a reduction on what the first argument names, and tells how much had to be compiled.
 CHILD = """

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import CPU, compile_source, emulate, missing_tools
+from building import CPU, compile_source, emulate
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 

@@ -7,12 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from building import missing_tools
 from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
+from required_tools import needs_tools
 from single_instruction import bits32, join64, run_registers, samples16, samples32, samples64, split64
 
 __all__ = ["quiet_numpy"]
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 
 INTEGERS = {

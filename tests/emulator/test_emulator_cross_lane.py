@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import missing_tools
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import run_registers, samples32
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 Lanes = NDArray[np.uint32]
 PARTIAL = 0xF0F1_37FE

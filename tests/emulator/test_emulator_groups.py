@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, missing_tools
+from building import compile_kernel, emulate
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from test_emulator_programs import words
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 GRID, BLOCK = 2, 256
 Words = NDArray[np.uint32]

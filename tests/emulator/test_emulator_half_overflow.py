@@ -8,14 +8,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
 from float_checks import F16, F32, same
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import run_registers, samples16, samples32
 
 from amdjit.diagnostics.errors import KernelFault
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 Floats = NDArray[Any]
 LARGEST = F16(65504)

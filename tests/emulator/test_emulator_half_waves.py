@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, missing_tools
+from building import compile_source, emulate
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 SOURCE = """#include "common.h"
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from building import compile_kernel, missing_tools
+from building import compile_kernel
 from hostile_objects import BREAKS
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 KERNELS = ("saxpy", "reduction", "atomics", "branches", "calls", "private_arrays", "matrix", "cross_lane")
 BATCH = 100

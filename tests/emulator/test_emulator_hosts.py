@@ -6,7 +6,8 @@ import platform
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, missing_tools
+from building import compile_kernel, compile_source
+from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host_jit import HostCompiler
@@ -14,7 +15,7 @@ from amdjit.options import Environment
 from amdjit.target import find_target
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.skipif(
         platform.machine() not in ("x86_64", "AMD64"),
         reason="needs an x86-64 host",

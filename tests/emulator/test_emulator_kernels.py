@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, missing_tools, run_on_host
+from building import compile_kernel, emulate, run_on_host
+from required_tools import needs_tools
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 

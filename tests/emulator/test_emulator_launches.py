@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, device, emulate, missing_tools
+from building import compile_kernel, compile_source, device, emulate
+from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 WHERE = """
@@ -144,11 +145,12 @@ def test_several_python_threads_may_launch_at_once() -> None:
 
 def test_events_measure_time() -> None:
     start, end = device().create_event(), device().create_event()
+    before = time.perf_counter()
     device().record_event(start)
     time.sleep(0.01)
     device().record_event(end)
     device().synchronize_event(end)
-    assert 5 < device().elapsed_milliseconds(start, end) < 5000
+    assert 5 < device().elapsed_milliseconds(start, end) <= 1000 * (time.perf_counter() - before)
 
 
 def test_memory_is_copied_within_the_device() -> None:
@@ -165,23 +167,22 @@ def test_memory_is_copied_within_the_device() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for a single process")
 def test_control_c_stops_an_endless_kernel() -> None:
     script = """
-    import os, signal, sys, threading, time
+    import os, signal, sys, threading
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, emulate
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born with SIGINT ignored
     code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) { while (*x == 0) ; }')
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    start = time.monotonic()
     try:
         emulate(code, "spin", 4, 64, [np.zeros(1, np.uint32)], threads=2)
     except KeyboardInterrupt:
-        print("interrupted", time.monotonic() - start < 10)
+        print("interrupted")
     """
     command = [sys.executable, "-c", textwrap.dedent(script), str(Path(__file__).parent)]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=paths)
-    assert done.stdout.strip() == "interrupted True", done.stderr
+    assert done.stdout.strip() == "interrupted", done.stderr
 
 
 def test_broken_cache_entries_are_ignored(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import CPU, assemble, compile_kernel, compile_source, missing_tools
+from building import CPU, assemble, compile_kernel, compile_source
+from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
@@ -12,7 +13,7 @@ from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 MIB = 1 << 20
 

@@ -9,11 +9,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
 from matrix_waves import BITS, DTYPES, W32, W64, Matrix, Wave
 from numpy.typing import NDArray
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 
 def pack(elements: NDArray[np.uint64], bits: int) -> NDArray[np.uint32]:

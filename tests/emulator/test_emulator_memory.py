@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, missing_tools
+from building import assemble, compile_source, emulate
+from required_tools import needs_tools
 from single_instruction import run_registers
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "u96": 12, "u128": 16}

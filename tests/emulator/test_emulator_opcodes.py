@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
 from checked_by import MODEL, OTHERS, OUTSIDE, TESTS, checking_test, why_not_in_the_model
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.opcode_tables import ROWS
@@ -48,7 +49,7 @@ def test_the_tests_exist() -> None:
     assert all((HERE / file).exists() for file in (MODEL, OTHERS, *TESTS.values()))
 
 
-@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@needs_tools
 def test_a_refusal_names_the_instruction_and_the_reason() -> None:
     code = assemble("  s_alloc_vgpr 8\n")
     with pytest.raises(KernelFault, match=r"s_alloc_vgpr 8.*kernels with dynamic registers") as caught:

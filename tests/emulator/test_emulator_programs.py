@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import KERNELS, compile_kernel, emulate, missing_tools, run_on_host
+from building import KERNELS, compile_kernel, emulate, run_on_host
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 FILES = (
     *("program_integers", "program_calls", "program_floats"),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, missing_tools
+from building import compile_source, emulate
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.target import find_target
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 

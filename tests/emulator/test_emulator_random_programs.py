@@ -6,11 +6,12 @@ import ctypes
 
 import numpy as np
 import pytest
-from building import compile_for_host, compile_source, emulate, missing_tools
+from building import compile_for_host, compile_source, emulate
 from random_programs import Program
+from required_tools import needs_tools
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 

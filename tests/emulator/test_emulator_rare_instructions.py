@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
 from float_checks import F32, quiet_numpy, same
+from required_tools import needs_tools
 from single_instruction import bits32, run_registers, samples32
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 __all__ = ["quiet_numpy"]
 
 LANES = np.arange(32, dtype=np.uint32)

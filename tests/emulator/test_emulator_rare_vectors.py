@@ -8,12 +8,12 @@ import subprocess
 
 import numpy as np
 import pytest
-from building import missing_tools
 from float_checks import F32, quiet_numpy, run32, same
+from required_tools import needs_tools
 from single_instruction import join64, run_registers, samples32, samples64, split64
 
 pytestmark = [
-    pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or ""),
+    needs_tools,
     pytest.mark.usefixtures("each_tier"),
 ]
 __all__ = ["quiet_numpy"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, missing_tools
+from building import compile_source, emulate
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 SOURCE = """
 #include "common.h"

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import CPU, compile_source, missing_tools
+from building import CPU, compile_source
+from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.device import EmulatorDevice as Device
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 # `short` has no loop and one group of it runs on the thread that launches; the loop sends the others to the workers.

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, device, missing_tools
+from building import compile_source, device
+from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator import run
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 WIDTHS = """
 #include "common.h"

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate, missing_tools
+from building import assemble, emulate
+from required_tools import needs_tools
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 _RANDOM = np.random.default_rng(11)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import KERNELS, assemble, compile_kernel, compile_source, missing_tools
+from building import KERNELS, assemble, compile_kernel, compile_source
 from random_programs import Program
+from required_tools import needs_tools
 from test_emulator_barriers import HEAD as NAMED
 from test_emulator_barriers import PIPELINE
 
@@ -26,7 +27,7 @@ from amdjit.emulator.workspace import Workspace
 from amdjit.options import Environment
 from amdjit.target import find_target
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 # Lanes go round differently often, in a loop in a loop.

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from building import missing_tools
 from exact_rounding import fused
 from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import bits32, join64, run_registers, samples16, samples32, samples64, split64
 
 __all__ = ["quiet_numpy"]
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 
 def number_minimum(x: Floats, y: Floats) -> Floats:

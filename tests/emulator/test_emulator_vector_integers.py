@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import missing_tools
+from required_tools import needs_tools
 from single_instruction import join64, run_registers, samples32, samples64, split64
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 Model = Callable[..., int]
 MASK = 0xFFFFFFFF

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import missing_tools
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import Registers, run_registers
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 LANES = np.arange(64, dtype=np.uint32)
 MASKS = [(1 << 64) - 1, 0xF0F1_37FE_8421_0C35, 0x8000_0000 << 32, 1, 0]

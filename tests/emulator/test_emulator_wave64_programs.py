@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, emulate, missing_tools
+from building import compile_kernel, compile_source, emulate
+from required_tools import needs_tools
 from test_emulator_random_programs import check
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
 WAVE64 = ("-O2", "-mwavefrontsize64")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from building import compile_source, device, missing_tools
+from building import compile_source, device
 from checked_device import CheckedDevice
+from required_tools import needs_tools
 
 from amdjit.emulator import run
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 HEAD = """
 #include "common.h"

@@ -9,9 +9,10 @@ from typing import Any
 import correct_kernels
 import numpy as np
 import pytest
-from building import compile_kernel, device, missing_tools
+from building import compile_kernel, device
 from checked_device import CheckedDevice
 from correct import CASES
+from required_tools import needs_tools
 from seeded import Case, reports_of, text_of
 from test_emulator_kernels import CASES as C_CASES
 from test_emulator_kernels import GRID
@@ -52,7 +53,7 @@ def test_examples(name: str) -> None:
     assert not reports, text_of(reports)
 
 
-@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@needs_tools
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 @pytest.mark.parametrize("case", C_CASES, ids=str)
 def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
@@ -67,7 +68,7 @@ def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@needs_tools
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 @pytest.mark.parametrize(("file", "name"), PROGRAMS, ids=lambda value: value)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, device, missing_tools
+from building import compile_source, device
 from checked_device import CheckedDevice
+from required_tools import needs_tools
 from seeded import DEVICE, Case, found_lines, reports_of, text_of
 from sync_bugs import CASES
 from test_check_waits import listing, without
@@ -34,7 +35,7 @@ KERNEL twice(const GLOBAL int *in, GLOBAL int *out) {
 """
 
 
-@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@needs_tools
 def test_a_missing_wait_is_reported_when_it_runs_and_results_stay() -> None:
     code = compile_source(SOURCE, "-O1")
     addresses = {step.text: pc for pc, step in listing(code).items()}

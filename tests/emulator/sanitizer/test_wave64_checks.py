@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import race_bugs
 import sync_bugs
-from building import compile_kernel, device, missing_tools
+from building import compile_kernel, device
 from checked_device import CheckedDevice
+from required_tools import needs_tools
 from seeded import Case, found_lines, reports_of, text_of
 from test_emulator_kernels import CASES as C_CASES
 from test_emulator_kernels import GRID
@@ -121,7 +122,7 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
     assert not reports, text_of(reports)
 
 
-@pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+@needs_tools
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
 @pytest.mark.parametrize("case", some([case for case in C_CASES if case.file not in C_OF_WAVE32]), ids=str)
 def test_c_kernels_are_not_reported_and_their_results_stay(case: CCase, level: str) -> None:
