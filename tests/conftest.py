@@ -1,4 +1,4 @@
-"""What all tests share: a cache of their own, and no skipped oracles where AMDJIT_REQUIRE_ORACLES is set."""
+"""What all tests share: a cache of their own, numbers that no other test draws from, and no skipped oracles in CI."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Generator
 from typing import Any
 
+import numpy as np
 import pytest
 
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the project, another platform.
@@ -34,6 +36,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if folder is not None:
         os.environ.pop("AMDJIT_CACHE_DIR", None)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the random numbers of a module anew for each test: those before it, or not run, change nothing."""
+    if not isinstance(item, pytest.Function):
+        return
+    for value in vars(item.module).values():
+        if isinstance(value, np.random.Generator):
+            seed = zlib.crc32(item.nodeid.encode())
+            value.bit_generator.state = np.random.default_rng(seed).bit_generator.state
 
 
 @pytest.hookimpl(wrapper=True)

@@ -155,7 +155,7 @@ def test_two_functions_of_one_name_stay_apart() -> None:
     callees = [function("f", (), tree.Return(HERE, number(n)), result=i32) for n in (1, 2)]
     body = [store(read(out), (number(n),), tree.Call(HERE, i32, callee, ())) for n, callee in enumerate(callees)]
     text = optimised(lowered(function("k", (out,), *body), *callees))
-    assert "store <2 x i32> <i32 1, i32 2>" in text or "i32 1" in text
+    assert re.findall(r"store i32 (\d),", text) == ["1", "2"]
 
 
 def test_an_lds_array_is_one_however_often_its_line_runs() -> None:
