@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from lanes import DEVICE
 
 import amdjit
@@ -21,9 +22,15 @@ def outer_helper(x):
     return helper(x) + 1
 
 
-@amdjit.kernel
-def uses_a_helper(out, n: Const):
-    out[0] = outer_helper(n)
+@pytest.fixture
+def uses_a_helper() -> Any:
+    """Return a kernel that has not been compiled by other tests."""
+
+    @amdjit.kernel
+    def uses_a_helper(out, n: Const):
+        out[0] = outer_helper(n)
+
+    return uses_a_helper
 
 
 def run(kernel: Any, *arguments: Any) -> float:
@@ -33,25 +40,25 @@ def run(kernel: Any, *arguments: Any) -> float:
     return float(out[0])
 
 
-def reasons() -> list[str]:
-    return [str(change) for change in uses_a_helper.why_recompiled()]
+def reasons(kernel: Any) -> list[str]:
+    return [str(change) for change in kernel.why_recompiled()]
 
 
-def test_changes_of_globals_and_helpers_are_noticed(monkeypatch: Any) -> None:
+def test_changes_of_globals_and_helpers_are_noticed(uses_a_helper: Any, monkeypatch: Any) -> None:
     assert run(uses_a_helper, 3) == 7
-    assert reasons() == []
+    assert reasons(uses_a_helper) == []
     assert run(uses_a_helper, 4) == 9
-    assert reasons() == ["argument `n`: 3 -> 4"]
+    assert reasons(uses_a_helper) == ["argument `n`: 3 -> 4"]
     monkeypatch.setitem(globals(), "FACTOR", 10)
     assert run(uses_a_helper, 4) == 41
-    assert reasons() == [f"global `FACTOR` of {__name__}: 2 -> 10"]
+    assert reasons(uses_a_helper) == [f"global `FACTOR` of {__name__}: 2 -> 10"]
 
     def replacement(x):
         return x - 1
 
     monkeypatch.setitem(globals(), "helper", replacement)
     assert run(uses_a_helper, 4) == 4
-    (reason,) = reasons()
+    (reason,) = reasons(uses_a_helper)
     assert reason.startswith(f"global `helper` of {__name__}: `helper` of line ")
     assert "-> `replacement` of line " in reason
     monkeypatch.undo()
@@ -62,11 +69,11 @@ def test_changes_of_globals_and_helpers_are_noticed(monkeypatch: Any) -> None:
     assert len(uses_a_helper.specialisations) == count
 
 
-def test_a_changed_code_object_is_noticed(monkeypatch: Any) -> None:
+def test_a_changed_code_object_is_noticed(uses_a_helper: Any, monkeypatch: Any) -> None:
     assert run(uses_a_helper, 3) == 7
     monkeypatch.setattr(helper, "__code__", outer_replacement.__code__)
     assert run(uses_a_helper, 3) == 504
-    (reason,) = reasons()
+    (reason,) = reasons(uses_a_helper)
     assert reason.startswith("the code of `helper`: `helper` of line ")
     monkeypatch.undo()
     assert run(uses_a_helper, 3) == 7
