@@ -12,6 +12,7 @@ from llvmlite import ir
 from llvmlite.ir.values import MDValue
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.folding import folded
 from amdjit.lowering.types import I1, I8, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
 
 __all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
@@ -75,6 +76,8 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         """Add a two-operand instruction whose result has the operands' type."""
         if left.type != right.type:
             raise InternalError(f"{name} of {left.type} and {right.type}")
+        if isinstance(right, Literal) and (known := folded(name, left, right)) is not None:
+            return known
         instruction = ir.Instruction(self.block, left.type, name, (left, right), flags=tuple(flags))
         self._insert(instruction)
         return instruction

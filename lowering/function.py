@@ -13,6 +13,7 @@ from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.state import FunctionState, ModuleState
 from amdjit.lowering.statements import lower_block
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
+from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Void
@@ -87,7 +88,7 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
     builder = Builder(declared, module.library_fast_math if function.transparent else module.fast_math)
-    state = FunctionState(module, function, builder, locations)
+    state = FunctionState(module, function, builder, locations, variables_in_memory(function))
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
     _bind_parameters(state, kernel_arguments(function, declared.args) if is_kernel else declared.args)
@@ -111,7 +112,6 @@ def _bind_record(state: FunctionState, arguments: Sequence[Any], is_kernel: bool
 
 
 def _bind_parameters(state: FunctionState, arguments: Iterable[Any]) -> None:
-    assigned = set(_assigned(state.function.body))
     remaining = iter(arguments)
     for parameter in state.function.parameters:
         values = []
@@ -120,26 +120,7 @@ def _bind_parameters(state: FunctionState, arguments: Iterable[Any]) -> None:
             if llvm == I1 and argument.type == I8:
                 argument = state.builder.icmp_unsigned("!=", argument, literal(I8, 0))
             values.append(argument)
-        value = unflatten(parameter.type, values)
-        if parameter in assigned:
-            state.assign(parameter, value)
-        else:
-            state.bound[parameter] = value
-
-
-def _assigned(statements: Sequence[tree.Statement]) -> Iterable[tree.Variable]:
-    """Yield the variables that statements assign."""
-    for statement in statements:
-        if isinstance(statement, tree.Assign):
-            yield statement.variable
-        elif isinstance(statement, tree.If):
-            yield from _assigned(statement.then)
-            yield from _assigned(statement.otherwise)
-        elif isinstance(statement, (tree.While, tree.ForRange)):
-            if isinstance(statement, tree.ForRange):
-                yield statement.variable
-            yield from _assigned(statement.body)
-            yield from _assigned(statement.otherwise)
+        state.assign(parameter, unflatten(parameter.type, values))
 
 
 def _common_attributes(options: CompileOptions) -> list[str]:

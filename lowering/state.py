@@ -54,8 +54,9 @@ class Loop:
 class FunctionState:
     """One function.
 
-    bound: the values of parameters that the function never assigns. slots: the allocas of all other variables, one for
-    each LLVM value that a variable consists of. loops: the loops around the current statement, innermost last.
+    in_memory: the variables that need memory (variables.py); slots: their allocas, one for each LLVM value that a
+    variable consists of. bound: the values that the others have now. loops: the loops around the current statement,
+    innermost last.
     record, calls: of functions that report to the host, the record's address and, where they fit, the calls that led
     here as one number (see `ReportTable.calls_of`).
     """
@@ -64,6 +65,7 @@ class FunctionState:
     function: Function
     builder: Builder
     locations: FunctionLocations | None
+    in_memory: frozenset[Variable] = frozenset()
     bound: dict[Variable, Any] = field(default_factory=dict)
     slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
     private: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
@@ -94,5 +96,8 @@ class FunctionState:
 
     def assign(self, variable: Variable, value: Any) -> None:
         """Give a variable a value."""
+        if variable not in self.in_memory:
+            self.bound[variable] = value
+            return
         for (_, slot), part in zip(self.declare(variable), flatten(value), strict=True):
             self.builder.write(slot, part)
