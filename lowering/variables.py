@@ -7,16 +7,11 @@ before. LLVM would find that out too, but only after it has read and inlined thr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from functools import cache
-from typing import Any
 
 from amdjit.tree import nodes as tree
+from amdjit.tree.walk import walk
 
 __all__ = ["variables_in_memory"]
-
-# Types of fields, as they are written, that hold no expressions.
-_WITHOUT_READS = frozenset({"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"})
 
 
 def variables_in_memory(function: tree.Function) -> frozenset[tree.Variable]:
@@ -76,17 +71,9 @@ class _Search:
 
     def reads(self, node: object) -> None:
         """Note the unclear variables that an expression reads, or a statement without others in it."""
-        pending = [node]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, tree.Read):
-                if node.variable not in self.known:
-                    self.unclear.add(node.variable)
-            elif isinstance(node, tree.Node):
-                kind: Any = type(node)
-                pending += [getattr(node, name) for name in _parts(kind)]
-            elif isinstance(node, tuple):
-                pending += node
+        for part in walk(node):
+            if isinstance(part, tree.Read) and part.variable not in self.known:
+                self.unclear.add(part.variable)
 
 
 def _assigned(statements: Sequence[tree.Statement]) -> Iterator[tree.Variable]:
@@ -102,9 +89,3 @@ def _assigned(statements: Sequence[tree.Statement]) -> Iterator[tree.Variable]:
                 yield statement.variable
             yield from _assigned(statement.body)
             yield from _assigned(statement.otherwise)
-
-
-@cache
-def _parts(kind: type[Any]) -> tuple[str, ...]:
-    """Return the names of a node's fields that may hold expressions."""
-    return tuple(field.name for field in fields(kind) if field.type not in _WITHOUT_READS)

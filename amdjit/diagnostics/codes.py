@@ -261,7 +261,7 @@ WIDE_ACCESS = ErrorKind(
     TypeCheckError,
     "{width} at once cannot be loaded from or stored to {type}",
     "{width} of {type}",
-    "one access has 2 elements or more and 16, 32, 64, 96, 128, 256, 512 or 1024 bits together",
+    "one access has 1 element, or more that have 16, 32, 64, 96, 128, 256, 512 or 1024 bits together",
 )
 RANGE_TYPES = ErrorKind(
     "AJ0225",

@@ -21,8 +21,12 @@ def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
             pending += [node.iter, *node.ifs]
         elif isinstance(node, _INNER_SCOPES):
             found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
-        else:
-            pending += ast.iter_child_nodes(node)
+        elif not isinstance(node, ast.Constant):
+            for part in map(node.__dict__.get, node._fields):
+                if isinstance(part, list):
+                    pending += [inner for inner in part if isinstance(inner, ast.AST)]
+                elif isinstance(part, ast.AST) and part._fields:
+                    pending.append(part)
     return frozenset(found)
 
 

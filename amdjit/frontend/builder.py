@@ -234,11 +234,16 @@ class FunctionBuilder:
 
         Where it takes statements, what these could change is computed before them.
         """
-        with self.collect() as added:
-            value = self.evaluate(node)
+        outer, self.statements = self.statements, []  # as `collect`, in fewer steps: most expressions come this way
+        try:
+            value, added = self.evaluate(node), self.statements
+        finally:
+            self.statements = outer
+        if not added:
+            return list(earlier), value
         changed = {statement.variable for statement in added if isinstance(statement, tree.Assign)}
-        settled = [self.settle(other, node, changed) for other in earlier] if added else list(earlier)
-        self.statements.extend(added)
+        settled = [self.settle(other, node, changed) for other in earlier]
+        outer += added
         return settled, value
 
     def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:

@@ -23,7 +23,7 @@ from amdjit.frontend.scope import bind, outside_value, read_name
 from amdjit.frontend.structures import is_own_value
 from amdjit.frontend.subscripts import subscript
 from amdjit.frontend.texts import constant_text
-from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.views import slice_value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Type, Vector
@@ -43,7 +43,10 @@ def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
 
 def name(builder: FunctionBuilder, node: ast.Name) -> Value:
     """A name."""
-    return _read_property(builder, refreshed(builder, read_name(builder, node.id, node)), node)
+    value = read_name(builder, node.id, node)
+    if isinstance(value, (TupleValue, FunctionValue)):
+        return refreshed(builder, value)
+    return _read_property(builder, value, node)
 
 
 def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:

@@ -29,6 +29,8 @@ from amdjit.frontend.values import (
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Structure, Tuple, Type
 
+_MISSING = inspect.Parameter.empty
+
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
     """Return the parameters of a definition in order."""
@@ -52,15 +54,28 @@ def bind_arguments(
     node: ast.expr,
 ) -> dict[str, Value]:
     """Match a call's arguments to the function's parameters, defaults filled in."""
-    signature = inspect.signature(function, follow_wrapped=False)
-    given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
-    arguments: dict[str, Value] = {}
-    for name, parameter in signature.parameters.items():
-        if name in given:
-            arguments[name] = given[name]
-        else:
-            arguments[name] = outside_value(builder, parameter.default, name, node)
-    return arguments
+    defaults = _plain_parameters(function)
+    given = {**dict(zip(defaults, positional, strict=False)), **keywords}
+    is_missing = any(value is _MISSING for name, value in defaults.items() if name not in given)
+    if is_missing or len(given) != len(positional) + len(keywords) or not given.keys() <= defaults.keys():
+        # What is not as plain, or wrong, goes by Python's own rules, which take their time.
+        signature = inspect.signature(function, follow_wrapped=False)
+        given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
+        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+    return {
+        name: given[name] if name in given else outside_value(builder, default, name, node)
+        for name, default in defaults.items()
+    }
+
+
+def _plain_parameters(function: types.FunctionType) -> dict[str, object]:
+    """Return the parameters with their defaults; `_MISSING` alone where some are given by position or name alone."""
+    code = function.__code__
+    collects = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if collects or code.co_kwonlyargcount or code.co_posonlyargcount or hasattr(function, "__signature__"):
+        return {"": _MISSING}
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+    return dict(zip(names, (*[_MISSING] * (len(names) - len(defaults)), *defaults), strict=True))
 
 
 def match_arguments(

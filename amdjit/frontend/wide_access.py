@@ -1,4 +1,4 @@
-"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once.
+"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once, or one element.
 
 `base` is a part of the index that is the same in all lanes of a wave: its place stays in scalar registers then, and one
 vector register with what differs between lanes does for many accesses.
@@ -40,23 +40,43 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
     indices = element_indices(builder, array, kind, index, node)
     if base != CompileTime(None):
         array, indices = _based(builder, array, indices, base, node)
-    if method.name == "load":
-        width = constant_integer(builder, second, node, "the width of a load")
-        vector = _wide(builder, kind, width, node)
-        if kind.layout is Layout.STRIDED:
-            return _gather(builder, array, indices, vector, node)
-        check = index_check(builder, array, indices, node, width)
-        alignment = _alignment(builder, kind, known, node)
-        return tree.Load(builder.span(node), vector, array, indices, width, alignment, check=check)
+    access = _load if method.name == "load" else _store
+    return access(builder, array, kind, indices, second, _alignment(builder, kind, known, node), node)
+
+
+def _load(
+    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    node: ast.Call,
+) -> tree.Expression:  # fmt: skip
+    width = constant_integer(builder, second, node, "the width of a load")
+    if width == 1:
+        check = index_check(builder, array, indices, node)
+        return tree.Load(builder.span(node), kind.element, array, indices, check=check)
+    vector = _wide(builder, kind, width, node)
+    if kind.layout is Layout.STRIDED:
+        return _gather(builder, array, indices, vector, node)
+    check = index_check(builder, array, indices, node, width)
+    return tree.Load(builder.span(node), vector, array, indices, width, alignment, check=check)
+
+
+def _store(
+    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    node: ast.Call,
+) -> Value:  # fmt: skip
+    if _is_number(second):
+        value = assign_to(builder, second, kind.element, node)
+        check = index_check(builder, array, indices, node)
+        builder.emit(tree.Store(builder.span(node), array, indices, value, check=check))
+        return CompileTime(None)
     if not isinstance(second, tree.Expression) or not isinstance(second.type, Vector):
         raise builder.error(
             codes.ARGUMENT_TYPE,
             node,
             parameter="vector",
             function="array.store",
-            expected="a vector",
+            expected="a vector or a number",
             found=describe(second),
-            remedy="store a vector, or assign one element: `a[i] = x`",
+            remedy="store a vector, or one element",
         )
     vector = _wide(builder, kind, second.type.length, node)
     value = assign_to(builder, second, vector, node)
@@ -64,9 +84,14 @@ def call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, 
         _scatter(builder, array, indices, value, node)
     else:
         check = index_check(builder, array, indices, node, vector.length)
-        alignment = _alignment(builder, kind, known, node)
         builder.emit(tree.Store(builder.span(node), array, indices, value, vector.length, alignment, check=check))
     return CompileTime(None)
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, tree.Expression):
+        return isinstance(value.type, Scalar)
+    return isinstance(value, CompileTime) and value.is_number
 
 
 def _based(

@@ -20,15 +20,20 @@ def walk(node: object) -> Iterator[tree.Node]:
     pending = [node]
     while pending:
         node = pending.pop()
-        if isinstance(node, tree.Node):
-            yield node
-            kind: Any = type(node)
-            pending += [getattr(node, name) for name in _parts(kind)]
-        elif isinstance(node, (tuple, list)):
-            pending += reversed(node)
+        kind: Any = type(node)
+        if kind is tuple or kind is list:
+            pending += node[::-1]  # type: ignore[index]
+            continue
+        names = _parts(kind)
+        if names is not None:
+            yield node  # type: ignore[misc]
+            if names:
+                pending += [getattr(node, name) for name in names]
 
 
 @cache
-def _parts(kind: type[Any]) -> tuple[str, ...]:
-    """Return the names of a node's fields that may hold nodes, last first."""
+def _parts(kind: type[Any]) -> tuple[str, ...] | None:
+    """Return the names of a node's fields that may hold nodes, last first; None for what is no node."""
+    if not issubclass(kind, tree.Node):
+        return None
     return tuple(field.name for field in reversed(fields(kind)) if field.type not in _WITHOUT_NODES)

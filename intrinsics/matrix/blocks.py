@@ -15,11 +15,11 @@ from amdjit.intrinsics.matrix.memory import (
     Edge,
     bitcast,
     first_along,
-    load_block,
+    load_elements,
     place_of,
     put_registers,
     static_range,
-    store_block,
+    store_elements,
 )
 from amdjit.intrinsics.wave import lane_id
 
@@ -122,17 +122,19 @@ def _within(kind):
 
 @device_function
 def _places(kind, access, place, ld, start, within):
-    """Return (base, index) of wide accesses without what is constant.
+    """Return (base, index) of accesses without what is constant.
 
     In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but offsets in the
     instruction: there the base is all but the constant.
     """
+    if access.is_wide:
+        corner, lane = (start[0], start[1] // kind.unit), (within[0], within[1] // kind.unit)
+    else:
+        corner, lane = (start[1], start[0]), (within[1], within[0])
     if access.two_axes:
-        first = place[0] + start[0], place[1] + start[1] // kind.unit
-        own = within[0], within[1] // kind.unit
-        return ((first[0] + own[0], first[1] + own[1]), (0, 0)) if access.is_in_lds else (first, own)
-    first = place + (start[0] * ld + start[1] // kind.unit)
-    own = within[0] * ld + within[1] // kind.unit
+        first = place[0] + corner[0], place[1] + corner[1]
+        return ((first[0] + lane[0], first[1] + lane[1]), (0, 0)) if access.is_in_lds else (first, lane)
+    first, own = place + (corner[0] * ld + corner[1]), lane[0] * ld + lane[1]
     return (first + own, 0) if access.is_in_lds else (first, own)
 
 
@@ -157,8 +159,7 @@ def _load_whole(fragment, access, array, place, ld, turn):
             else:
                 values = array.load(own, width, access.alignment, base + (far[0] * ld + minor))
         else:
-            across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
-            values = load_block(kind, access, array, place, ld, across, along)
+            values = load_elements(kind, access, array, base, own, ld, far)
         if kind.items == 1:
             fragment.x[number] = bitcast(values, kind.item)
         else:
@@ -188,5 +189,4 @@ def _store_whole(fragment, access, array, place, ld, turn):
             else:
                 array.store(own, values, access.alignment, base + (far[0] * ld + minor))
         else:
-            across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
-            store_block(kind, access, array, place, ld, across, along, values)
+            store_elements(kind, access, array, base, own, ld, far, values)

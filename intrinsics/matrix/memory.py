@@ -158,6 +158,36 @@ def store_block(kind, access, array, place, ld, across, along, values):
 
 
 @device_function
+def load_elements(kind, access, array, base, own, ld, far):
+    """Return a lane's elements of a block one by one. base, own: of the first block. far: how far this one is off."""
+    values = kind.memory_type()
+    for e in static_range(kind.held):
+        index, start = _element(access, base, own, ld, far, e)
+        values[e] = array.load(index, 1, None, start)
+    return values
+
+
+@device_function
+def store_elements(kind, access, array, base, own, ld, far, values):
+    """Write a lane's elements of a block one by one."""
+    for e in static_range(kind.held):
+        index, start = _element(access, base, own, ld, far, e)
+        array.store(index, values[e], None, start)
+
+
+@device_function
+def _element(access, base, own, ld, far, e):
+    """Return (index, base) of an element: the same index in all blocks, so that they share its registers."""
+    if access.two_axes:
+        if access.is_in_lds:
+            return (far[1] + e, far[0]), base
+        return (own[0] + e, own[1]), (base[0] + far[1], base[1] + far[0])
+    if access.is_in_lds:
+        return (far[1] + e) * ld + far[0], base
+    return own + e * ld, base + (far[1] * ld + far[0])
+
+
+@device_function
 def first_along(kind, lane):
     """Return how far along a lane's first element of a block is."""
     odd, upper = kind.steps

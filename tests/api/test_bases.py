@@ -133,3 +133,37 @@ def test_a_base_has_as_many_indices_as_the_array_has_axes() -> None:
 
     with pytest.raises(amdjit.CompileError, match="1 index"):
         short.compile(f32[:, :], f32[:], target="gfx1201")
+
+
+def single_kernel(**options: Any) -> Any:
+    @amdjit.kernel(block=(32, 1, 1), **options)
+    def copy(x, y):
+        for row in static_range(4):
+            base = 8 * blockIdx.x + 2 * row, 40
+            place = threadIdx.x // 16, threadIdx.x % 16
+            y.store(place, x.load(place, 1, base=base), base=base)
+
+    return copy
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("bounds_check", [False, True])
+def test_one_element_has_a_base_too(name: str, bounds_check: bool) -> None:
+    x, y = PARTS[name](MATRIX), PARTS[name](np.zeros_like(MATRIX))
+    single_kernel(bounds_check=bounds_check)[6, 32](x, y)
+    expected = np.zeros_like(MATRIX)
+    expected[:, 40:56] = x[:, 40:56]
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_a_number_is_stored_as_assignments_convert_it() -> None:
+    @amdjit.kernel(block=(32, 1, 1))
+    def fill(flags, y):
+        flags.store(threadIdx.x, threadIdx.x > 3)
+        y.store(threadIdx.x, 7, base=32)
+        y.store(threadIdx.x, y.load(threadIdx.x, 1, base=32) + y.load(threadIdx.x, 1))
+
+    flags, y = np.zeros(32, np.bool_), np.arange(64, dtype=np.float32)
+    fill[1, 32](flags, y)
+    np.testing.assert_array_equal(flags, np.arange(32) > 3)
+    np.testing.assert_array_equal(y, [*np.arange(7, 39), *[7] * 32])
