@@ -88,7 +88,8 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
     builder = Builder(declared, module.library_fast_math if function.transparent else module.fast_math)
-    state = FunctionState(module, function, builder, locations, variables_in_memory(function))
+    in_memory = variables_in_memory(function, for_debugging=module.options.opt_level == 0)
+    state = FunctionState(module, function, builder, locations, in_memory)
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
     _bind_parameters(state, kernel_arguments(function, declared.args) if is_kernel else declared.args)

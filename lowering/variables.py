@@ -14,11 +14,14 @@ from amdjit.tree.walk import walk
 __all__ = ["variables_in_memory"]
 
 
-def variables_in_memory(function: tree.Function) -> frozenset[tree.Variable]:
+def variables_in_memory(function: tree.Function, for_debugging: bool = False) -> frozenset[tree.Variable]:
     """Return the variables for which it takes control flow to tell what a read gives.
 
     Of all others, the last assignment before a read, in the order of the text, is the one that it gives.
+    for_debugging: every variable that is assigned, so that there is an instruction for each line.
     """
+    if for_debugging:
+        return frozenset(_assigned(function.body))
     search = _Search(set(function.parameters))
     search.block(function.body)
     return frozenset(search.unclear)

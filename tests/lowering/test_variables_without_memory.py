@@ -73,6 +73,12 @@ def test_other_variables_have_no_instructions() -> None:
     assert 'store i32 %"y"' in text
 
 
+def test_each_assignment_has_its_line_where_nothing_is_optimised() -> None:
+    kernel = function("k", (out, y), assign(x, read(y)), show(x))
+    assert lowered(kernel, opt_level=0).count("alloca") == 1
+    assert lowered(kernel, opt_level=1).count("alloca") == 0
+
+
 class _Left(Exception):
     """A break (True) or a continue (False) on its way to the loop."""
 
