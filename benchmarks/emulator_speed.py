@@ -114,23 +114,9 @@ def translations() -> dict[str, Any]:
     """
     seconds: list[float] = []
     natives: list[float] = []
-    compiled, make_object = KernelCompiler.for_launch, NativeLibrary._object
-
-    def timed_object(*arguments: Any) -> Any:
-        start = time.process_time()
-        result = make_object(*arguments)
-        natives.append(time.process_time() - start)
-        return result
-
-    def timed(*arguments: Any) -> Any:
-        start = time.process_time()
-        result = compiled(*arguments)
-        seconds.append(time.process_time() - start)
-        return result
-
     vector_add.main(256)  # starts LLVM and the library of helpers
-    KernelCompiler.for_launch = timed  # type: ignore[method-assign]
-    NativeLibrary._object = timed_object  # type: ignore[method-assign]
+    KernelCompiler.for_launch = _timed(KernelCompiler.for_launch, seconds)  # type: ignore[method-assign]
+    NativeLibrary._object = _timed(NativeLibrary._object, natives)  # type: ignore[method-assign]
     examples = {
         saxpy: lambda: saxpy.main(256),
         reduction: lambda: reduction.main(256),
@@ -151,6 +137,18 @@ def translations() -> dict[str, Any]:
             sum(natives),
         )
     return found
+
+
+def _timed(function: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:
+    """Return the function that also notes the processor time of each call."""
+
+    def timed(*arguments: Any) -> Any:
+        start = time.process_time()
+        result = function(*arguments)
+        seconds.append(time.process_time() - start)
+        return result
+
+    return timed
 
 
 def growth(steps: int) -> tuple[int, float]:

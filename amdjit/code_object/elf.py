@@ -15,7 +15,6 @@ from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = ["ElfFile", "Note", "Relocation", "Section", "Segment", "Symbol", "read_elf"]
 
-ELF_TYPE_RELOCATABLE = 1
 ELF_TYPE_SHARED = 3
 MACHINE_AMDGPU = 224
 OSABI_AMDGPU_HSA = 64
@@ -30,7 +29,6 @@ SEGMENT_LOAD = 1
 SEGMENT_NOTE = 4
 
 SYMBOL_FUNCTION = 2
-SYMBOL_OBJECT = 1
 
 _IDENT = struct.Struct("<4s5B7x")
 _HEADER = struct.Struct("<HHIQQQIHHHHHH")

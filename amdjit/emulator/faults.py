@@ -28,7 +28,6 @@ _KINDS = {
     FaultKind.BARRIER_MISUSE: "barrier",
     FaultKind.DEADLOCK: "barrier",
 }
-# Their site is an id to resume from, behind a wait.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ def fault_from_record(
 ) -> KernelFault:
     """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves around it."""
     kind = FaultKind(record[Fault.KIND])
+    # The site of a deadlock is an id to resume from, behind a wait.
     pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
     pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
     wave_size = function.kernel.descriptor.wavefront_size

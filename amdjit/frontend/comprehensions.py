@@ -49,7 +49,7 @@ def _rounds(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp, dep
 
 
 def _known_items(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
-    items = static_items(builder, items_of(builder, node))
+    items = static_items(items_of(builder, node))
     if items is None:
         raise builder.error(codes.NOT_CONSTANT, node, what="the length of what a comprehension goes over")
     return items

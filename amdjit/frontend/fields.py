@@ -153,14 +153,12 @@ def _pairs(
     elif not isinstance(type.element, Record):
         yield target, (), source
     else:
-        items = _items(builder, type.element, source, target, node, place)
+        items = _items(builder, type.element, source, node, place)
         for part, item in zip(type.element.fields, items, strict=True):
             yield from _pairs(builder, _field_view(builder, target, part.name, node)[0], item, node, place)
 
 
-def _items(
-    builder: FunctionBuilder, record: Record, source: Value, target: tree.Expression, node: ast.AST, place: ast.AST
-) -> list[Value]:
+def _items(builder: FunctionBuilder, record: Record, source: Value, node: ast.AST, place: ast.AST) -> list[Value]:
     if record.title:
         made = convert(builder, source, COMPLEX64 if record.nbytes == 8 else COMPLEX128, place)
         return list(builder.unpack(made).items)

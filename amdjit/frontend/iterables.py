@@ -66,7 +66,7 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
     raise builder.error(codes.LOOP_OVER, node, what=describe(value), remedy=_REMEDY)
 
 
-def static_items(builder: FunctionBuilder, items: Iterable) -> tuple[Value, ...] | None:
+def static_items(items: Iterable) -> tuple[Value, ...] | None:
     """Return the items where their number is known when compiling and not too large to unroll."""
     if isinstance(items, Bounds):
         rounds = _rounds(items)
@@ -98,7 +98,7 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
         )  # fmt: skip
     items = items_of(builder, call.args[0])
     first: Value = builder.evaluate(given[0]) if given else CompileTime(0)
-    known = static_items(builder, items)
+    known = static_items(items)
     if known is not None and isinstance(first, CompileTime):
         start = constant_integer(builder, first, call, "the start of `enumerate`")
         return tuple(TupleValue((CompileTime(i), item)) for i, item in enumerate(known, start))
@@ -113,7 +113,7 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
 def _zip(builder: FunctionBuilder, call: ast.Call) -> Iterable:
     columns = [items_of(builder, argument) for argument in call.args]
     strict = _strict(builder, call)
-    known = [static_items(builder, column) for column in columns]
+    known = [static_items(column) for column in columns]
     if not any(items is None for items in known):
         rows = [items for items in known if items is not None]
         if strict and len({len(row) for row in rows}) > 1:
@@ -144,7 +144,7 @@ def _reversed(builder: FunctionBuilder, call: ast.Call) -> Iterable:
             given=f"{len(call.args)} were given", signature="reversed(items)",
         )  # fmt: skip
     items = items_of(builder, call.args[0])
-    known = static_items(builder, items)
+    known = static_items(items)
     if known is not None:
         return known[::-1]
     return backwards(builder, _sequence(builder, items, call.args[0]), call)

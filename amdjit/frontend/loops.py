@@ -96,10 +96,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
             codes.UNSUPPORTED_TARGET, node.target, what="more than one name", remedy="name one loop variable"
         )
     values, type = bounds.values, bounds.type(builder, node.iter)
-    start, stop, step = (
-        _in_range(builder, builder.hold(convert(builder, value, type, node.iter), "bound", node.iter))
-        for value in values
-    )
+    start, stop, step = (_held_bound(builder, convert(builder, value, type, node.iter), node.iter) for value in values)
     name = node.target.id
     _give_type(builder, name, type, node)
     current = builder.names.get(name)
@@ -166,9 +163,10 @@ def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For)
         bind(builder, name, literal(builder, constant, type, node.target), node.target)
 
 
-def _in_range(builder: FunctionBuilder, value: Value) -> tree.Expression:
-    assert isinstance(value, tree.Expression)
-    return value
+def _held_bound(builder: FunctionBuilder, value: tree.Expression, node: ast.expr) -> tree.Expression:
+    held = builder.hold(value, "bound", node)
+    assert isinstance(held, tree.Expression)
+    return held
 
 
 def _with_stable_types(

@@ -68,7 +68,7 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
 def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr) -> Value:
     if not is_partial(index, type.ndim):
         indices = element_indices(builder, array, type, index, node)
-        array, indices = _through_view(builder, array, indices, node)
+        array, indices = _through_view(array, indices)
         if is_records(array):
             return _record_item(builder, array, indices, node)
         check = index_check(builder, array, indices, node)
@@ -95,7 +95,7 @@ def _record_item(
 
 
 def _through_view(
-    builder: FunctionBuilder, array: tree.Expression, indices: tuple[tree.Expression, ...], node: ast.expr
+    array: tree.Expression, indices: tuple[tree.Expression, ...]
 ) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
     """`a[i][j]` is `a[i, j]`: one address, where the view takes whole axes."""
     if not isinstance(array, tree.View):
@@ -141,7 +141,6 @@ def store_at(
     builder: FunctionBuilder, node: ast.Subscript, container: Value, index: Value, value: Value, place: ast.expr
 ) -> None:
     """Type the store of a value. A vector in a variable gets a new value with that element replaced."""
-    span = builder.span(node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         if is_element(container) and isinstance(index, CompileTime) and isinstance(index.value, str):
             store_field(builder, container, index.value, value, node, place)
@@ -150,14 +149,7 @@ def store_at(
             store_part(builder, item_of(builder, container, index, node), value, node, place)
             return
         _check_element(builder, container.type, index, node)
-        indices = element_indices(builder, container, container.type, index, node)
-        if is_records(container):
-            store_element(builder, container, indices, value, node, place)
-            return
-        element = assign_to(builder, value, container.type.element, place)
-        array, indices = _through_view(builder, container, indices, node)
-        check = index_check(builder, array, indices, node)
-        builder.emit(tree.Store(span, array, indices, element, check=check))
+        _store_element(builder, container, container.type, index, value, node, place)
         return
     if (
         isinstance(container, tree.Expression)
@@ -166,7 +158,7 @@ def store_at(
     ):
         position = _vector_index(builder, container.type, index, node)
         element = assign_to(builder, value, container.type.element, place)
-        changed = tree.InsertElement(span, container.type, container, position, element)
+        changed = tree.InsertElement(builder.span(node), container.type, container, position, element)
         bind(builder, node.value.id, changed, node)
         return
     raise builder.error(
@@ -175,6 +167,20 @@ def store_at(
         what=f"an item of {describe(container)}",
         remedy="only elements of arrays, and of vectors that have a name, can be assigned",
     )
+
+
+def _store_element(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, value: Value, node: ast.expr,
+    place: ast.expr,
+) -> None:  # fmt: skip
+    indices = element_indices(builder, array, type, index, node)
+    if is_records(array):
+        store_element(builder, array, indices, value, node, place)
+        return
+    element = assign_to(builder, value, type.element, place)
+    array, indices = _through_view(array, indices)
+    check = index_check(builder, array, indices, node)
+    builder.emit(tree.Store(builder.span(node), array, indices, element, check=check))
 
 
 def _check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:

@@ -28,7 +28,7 @@ def store_part(
     assert isinstance(part, tree.Expression)
     assert isinstance(part.type, Array)
     kind = part.type
-    _check_shapes(builder, kind, value, node, place)
+    _check_shapes(builder, kind, value, place)
     _check_overlap(builder, part, value, place)
     is_array = isinstance(value, tree.Expression) and isinstance(value.type, Array)
     if not is_array and combine is None:
@@ -76,7 +76,7 @@ def _element(builder: FunctionBuilder, source: Value, indices: Indices, place: a
     return tree.Load(builder.span(place), source.type.element, source, own, check=check)
 
 
-def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, node: ast.expr, place: ast.expr) -> None:
+def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: ast.expr) -> None:
     if not isinstance(value, (CompileTime, tree.Expression)):
         remedy = "assign a number or an array, or the elements one by one"
         raise _refuse(builder, kind, value, place, f"is {describe(value)}", remedy)

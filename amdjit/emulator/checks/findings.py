@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
-from amdjit.diagnostics.sanitizer import Coordinates, Origin
+from amdjit.diagnostics.sanitizer import Coordinates
 from amdjit.emulator.checks.quarantine import Quarantine
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry
@@ -110,14 +110,3 @@ def one_an_instruction(rows: Iterable[Row], pcs: Sequence[int]) -> list[Row]:
         known = first.get(key)
         first[key] = row if known is None else known.counting(row[Report.COUNT])
     return list(first.values())
-
-
-def origin_of(row: Row, facts: LaunchFacts, what: str) -> Origin | None:
-    """Return the other place of a row, None if it has none."""
-    site = row[Report.OTHER_SITE]
-    if not site:
-        return None
-    file, line = facts.line(site)
-    group = row[Report.OTHER_GROUP]
-    thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
-    return Origin(what, file, line, facts.block(group) if group >= 0 else None, thread)

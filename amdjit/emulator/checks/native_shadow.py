@@ -88,7 +88,7 @@ class _Access:
         else:
             self._quick_load(bytes_at, places, spare, good, execution, wide)
         f.label("exact")
-        self._exactly(addresses, execution, shadow, low)
+        self._exactly(addresses, execution, shadow)
         f.branch("done")
         if row is not None:
             f.label("proved")
@@ -251,7 +251,7 @@ class _Access:
             f.store(Value(f"<{self._dwords} x i8>", "zeroinitializer"), place)
         f.branch(self._proved)
 
-    def _exactly(self, addresses: Value, execution: Value, shadow: Value, low: Value) -> None:
+    def _exactly(self, addresses: Value, execution: Value, shadow: Value) -> None:
         """Lane by lane, byte by byte."""
         f = self._f
         if not self._store:

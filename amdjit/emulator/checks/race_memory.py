@@ -104,18 +104,9 @@ class RaceLaunch:
         self._memory = memory
         self._shadows = memory.begin(table)
         self._sites = _zeros(len(compiled.site_pcs) * SHADOW_ROW)
-        # One piece each for all workgroups: most are never touched, and cost nothing then.
-        self._waves: NDArray[np.uint64] = np.zeros((residents, waves * Wave.FIELDS), np.uint64)
+        self._make_groups(residents, waves, lds)
         entries = min(1 << (waves * geometry.groups - 1).bit_length(), _MOST_TABLE)
         self._tables = [_zeros(entries) for _ in range(3)]
-        self._lds: NDArray[np.uint64] = np.zeros((residents, _shadow_fields(0, lds)), np.uint64)
-        self._groups: NDArray[np.uint64] = np.zeros((residents, Group.FIELDS), np.uint64)
-        self._groups[:, Group.NUMBER] = (1 << 64) - 1
-        slots: NDArray[np.uint64] = np.arange(residents, dtype=np.uint64)
-        self._groups[:, Group.WAVES] = self._waves.ctypes.data + slots * np.uint64(self._waves.strides[0])
-        self._clocks: NDArray[np.uint64] = np.zeros((residents, clock_entries(waves)), np.uint64)
-        self._groups[:, Group.CLOCKS] = self._clocks.ctypes.data + slots * np.uint64(self._clocks.strides[0])
-        self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(self._lds.strides[0])
         self._fields = _zeros(Race.FIELDS)
         values = {
             Race.TIME: memory.time,
@@ -135,6 +126,18 @@ class RaceLaunch:
         values.update(zip((Race.FENCES, Race.ATOMICS, Race.HORIZONS), _addresses(self._tables), strict=True))
         for field, value in values.items():
             self._fields[field] = value
+
+    def _make_groups(self, residents: int, waves: int, lds: int) -> None:
+        """Make the rows of workgroups. One piece each for all: most are never touched, and cost nothing then."""
+        self._waves: NDArray[np.uint64] = np.zeros((residents, waves * Wave.FIELDS), np.uint64)
+        self._clocks: NDArray[np.uint64] = np.zeros((residents, clock_entries(waves)), np.uint64)
+        self._lds: NDArray[np.uint64] = np.zeros((residents, _shadow_fields(0, lds)), np.uint64)
+        self._groups: NDArray[np.uint64] = np.zeros((residents, Group.FIELDS), np.uint64)
+        self._groups[:, Group.NUMBER] = (1 << 64) - 1
+        slots: NDArray[np.uint64] = np.arange(residents, dtype=np.uint64)
+        self._groups[:, Group.WAVES] = self._waves.ctypes.data + slots * np.uint64(self._waves.strides[0])
+        self._groups[:, Group.CLOCKS] = self._clocks.ctypes.data + slots * np.uint64(self._clocks.strides[0])
+        self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(self._lds.strides[0])
 
     @property
     def address(self) -> int:

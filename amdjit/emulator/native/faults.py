@@ -75,7 +75,14 @@ choose:
 report:
   call void @aj_report(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size, ptr null)
   ret void
-fault:
+{_record()}
+}}
+"""
+
+
+def _record() -> str:
+    """Fill the record of a launch that has none, and stop the launch."""
+    return f"""fault:
 {_at("launch", "recordfield", Launch.FAULT)}
   %record = load ptr, ptr %recordfield
   %kind64 = zext i32 %kind to i64
@@ -94,9 +101,7 @@ claim:
   br label %stop
 stop:
   %flag = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.FAULT:d} seq_cst seq_cst
-  ret void
-}}
-"""
+  ret void"""
 
 
 def refuse_mode_text(attributes: str) -> str:

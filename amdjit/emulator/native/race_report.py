@@ -26,11 +26,6 @@ CONFLICT = 20
 _CONTEXT = ("ptr", "context")
 
 
-def race_kind(mine: int, theirs: int, lds: bool) -> int:
-    """Return the kind of a race by the two accesses (`AccessKind`)."""
-    return RACE_KINDS + mine * 3 + theirs + (9 if lds else 0)
-
-
 _DWORD = [
     _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"),
     ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"), ("i64", "address"), ("i64", "lane"),
@@ -190,10 +185,7 @@ def global_text(kind: AccessKind, attributes: str) -> str:
     f.branch_if(f.compare("eq", shadow, Value("ptr", "null")), "skip", "process")
     f.label("process")
     plane = f.load("i64", f.offset(cache, 24), 8)
-    arguments = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), here]
-    arguments += [f.parameter("size"), f.parameter("flags"), start, shadow, plane, i64(0)]
-    arguments.append(f.parameter("stored"))
-    f.call_void(process_symbol(kind), arguments)
+    _process(f, kind, row, here, (start, shadow, plane, i64(0)))
     f.branch("skip")
     f.label("skip")
     f.branch("more")
@@ -210,6 +202,13 @@ def global_text(kind: AccessKind, attributes: str) -> str:
     f.label("done")
     f.give()
     return f.text(attributes)
+
+
+def _process(f: NativeFunction, kind: AccessKind, row: Value, lanes: Value, memory: tuple[Value, ...]) -> None:
+    """Compare the access of some lanes with the shadow. memory: its start, shadow, bytes of a plane, and LDS or 0."""
+    before = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), lanes]
+    before += [f.parameter("size"), f.parameter("flags")]
+    f.call_void(process_symbol(kind), [*before, *memory, f.parameter("stored")])
 
 
 def find_text(attributes: str) -> str:
@@ -251,10 +250,7 @@ def lds_text(kind: AccessKind, attributes: str) -> str:
     f.branch_if(f.compare("eq", lanes, i32(0)), "done", "some")
     f.label("some")
     shadow, plane = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr"), get(f, race, Race.LDS_PLANE)
-    arguments = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), lanes]
-    arguments += [f.parameter("size"), f.parameter("flags"), i64(0), shadow, plane, f.context(Context.LDS)]
-    arguments.append(f.parameter("stored"))
-    f.call_void(process_symbol(kind), arguments)
+    _process(f, kind, row, lanes, (i64(0), shadow, plane, f.context(Context.LDS)))
     f.branch("done")
     f.label("done")
     f.give()

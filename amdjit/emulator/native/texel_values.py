@@ -45,35 +45,36 @@ def read_text(attributes: str) -> str:
     f.give(f.const(bits, 0))
     f.label("there")
     unsigned, signed = (_low_bits(f, bits, width, sign) for sign in (False, True))
-
-    def normal(sign: bool) -> Value:
-        # Both are exact in single precision, so that the division rounds once.
-        value = f.convert("sitofp" if sign else "uitofp", signed if sign else unsigned, "float")
-        divisor = f.convert("uitofp", _largest(f, width, sign), "float")
-        quotient = f.binary("fdiv", value, divisor)
-        return f.bitcast(f.intrinsic("maxnum", quotient, f.const(quotient, -1.0)) if sign else quotient, "i32")
-
-    def small() -> Value:
-        # 11 and 10 bits are half precision without its sign and its lowest bits.
-        lost = f.sub(i32(15), width)
-        halves = f.shift("shl", unsigned, f.splat(lost))
-        halves = f.select(f.compare("eq", width, i32(16)), unsigned, halves)
-        single = f.bitcast(half_to_single(f, halves), "i32")
-        return f.select(f.compare("eq", width, i32(32)), bits, single)
-
     _switch(
         f,
         {
-            "UNORM": lambda: normal(False),
-            "SNORM": lambda: normal(True),
+            "UNORM": lambda: _quotient(f, unsigned, width, False),
+            "SNORM": lambda: _quotient(f, signed, width, True),
             "USCALED": lambda: f.bitcast(f.convert("uitofp", unsigned, "float"), "i32"),
             "SSCALED": lambda: f.bitcast(f.convert("sitofp", signed, "float"), "i32"),
             "UINT": lambda: unsigned,
             "SINT": lambda: signed,
-            "FLOAT": small,
+            "FLOAT": lambda: _widened(f, bits, unsigned, width),
         },
     )
     return f.text(attributes)
+
+
+def _quotient(f: NativeFunction, number: Value, width: Value, sign: bool) -> Value:
+    """UNORM and SNORM. Both numbers are exact in single precision, so that the division rounds once."""
+    value = f.convert("sitofp" if sign else "uitofp", number, "float")
+    divisor = f.convert("uitofp", _largest(f, width, sign), "float")
+    quotient = f.binary("fdiv", value, divisor)
+    return f.bitcast(f.intrinsic("maxnum", quotient, f.const(quotient, -1.0)) if sign else quotient, "i32")
+
+
+def _widened(f: NativeFunction, bits: Value, unsigned: Value, width: Value) -> Value:
+    """A float as single precision. 11 and 10 bits are half precision without its sign and its lowest bits."""
+    lost = f.sub(i32(15), width)
+    halves = f.shift("shl", unsigned, f.splat(lost))
+    halves = f.select(f.compare("eq", width, i32(16)), unsigned, halves)
+    single = f.bitcast(half_to_single(f, halves), "i32")
+    return f.select(f.compare("eq", width, i32(32)), bits, single)
 
 
 def write_text(attributes: str) -> str:
@@ -85,48 +86,53 @@ def write_text(attributes: str) -> str:
     f = NativeFunction("aj_texel_write", V32, parameters)
     value, width = f.parameter("value"), f.parameter("width")
     single = f.bitcast(value, "float")
-
-    def give(bits: Value, wrong: Value) -> Value:
-        f.store(f.mask_bits(wrong), f.parameter("bad"), 4)
-        return _low_bits(f, bits, width, False)
-
-    def normal(sign: bool) -> Value:
-        # To the nearest integer of the product, which is exact in double precision.
-        least = f.const(single, -1.0 if sign else 0.0)
-        clamped = f.intrinsic("minnum", f.intrinsic("maxnum", single, least), f.const(single, 1.0))
-        factor = f.convert("uitofp", _largest(f, width, sign), "double")
-        product = f.binary("fmul", f.convert("fpext", clamped, "double"), factor)
-        nearest = f.convert("fptosi", f.intrinsic("roundeven", product), "i32")
-        return give(nearest, f.compare("uno", single, single))
-
-    def integer(sign: bool) -> Value:
-        return give(value, f.compare("ne", _low_bits(f, value, width, sign), value))
-
-    def small() -> Value:
-        half = single_to_half(f, single)
-        nan = f.compare("uno", single, single)
-        exact = f.compare("eq", f.bitcast(half_to_single(f, half), "i32"), value)
-        lost = f.select(f.compare("ult", width, i32(16)), f.sub(i32(15), width), i32(0))
-        short = f.shift("lshr", half, f.splat(lost))
-        back = f.shift("shl", _low_bits(f, short, width, False), f.splat(lost))
-        fits = f.and_(f.or_(exact, nan), f.or_(f.compare("eq", back, half), nan))
-        # A NaN's payload may go, a NaN must stay.
-        quiet = f.shift("lshr", f.const(half, 0x7E00), f.splat(lost))
-        bits = f.select(nan, quiet, short)
-        whole = f.compare("eq", width, i32(32))
-        return give(f.select(whole, value, bits), f.and_(f.not_(fits), f.splat(f.not_(whole))))
-
     _switch(
         f,
         {
-            "UNORM": lambda: normal(False),
-            "SNORM": lambda: normal(True),
-            "UINT": lambda: integer(False),
-            "SINT": lambda: integer(True),
-            "FLOAT": small,
+            "UNORM": lambda: _write_norm(f, single, width, False),
+            "SNORM": lambda: _write_norm(f, single, width, True),
+            "UINT": lambda: _write_integer(f, value, width, False),
+            "SINT": lambda: _write_integer(f, value, width, True),
+            "FLOAT": lambda: _write_float(f, value, single, width),
         },
     )
     return f.text(attributes)
+
+
+def _written(f: NativeFunction, bits: Value, wrong: Value, width: Value) -> Value:
+    """Note the lanes whose value does not fit, and return the bits of all."""
+    f.store(f.mask_bits(wrong), f.parameter("bad"), 4)
+    return _low_bits(f, bits, width, False)
+
+
+def _write_norm(f: NativeFunction, single: Value, width: Value, sign: bool) -> Value:
+    """The nearest integer of the product, which is exact in double precision. A NaN is no number."""
+    least = f.const(single, -1.0 if sign else 0.0)
+    clamped = f.intrinsic("minnum", f.intrinsic("maxnum", single, least), f.const(single, 1.0))
+    factor = f.convert("uitofp", _largest(f, width, sign), "double")
+    product = f.binary("fmul", f.convert("fpext", clamped, "double"), factor)
+    nearest = f.convert("fptosi", f.intrinsic("roundeven", product), "i32")
+    return _written(f, nearest, f.compare("uno", single, single), width)
+
+
+def _write_integer(f: NativeFunction, value: Value, width: Value, sign: bool) -> Value:
+    return _written(f, value, f.compare("ne", _low_bits(f, value, width, sign), value), width)
+
+
+def _write_float(f: NativeFunction, value: Value, single: Value, width: Value) -> Value:
+    half = single_to_half(f, single)
+    nan = f.compare("uno", single, single)
+    exact = f.compare("eq", f.bitcast(half_to_single(f, half), "i32"), value)
+    lost = f.select(f.compare("ult", width, i32(16)), f.sub(i32(15), width), i32(0))
+    short = f.shift("lshr", half, f.splat(lost))
+    back = f.shift("shl", _low_bits(f, short, width, False), f.splat(lost))
+    fits = f.and_(f.or_(exact, nan), f.or_(f.compare("eq", back, half), nan))
+    # A NaN's payload may go, a NaN must stay.
+    quiet = f.shift("lshr", f.const(half, 0x7E00), f.splat(lost))
+    bits = f.select(nan, quiet, short)
+    whole = f.compare("eq", width, i32(32))
+    chosen = f.select(whole, value, bits)
+    return _written(f, chosen, f.and_(f.not_(fits), f.splat(f.not_(whole))), width)
 
 
 def narrow_text(attributes: str) -> str:

@@ -208,20 +208,7 @@ barrier:
 asks:
 {_complete("b", "bresume")}
   br i1 %b.complete, label %agree, label %barriernext
-agree:
-  %unset = icmp eq i32 %id, -1
-  %same = icmp eq i32 %id, %bresume
-  %fine = or i1 %unset, %same
-  br i1 %fine, label %wake, label %differ
-differ:
-  %bsite = and i32 %bresume, {_RESUME}
-  %osite = and i32 %id, {_RESUME}
-  %osite64 = zext i32 %osite to i64
-  store i64 %b, ptr %wave.at
-  call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)
-  br label %wake
-wake:
-  br label %barriernext
+{_agree()}
 barriernext:
   %idnext = phi i32 [ %id, %barrier ], [ %id, %asks ], [ %bresume, %wake ]
   %gonenext = phi i64 [ %b, %barrier ], [ %gone, %asks ], [ %gone, %wake ]
@@ -238,6 +225,24 @@ nobody:
 """
 
 
+def _agree() -> str:
+    """Report a wave that waits at another place than the one before it."""
+    return f"""agree:
+  %unset = icmp eq i32 %id, -1
+  %same = icmp eq i32 %id, %bresume
+  %fine = or i1 %unset, %same
+  br i1 %fine, label %wake, label %differ
+differ:
+  %bsite = and i32 %bresume, {_RESUME}
+  %osite = and i32 %id, {_RESUME}
+  %osite64 = zext i32 %osite to i64
+  store i64 %b, ptr %wave.at
+  call void @aj_sync_report(ptr %context, i32 {SYNC_DIFFERENT}, i32 %bsite, i64 %osite64)
+  br label %wake
+wake:
+  br label %barriernext"""
+
+
 def _complete(name: str, resume: str) -> str:
     """Tell whether a wave waits at the workgroup's barrier, and it has completed: the only wave never waits."""
     return f"""
@@ -252,13 +257,9 @@ def _complete(name: str, resume: str) -> str:
 """
 
 
-def _run_wake() -> str:
-    """Begin an epoch, report a wave that ended early, and make all waves ready."""
-    return f"""wakeup:
-{new_epoch()}
-  %anygone = icmp sge i64 %gonenext, 0
-  br i1 %anygone, label %unreached, label %wakefirst
-unreached:
+def _unreached() -> str:
+    """Report a wave that ended before the barrier, and where."""
+    return f"""unreached:
   %reached = and i32 %idnext, {_RESUME}
   %gone.offset = mul i64 %gonenext, %statebytes
   %gone.state = getelementptr i8, ptr %states, i64 %gone.offset
@@ -268,7 +269,16 @@ unreached:
   %gone.high = shl i64 %gone.site64, 32
   %gone.both = or i64 %gone.high, %gonenext
   call void @aj_sync_report(ptr %context, i32 {SYNC_UNREACHED}, i32 %reached, i64 %gone.both)
-  br label %wakefirst
+  br label %wakefirst"""
+
+
+def _run_wake() -> str:
+    """Begin an epoch, report a wave that ended early, and make all waves ready."""
+    return f"""wakeup:
+{new_epoch()}
+  %anygone = icmp sge i64 %gonenext, 0
+  br i1 %anygone, label %unreached, label %wakefirst
+{_unreached()}
 wakefirst:
   br label %wakeall
 wakeall:

@@ -47,15 +47,6 @@ def fma(b: Builder, x: Value, y: Value, z: Value) -> Value:
     return b.intrinsic("fma", x, y, z)
 
 
-def fma_accumulate(inner: Expression) -> Expression:
-    """x * y + accumulator, the old destination."""
-
-    def expression(b: Builder, x: Value, y: Value, accumulator: Value) -> Value:
-        return inner(b, x, y, accumulator)
-
-    return expression
-
-
 def multiply_legacy(b: Builder, x: Value, y: Value) -> Value:
     """x * y, but 0 if either is 0 (DX9 rules)."""
     zero = b.const(x, 0.0)

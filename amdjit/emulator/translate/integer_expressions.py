@@ -98,15 +98,6 @@ def add_lshl(b: Builder, x: Value, y: Value, z: Value) -> Value:
     return b.shift("shl", b.add(x, y), z)
 
 
-def shifted_add(count: int) -> Expression:
-    """Return the expression (x << count) + y."""
-
-    def expression(b: Builder, x: Value, y: Value) -> Value:
-        return b.add(b.shift("shl", x, count), y)
-
-    return expression
-
-
 def xad(b: Builder, x: Value, y: Value, z: Value) -> Value:
     """(x ^ y) + z."""
     return b.add(b.xor(x, y), z)

@@ -70,7 +70,7 @@ def _ldexp_half(b: Builder, x: Value, exponent: Value) -> Value:
     return b.convert("fptrunc", wide, "half")
 
 
-def _normalised_integer(signed: bool, pack: bool = False) -> ix.Expression:
+def _normalised_integer(signed: bool) -> ix.Expression:
     """Convert [-1, 1] or [0, 1] to 16-bit integers, rounding to nearest even."""
     limit, low = (32767.0, -1.0) if signed else (65535.0, 0.0)
 
