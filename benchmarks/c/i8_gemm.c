@@ -1,32 +1,20 @@
 #include "common.h"
 /* D = ReLU(A B^T) / 16 + C of i8, 128 by 128 a workgroup of 4 waves, two tiles of LDS in turn, as examples/i8_gemm.py. */
-#define TILE 128
 #define DEPTH 64
 #define PITCH (DEPTH + 16)
 typedef signed char i8;
 typedef i8 i8x8 __attribute__((ext_vector_type(8)));
-typedef __attribute__((address_space(3))) i32x4 lds_i32x4;
-SHARED i8 a_tiles[2 * TILE * PITCH], b_tiles[2 * TILE * PITCH];
-
-static inline void load_part(__amdgpu_buffer_rsrc_t matrix, u32 offset, u32 first, u32 pitch, i32x4 *part) {
-  for (u32 i = 0; i < 4; ++i) {
-    u32x4 words = __builtin_amdgcn_raw_buffer_load_b128(matrix, offset, first + 32 * i * pitch, 0);
-    part[i] = __builtin_bit_cast(i32x4, words);
-  }
-}
-
-static inline void store_part(SHARED_POINTER(i8) tile, const i32x4 *part) {
-  for (u32 i = 0; i < 4; ++i)
-    *(lds_i32x4 *)(tile + PITCH * 32 * i) = part[i];
-}
+typedef i8 element;
+typedef i32x4 part;
+#include "tiles.h"
 
 static inline void multiply(SHARED_POINTER(i8) a_tile, SHARED_POINTER(i8) b_tile, i32x8 total[4][4]) {
   for (u32 step = 0; step < DEPTH; step += 32) {
     i32x4 left[4];
     for (u32 j = 0; j < 4; ++j)
-      left[j] = *(lds_i32x4 *)(b_tile + PITCH * 16 * j + step);
+      left[j] = *(lds_part *)(b_tile + PITCH * 16 * j + step);
     for (u32 i = 0; i < 4; ++i) {
-      i32x4 right = *(lds_i32x4 *)(a_tile + PITCH * 16 * i + step);
+      i32x4 right = *(lds_part *)(a_tile + PITCH * 16 * i + step);
       for (u32 j = 0; j < 4; ++j) {
         total[i][j] = __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(1, left[j].lo, 1, right.lo, total[i][j], 0);
         total[i][j] = __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(1, left[j].hi, 1, right.hi, total[i][j], 0);
@@ -44,10 +32,10 @@ KERNEL i8_gemm(GLOBAL const i8 *restrict a, GLOBAL const i8 *restrict b, GLOBAL 
   __amdgpu_buffer_rsrc_t left = BUFFER(a, rows * depth), right = BUFFER(b, columns * depth);
   u32 offset = t / 4 * depth + 16 * (t % 4), a_first = first_row * depth, b_first = first_column * depth;
   u32 to = PITCH * (t / 4) + 16 * (t % 4), from = PITCH * (lane % 16) + 16 * (lane / 16);
-  i32x4 a_part[4], b_part[4];
+  part a_parts[4], b_parts[4];
   i32x8 total[4][4] = {0};
-  load_part(left, offset, a_first, depth, a_part);
-  load_part(right, offset, b_first, depth, b_part);
+  load_parts(left, offset, a_first, depth, a_parts);
+  load_parts(right, offset, b_first, depth, b_parts);
 #pragma clang loop unroll(disable)
   for (u32 k = 0; k < depth; k += 2 * DEPTH) {
 #pragma unroll
@@ -56,12 +44,12 @@ KERNEL i8_gemm(GLOBAL const i8 *restrict a, GLOBAL const i8 *restrict b, GLOBAL 
       SHARED_POINTER(i8) b_tile = b_tiles + turn * TILE * PITCH;
       u32 next = k + DEPTH * (turn + 1);
       if (turn == 0 || next - DEPTH < depth) {
-        store_part(a_tile + to, a_part);
-        store_part(b_tile + to, b_part);
+        store_parts(a_tile + to, a_parts);
+        store_parts(b_tile + to, b_parts);
         lds_barrier();
         if (next < depth) {
-          load_part(left, offset, a_first + next, depth, a_part);
-          load_part(right, offset, b_first + next, depth, b_part);
+          load_parts(left, offset, a_first + next, depth, a_parts);
+          load_parts(right, offset, b_first + next, depth, b_parts);
         }
         __builtin_amdgcn_sched_barrier(0);
         multiply(a_tile + PITCH * row + from, b_tile + PITCH * column + from, total);

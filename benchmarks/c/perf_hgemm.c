@@ -1,30 +1,18 @@
 #include "common.h"
 /* D = alpha A B^T + beta C of f16, 128 by 128 a workgroup of 4 waves, two tiles of LDS in turn, as examples/perf_hgemm.py. */
-#define TILE 128
 #define DEPTH 32
 #define PITCH (DEPTH + 8)
-typedef __attribute__((address_space(3))) f16x8 lds_f16x8;
-SHARED f16 a_tiles[2 * TILE * PITCH], b_tiles[2 * TILE * PITCH];
-
-static inline void load_part(__amdgpu_buffer_rsrc_t matrix, u32 offset, u32 first, u32 pitch, f16x8 *part) {
-  for (u32 i = 0; i < 4; ++i) {
-    u32x4 words = __builtin_amdgcn_raw_buffer_load_b128(matrix, offset, first + 32 * i * pitch, 0);
-    part[i] = __builtin_bit_cast(f16x8, words);
-  }
-}
-
-static inline void store_part(SHARED_POINTER(f16) tile, const f16x8 *part) {
-  for (u32 i = 0; i < 4; ++i)
-    *(lds_f16x8 *)(tile + PITCH * 32 * i) = part[i];
-}
+typedef f16 element;
+typedef f16x8 part;
+#include "tiles.h"
 
 static inline void multiply(SHARED_POINTER(f16) a_tile, SHARED_POINTER(f16) b_tile, f32x8 total[4][4]) {
   for (u32 step = 0; step < DEPTH; step += 16) {
     f16x8 left[4];
     for (u32 j = 0; j < 4; ++j)
-      left[j] = *(lds_f16x8 *)(b_tile + PITCH * 16 * j + step);
+      left[j] = *(lds_part *)(b_tile + PITCH * 16 * j + step);
     for (u32 i = 0; i < 4; ++i) {
-      f16x8 right = *(lds_f16x8 *)(a_tile + PITCH * 16 * i + step);
+      f16x8 right = *(lds_part *)(a_tile + PITCH * 16 * i + step);
       for (u32 j = 0; j < 4; ++j)
         total[i][j] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(left[j], right, total[i][j]);
     }
@@ -40,10 +28,10 @@ KERNEL perf_hgemm(GLOBAL const f16 *restrict a, GLOBAL const f16 *restrict b, GL
   __amdgpu_buffer_rsrc_t left = BUFFER(a, rows * pitch), right = BUFFER(b, columns * pitch);
   u32 offset = t / 4 * pitch + 16 * (t % 4), a_first = first_row * pitch, b_first = first_column * pitch;
   u32 to = PITCH * (t / 4) + 8 * (t % 4), from = PITCH * (lane % 16) + 8 * (lane / 16);
-  f16x8 a_part[4], b_part[4];
+  part a_parts[4], b_parts[4];
   f32x8 total[4][4] = {0};
-  load_part(left, offset, a_first, pitch, a_part);
-  load_part(right, offset, b_first, pitch, b_part);
+  load_parts(left, offset, a_first, pitch, a_parts);
+  load_parts(right, offset, b_first, pitch, b_parts);
 #pragma clang loop unroll(disable)
   for (u32 k = 0; k < pitch; k += 4 * DEPTH) {
 #pragma unroll
@@ -52,12 +40,12 @@ KERNEL perf_hgemm(GLOBAL const f16 *restrict a, GLOBAL const f16 *restrict b, GL
       SHARED_POINTER(f16) b_tile = b_tiles + turn * TILE * PITCH;
       u32 next = k + 2 * DEPTH * (turn + 1);
       if (turn == 0 || next - 2 * DEPTH < pitch) {
-        store_part(a_tile + to, a_part);
-        store_part(b_tile + to, b_part);
+        store_parts(a_tile + to, a_parts);
+        store_parts(b_tile + to, b_parts);
         lds_barrier();
         if (next < pitch) {
-          load_part(left, offset, a_first + next, pitch, a_part);
-          load_part(right, offset, b_first + next, pitch, b_part);
+          load_parts(left, offset, a_first + next, pitch, a_parts);
+          load_parts(right, offset, b_first + next, pitch, b_parts);
         }
         __builtin_amdgcn_sched_barrier(0);
         multiply(a_tile + PITCH * row + from, b_tile + PITCH * column + from, total);

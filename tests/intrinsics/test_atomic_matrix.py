@@ -14,6 +14,7 @@ import pytest
 
 import amdjit
 from amdjit import atomic, bf16, f16, shared, threadIdx, vector
+from amdjit.compile_time import Compilation, compile_time
 from amdjit.intrinsics import memory, sync
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
@@ -54,38 +55,16 @@ MODELS: dict[str, Update] = {
 }
 
 
+@compile_time
+def operation(compilation: Compilation, name: str) -> Any:
+    return getattr(atomic, name)
+
+
 @amdjit.device_function
 def update(name, array, index, value, expected, order, scope):
-    if name == "add":
-        return atomic.add(array, index, value, order, scope)
-    if name == "sub":
-        return atomic.sub(array, index, value, order, scope)
-    if name == "min":
-        return atomic.min(array, index, value, order, scope)
-    if name == "max":
-        return atomic.max(array, index, value, order, scope)
-    return update_bits(name, array, index, value, expected, order, scope)
-
-
-@amdjit.device_function
-def update_bits(name, array, index, value, expected, order, scope):
-    if name == "and_":
-        return atomic.and_(array, index, value, order, scope)
-    if name == "or_":
-        return atomic.or_(array, index, value, order, scope)
-    if name == "xor":
-        return atomic.xor(array, index, value, order, scope)
-    if name == "exch":
-        return atomic.exch(array, index, value, order, scope)
-    if name == "inc":
-        return atomic.inc(array, index, value, order, scope)
-    if name == "dec":
-        return atomic.dec(array, index, value, order, scope)
-    if name == "sub_clamp":
-        return atomic.sub_clamp(array, index, value, order, scope)
-    if name == "cond_sub":
-        return atomic.cond_sub(array, index, value, order, scope)
-    return atomic.cas(array, index, expected, value, order, scope)
+    if name == "cas":
+        return atomic.cas(array, index, expected, value, order, scope)
+    return operation(name)(array, index, value, order, scope)
 
 
 @amdjit.kernel
