@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from host_memory_device import HostMemoryDevice
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 from numpy.typing import NDArray
@@ -235,6 +235,7 @@ def test_alignment_on_the_device_is_that_of_the_host_or_better(device: HostMemor
     assert staging.arguments[2].address % 256 == 0
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_any_two_views_of_one_array_alias_as_in_numpy(data: st.DataObject) -> None:
     device = HostMemoryDevice()

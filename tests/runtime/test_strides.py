@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -18,6 +18,7 @@ except ImportError:  # NumPy 1.26
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 
 
+@settings(deadline=None)
 @given(SHAPES, st.data())
 def test_basic_indexing_is_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
     base = np.zeros(shape, np.int32)
@@ -37,6 +38,7 @@ def _array_key(key: object) -> tuple[object, ...]:
     return entries if Ellipsis in entries else (*entries, ...)
 
 
+@settings(deadline=None)
 @given(SHAPES, st.data())
 def test_span_and_contiguity_are_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
     base = np.zeros(shape, np.int32)
