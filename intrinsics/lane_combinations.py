@@ -62,6 +62,7 @@ class Combination:
 
     @property
     def neutral(self) -> Any:
+        """What changes nothing."""
         return self.context.constant(self.type, neutral(self.value_type, self.operation))
 
     @property
@@ -72,6 +73,7 @@ class Combination:
         return self.neutral
 
     def widened(self, value: Any) -> Any:
+        """Return a value as what lanes combine."""
         wide = self.context.llvm_type(self.type)
         if self.type is self.value_type:
             return value
@@ -80,6 +82,7 @@ class Combination:
         return (self.context.builder.sext if self.value_type.is_signed else self.context.builder.zext)(value, wide)
 
     def narrowed(self, value: Any) -> Any:
+        """Return what lanes have combined as the value's own type."""
         if self.type is self.value_type:
             return value
         narrow = self.context.llvm_type(self.value_type)
@@ -103,9 +106,11 @@ class Combination:
         return self.context.bitcast(builder.trunc(result, bits), half)
 
     def word(self, value: int) -> Any:
+        """Return a constant of 32 bits, whose number may be unsigned."""
         return self.context.constant(i32, value - 2**32 if value >= 2**31 else value)
 
     def join(self, left: Any, right: Any) -> Any:
+        """Combine two values of each lane."""
         builder = self.context.builder
         name = {"and": "and_", "or": "or_"}.get(self.operation, self.operation)
         if self.operation in _FLOAT_CHOICES:
@@ -133,6 +138,7 @@ class Combination:
         return self.call("permlanex16", value, value, self.word(low), self.word(high), yes, no)
 
     def lane(self, value: Any, lane: int) -> Any:
+        """Return the value of one lane, in all lanes."""
         return self.call("readlane", value, self.word(lane))
 
     def result(self, value: Any) -> Any:
@@ -162,6 +168,7 @@ def _by_elements(context: EmitContext, value: Any, operation: str, combine: _Com
 
 
 def emit_reduce(context: EmitContext, value: Any, operation: str) -> Any:
+    """Combine the values of the active lanes; all lanes get the total."""
     return _by_elements(context, value, operation, _total, False)
 
 
@@ -200,6 +207,8 @@ def _shifted(lanes: Combination, value: Any) -> Any:
 
 
 def emit_scan(context: EmitContext, value: Any, operation: str, *, exclusive: bool) -> Any:
+    """Combine the values of the active lanes up to each lane; exclusive: below it."""
+
     def combine(lanes: Combination, element: Any) -> Any:
         totals = _scan(lanes, lanes.all_lanes(element), lambda below, own, _: lanes.join(below, own))
         return lanes.result(_shifted(lanes, totals) if exclusive else totals)

@@ -90,38 +90,47 @@ class KernelDescriptor:
 
     @property
     def kernarg_preload_dwords(self) -> int:
+        """Dwords of kernel arguments that a wave begins with in user SGPRs (KERNARG_PRELOAD_SPEC_LENGTH)."""
         return self.kernarg_preload & 0x7F
 
     @property
     def kernarg_preload_offset(self) -> int:
+        """Which dword of the kernel arguments is the first of these (KERNARG_PRELOAD_SPEC_OFFSET)."""
         return self.kernarg_preload >> 7
 
     @property
     def vgpr_count(self) -> int:
+        """VGPRs of a wave, rounded up to the unit they are given in (GRANULATED_WORKITEM_VGPR_COUNT)."""
         return ((self.compute_pgm_rsrc1 & 0x3F) + 1) * _VGPR_ENCODING_GRANULE[self.wavefront_size]
 
     @property
     def float_round_mode_32(self) -> int:
+        """How f32 rounds when a wave begins: 0 to nearest even, 1 up, 2 down, 3 to zero."""
         return self.compute_pgm_rsrc1 >> 12 & 3
 
     @property
     def float_round_mode_16_64(self) -> int:
+        """The same of f16 and f64."""
         return self.compute_pgm_rsrc1 >> 14 & 3
 
     @property
     def float_denorm_mode_32(self) -> int:
+        """Which denormals of f32 become 0: 0 operands and results, 1 results, 2 operands, 3 none."""
         return self.compute_pgm_rsrc1 >> 16 & 3
 
     @property
     def float_denorm_mode_16_64(self) -> int:
+        """The same of f16 and f64."""
         return self.compute_pgm_rsrc1 >> 18 & 3
 
     @property
     def dx10_clamp(self) -> bool | None:
+        """Whether a clamped NaN is 0 (ENABLE_DX10_CLAMP); None on GFX12, which has no such bit."""
         return None if self.is_gfx12 else bool(self.compute_pgm_rsrc1 >> 21 & 1)
 
     @property
     def ieee_mode(self) -> bool | None:
+        """Whether signalling NaNs are quieted (ENABLE_IEEE_MODE); None on GFX12, which has no such bit."""
         return None if self.is_gfx12 else bool(self.compute_pgm_rsrc1 >> 23 & 1)
 
     @property
@@ -131,22 +140,27 @@ class KernelDescriptor:
 
     @property
     def wgp_mode(self) -> bool:
+        """Whether the waves of a workgroup may be on both CUs of a WGP (WGP_MODE)."""
         return bool(self.compute_pgm_rsrc1 >> 29 & 1)
 
     @property
     def memory_ordered(self) -> bool:
+        """Whether loads return in order (MEM_ORDERED)."""
         return bool(self.compute_pgm_rsrc1 >> 30 & 1)
 
     @property
     def forward_progress(self) -> bool:
+        """Whether waves take turns so that each goes on, instead of the oldest first (FWD_PROGRESS)."""
         return bool(self.compute_pgm_rsrc1 >> 31 & 1)
 
     @property
     def enable_private_segment(self) -> bool:
+        """Whether the kernel has private memory (ENABLE_PRIVATE_SEGMENT)."""
         return bool(self.compute_pgm_rsrc2 & 1)
 
     @property
     def user_sgpr_count(self) -> int:
+        """User SGPRs that are on (USER_SGPR_COUNT)."""
         return self.compute_pgm_rsrc2 >> 1 & 0x1F
 
     @property
@@ -157,10 +171,12 @@ class KernelDescriptor:
 
     @property
     def enable_workgroup_info(self) -> bool:
+        """Whether the workgroup's information is asked for (ENABLE_SGPR_WORKGROUP_INFO)."""
         return bool(self.compute_pgm_rsrc2 >> 10 & 1)
 
     @property
     def workitem_id_components(self) -> int:
+        """How many of the work-item's x, y, z are asked for: 1 to 3 (ENABLE_VGPR_WORKITEM_ID)."""
         return (self.compute_pgm_rsrc2 >> 11 & 3) + 1
 
     @property

@@ -23,6 +23,7 @@ _BARRIER_BYTES = (1 + NAMED_BARRIERS) * BARRIER_ROW * FIELD_BYTES
 
 
 def field(base: str, name: str, index: int, type_name: str = "i64") -> str:
+    """Load field number `index` of what a pointer leads to as %name."""
     return (
         f"  %{name}.at = getelementptr i8, ptr %{base}, i64 {index * FIELD_BYTES}\n"
         f"  %{name} = load {type_name}, ptr %{name}.at"
@@ -30,6 +31,7 @@ def field(base: str, name: str, index: int, type_name: str = "i64") -> str:
 
 
 def put(base: str, name: str, index: int, value: str, type_name: str = "i64") -> str:
+    """Store a value into field number `index` of what a pointer leads to."""
     return (
         f"  %{name}.put = getelementptr i8, ptr %{base}, i64 {index * FIELD_BYTES}\n"
         f"  store {type_name} {value}, ptr %{name}.put"
@@ -116,6 +118,7 @@ done:
 
 
 def new_epoch() -> str:
+    """Begin another epoch: the part of a workgroup between two barriers (`Context.EPOCH`)."""
     return f"""
 {field("context", "epochs", Context.EPOCHS)}
   %epoch.new = add i64 %epochs, 1
