@@ -84,6 +84,26 @@ def compile_kernel(name: str, *flags: str) -> bytes:
     return compile_source((KERNELS / f"{name}.c").read_text(), *flags)
 
 
+def own_parts(input_bytes: int, output_bytes: int) -> str:
+    """Return the first instructions of a kernel of two pointers, whose workgroups have so many bytes of each.
+
+    Then s[0:1] and s[2:3] lead to a workgroup's own inputs and results; v250 and v251 are the places of a
+    lane in rows of dwords and of 16 bytes.
+    """
+    return f"""
+  s_load_b128 s[0:3], s[0:1], 0x0
+  s_wait_kmcnt 0x0
+  s_mul_i32 s4, ttmp9, {input_bytes}
+  s_add_co_u32 s0, s0, s4
+  s_add_co_ci_u32 s1, s1, 0
+  s_mul_i32 s4, ttmp9, {output_bytes}
+  s_add_co_u32 s2, s2, s4
+  s_add_co_ci_u32 s3, s3, 0
+  v_lshlrev_b32 v250, 2, v0
+  v_lshlrev_b32 v251, 4, v0
+"""
+
+
 _HEADER = """
 .amdgcn_target "amdgcn-amd-amdhsa--gfx1201"
 .text

@@ -5,22 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from building import assemble, emulate
+from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
 
 _BODY = """
-  s_load_b128 s[0:3], s[0:1], 0x0
-  s_wait_kmcnt 0x0
-  s_mul_i32 s4, ttmp9, {input_bytes}
-  s_add_co_u32 s0, s0, s4
-  s_add_co_ci_u32 s1, s1, 0
-  s_mul_i32 s4, ttmp9, {output_bytes}
-  s_add_co_u32 s2, s2, s4
-  s_add_co_ci_u32 s3, s3, 0
-  v_lshlrev_b32 v250, 2, v0
-{loads}
+{places}{loads}
   s_wait_loadcnt 0x0
   s_mov_b32 s20, 0
   s_mov_b32 vcc_lo, 0
@@ -52,8 +43,7 @@ def run_registers(
     loads = [f"  global_load_b32 v{1 + row}, v250, s[0:1] offset:{row_bytes * row}" for row in range(rows)]
     stores = [f"  global_store_b32 v250, v{n}, s[2:3] offset:{row_bytes * row}" for row, n in enumerate(everything)]
     text = _BODY.format(
-        input_bytes=row_bytes * rows,
-        output_bytes=row_bytes * len(everything),
+        places=own_parts(row_bytes * rows, row_bytes * len(everything)),
         loads="\n".join(loads),
         body=body,
         stores="\n".join(copies + stores),

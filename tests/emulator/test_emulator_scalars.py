@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from building import assemble, emulate
+from model.scalars import EXEC_OPS
 from required_tools import needs_tools
 
 pytestmark = needs_tools
@@ -240,28 +241,14 @@ def test_immediates_are_sign_extended() -> None:
         assert result == a * -2 & M32
 
 
-SAVES: dict[str, Callable[[int, int], int]] = {
-    "and": lambda s, e: s & e,
-    "or": lambda s, e: s | e,
-    "xor": lambda s, e: s ^ e,
-    "nand": lambda s, e: ~(s & e),
-    "nor": lambda s, e: ~(s | e),
-    "xnor": lambda s, e: ~(s ^ e),
-    "and_not0": lambda s, e: ~s & e,
-    "or_not0": lambda s, e: ~s | e,
-    "and_not1": lambda s, e: s & ~e,
-    "or_not1": lambda s, e: s | ~e,
-}
-
-
-@pytest.mark.parametrize("name", SAVES)
+@pytest.mark.parametrize("name", EXEC_OPS)
 def test_exec_is_saved_and_changed(name: str) -> None:
     body = f"""s_mov_b32 exec_lo, s22
   s_{name}_saveexec_b32 s24, s20
   s_mov_b32 s25, exec_lo
   s_mov_b32 exec_lo, -1"""
     for (a, b), (result, scc) in zip(PAIRS, run_scalar(body, PAIRS, True), strict=True):
-        changed = SAVES[name](a, b) & M32
+        changed = EXEC_OPS[name](a, b) & M32
         assert result == b | changed << 32, (hex(a), hex(b))
         assert scc == int(bool(changed))
 

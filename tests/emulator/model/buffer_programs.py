@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import assemble, emulate
+from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
 from model.buffers import FORMATS, Address, Resource, byte_of, format_size, inside, loaded, one_of, stored
@@ -28,19 +28,6 @@ FORMATTED = (
     *("buffer_load_d16_hi_format_x", "buffer_store_d16_hi_format_x"),
 )
 UNTYPED = tuple(name for name in MEMORY if name.startswith("buffer_"))
-
-_HEAD = """
-  s_load_b128 s[0:3], s[0:1], 0x0
-  s_wait_kmcnt 0x0
-  s_mul_i32 s4, ttmp9, {input_bytes}
-  s_add_co_u32 s0, s0, s4
-  s_add_co_ci_u32 s1, s1, 0
-  s_mul_i32 s4, ttmp9, {output_bytes}
-  s_add_co_u32 s2, s2, s4
-  s_add_co_ci_u32 s3, s3, 0
-  v_lshlrev_b32 v250, 2, v0
-  v_lshlrev_b32 v251, 4, v0
-"""
 
 
 @dataclass
@@ -251,7 +238,7 @@ def run_buffer_cases(cases: list[BufferCase], random: np.random.Generator) -> li
     before = random.integers(0, 1 << 32, (waves, len(cases), _CASE // 4), np.uint32)
     output = before.copy()
     body = [line for position, case in enumerate(cases) for line in case.lines(position)]
-    head = _HEAD.format(input_bytes=128 * ROWS * len(cases), output_bytes=_CASE * len(cases))
+    head = own_parts(input_bytes=128 * ROWS * len(cases), output_bytes=_CASE * len(cases))
     emulate(assemble("\n".join([head, *body, ""])), "kernel", waves, 32, [np.ascontiguousarray(inputs), output])
     failures = []
     for position, case in enumerate(cases):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from building import assemble, emulate
+from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
 from model.memory import SCALAR_LOADS, Access, Atomic, Load, Store, signed
@@ -18,19 +18,6 @@ RESULTS = 2048
 _CASE = REGION + RESULTS
 # Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of data, four old.
 _ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 3, 7, 11
-
-_HEAD = """
-  s_load_b128 s[0:3], s[0:1], 0x0
-  s_wait_kmcnt 0x0
-  s_mul_i32 s4, ttmp9, {input_bytes}
-  s_add_co_u32 s0, s0, s4
-  s_add_co_ci_u32 s1, s1, 0
-  s_mul_i32 s4, ttmp9, {output_bytes}
-  s_add_co_u32 s2, s2, s4
-  s_add_co_ci_u32 s3, s3, 0
-  v_lshlrev_b32 v250, 2, v0
-  v_lshlrev_b32 v251, 4, v0
-"""
 
 
 def inputs_for_memory(waves: int, random: np.random.Generator) -> Rows:
@@ -241,7 +228,7 @@ def run_memory_cases(cases: list[MemoryCase], inputs: Rows, random: np.random.Ge
     output = before.copy()
     loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(len(inputs))]
     body = [line for number, case in enumerate(cases) for line in case.lines(number)]
-    head = _HEAD.format(input_bytes=128 * len(inputs), output_bytes=_CASE * len(cases))
+    head = own_parts(input_bytes=128 * len(inputs), output_bytes=_CASE * len(cases))
     code = assemble("\n".join([head, *loads, *body, ""]), lds=REGION, private=64)
     emulate(code, "kernel", waves, 32, [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output])
     failures = []
@@ -293,7 +280,7 @@ def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
                 f"  v_mov_b32 v2, s{64 + part}",
                 f"  global_store_b32 v1, v2, s[2:3] offset:{64 * number + 4 * part}",
             ]
-    head = _HEAD.format(input_bytes=256, output_bytes=64 * len(names))
+    head = own_parts(input_bytes=256, output_bytes=64 * len(names))
     setup = (
         f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  s_mov_b32 s55, 0x30014000\n"
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import assemble, emulate
+from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
@@ -21,18 +21,6 @@ SCALARS = {40: 0xC0490FDB, 41: 0xBFF12345, 42: 0x00010013, 43: 0x7FF00001, 44: 0
 VCC = 0x9A5F3C61
 MASK = 0x2DB7C3E4
 PARTIAL = 0xF3B81D5C
-
-_HEAD = """
-  s_load_b128 s[0:3], s[0:1], 0x0
-  s_wait_kmcnt 0x0
-  s_mul_i32 s4, ttmp9, {input_bytes}
-  s_add_co_u32 s0, s0, s4
-  s_add_co_ci_u32 s1, s1, 0
-  s_mul_i32 s4, ttmp9, {output_bytes}
-  s_add_co_u32 s2, s2, s4
-  s_add_co_ci_u32 s3, s3, 0
-  v_lshlrev_b32 v250, 2, v0
-"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ def run_cases(cases: list[Case], inputs: Registers, lds: int = 0, private: int =
             layout.rows += 1
     loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)]
     scalars = [f"  s_mov_b32 s{number}, {value:#x}" for number, value in SCALARS.items()]
-    head = _HEAD.format(input_bytes=128 * rows, output_bytes=128 * layout.rows)
+    head = own_parts(input_bytes=128 * rows, output_bytes=128 * layout.rows)
     text = "\n".join([head, *loads, "  s_wait_loadcnt 0x0", *scalars, *layout.lines, ""])
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
     found = np.zeros((groups, layout.rows, 32), np.uint32)
