@@ -252,9 +252,9 @@ def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree
 
 def _fits(binding: Binding | None, type: Type) -> bool:
     if isinstance(binding, CompileTime):
-        is_number = isinstance(binding.value, (bool, int, float)) and isinstance(type, Scalar)
-        exact = isinstance(binding.value, int) and not isinstance(binding.value, bool)
-        return is_number and exact and literal_fits(cast(int, binding.value), cast(Scalar, type))
+        number = binding.value
+        is_integer = isinstance(number, int) and not isinstance(number, bool)
+        return is_integer and isinstance(type, Scalar) and literal_fits(cast(int, number), type)
     return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
 
 

@@ -112,16 +112,11 @@ def _modifier_text(row: Row, modifiers: Modifiers, halves: bool, immediates: dic
     elif row.format.name == "VINTERP":
         clamp = " clamp" if modifiers.clamp else ""
         text = f"{clamp}{_select_text(row, modifiers, halves)} wait_exp:{immediates['wait_exp']}"
-    elif modifiers is _NO_MODIFIERS and "byte_sel" not in immediates:
-        return ""
     else:
         text = _select_text(row, modifiers, halves)
         text += f" byte_sel:{immediates['byte_sel']}" if immediates.get("byte_sel") else ""
         text += (" clamp" if modifiers.clamp else "") + _OUTPUT_MODIFIERS[modifiers.omod]
     return text + _dpp_text(modifiers.dpp) if modifiers.dpp else text
-
-
-_NO_MODIFIERS = Modifiers()
 
 
 def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
