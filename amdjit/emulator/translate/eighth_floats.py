@@ -9,9 +9,11 @@ from amdjit.emulator.ir import Builder, Value
 
 @dataclass(frozen=True, slots=True)
 class _Eighth:
+    """A format: bits of its mantissa, bias of its exponent, and codes, that of the largest finite number first."""
+
     mantissa: int
     bias: int
-    largest: float
+    finite: int
     overflow: int
     infinity: int
     nan: int
@@ -20,8 +22,8 @@ class _Eighth:
 # E4M3 has no infinity: overflow gives NaN. E5M2 overflows to infinity. In the mode FP16_OVFL what is finite becomes the
 # largest finite number instead.
 _KINDS = {
-    "fp8": _Eighth(3, 7, 448.0, 0x7F, 0x7F, 0x7F),
-    "bf8": _Eighth(2, 15, 57344.0, 0x7C, 0x7C, 0x7E),
+    "fp8": _Eighth(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
+    "bf8": _Eighth(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
 }
 
 
@@ -45,7 +47,7 @@ def single_to_eighth(b: Builder, value: Value, kind: str, random: Value | None, 
     whole = b.convert("fptoui", b.intrinsic("minnum", steps, b.const(steps, 64.0)), "i32")
     field = b.shift("shl", b.sub(place, lowest), form.mantissa)
     code = b.add(field, whole)
-    finite = b.const(code, 0x7E if kind == "fp8" else 0x7B)
+    finite = b.const(code, form.finite)
     over = b.compare("ugt", code, finite)
     overflow = finite if clamps is True else b.const(code, form.overflow)
     if isinstance(clamps, Value):
