@@ -27,9 +27,10 @@ def while_loop(
     body: Part,
     otherwise: Part,
     unroll: int,
+    is_unconditional: bool = False,
     is_endless: bool = False,
 ) -> None:
-    """Lower a while loop. is_endless: nothing leaves it."""
+    """Lower a while loop. is_unconditional: its condition is true; is_endless: nothing leaves it."""
     builder = state.builder
     line = builder.debug_metadata
     header, inside, following, done, after = (
@@ -37,6 +38,11 @@ def while_loop(
     )
     builder.branch(header)
     builder.position_at_end(header)
+    if is_unconditional:
+        # Where the body begins with a branch that is the same in every round (lane 0 fetches work for all), SimplifyCFG
+        # would lead the other lanes past the loop's head, into a loop of their own: they would meet at barriers and
+        # `readfirstlane` without lane 0, for ever. It threads no path through this call, and no code comes of it.
+        builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     builder.cbranch(condition(), inside, done)
     _body(state, inside, Loop(following, after), body)
     builder.position_at_end(following)

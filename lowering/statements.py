@@ -76,6 +76,7 @@ def _while(state: FunctionState, node: tree.While) -> None:
         body=lambda: lower_block(state, node.body),
         otherwise=lambda: lower_block(state, node.otherwise),
         unroll=node.unroll or state.module.options.unroll or 0,
+        is_unconditional=_is_true(node.condition),
         is_endless=_is_true(node.condition) and not _leaves(node.body),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import linecache
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from amdjit.diagnostics.errors import KernelFault
 
 Coordinates = tuple[int, int, int]
+_WIDTH = 118
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class SanitizerReport:
         if self.instruction:
             lines.append(f"  = instruction: {self.instruction}")
         if self.help:
-            lines.append(f"  = help: {self.help}")
+            lines += textwrap.wrap(f"  = help: {self.help}", _WIDTH, subsequent_indent=" " * 10, break_on_hyphens=False)
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -58,7 +58,7 @@ def fault_from_record(
     nearest = memory.nearest(_signed(address, base)) if is_global and address is not None else None
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
-    message = _message(kind, record, function, place, nearest)
+    message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
     if kind is FaultKind.DEADLOCK:
         message += deadlock_message(group, function, compiled)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
@@ -93,26 +93,32 @@ def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
     return _Place(block, (item % x, item // x % y, item // (x * y)), lane)
 
 
+def global_verb(instruction: str, writes: bool) -> str:
+    """Return what an instruction does to global memory, in words."""
+    if "_atomic_" in instruction:
+        return "atomic operation"
+    return "store" if writes else "load"
+
+
 def _message(
-    kind: FaultKind, record: Sequence[int], function: EmulatedFunction, place: _Place, nearest: Allocation | None
+    kind: FaultKind, record: Sequence[int], instruction: str, place: _Place, nearest: Allocation | None
 ) -> str:
-    name = function.name
     who = f"block {place.block}" + (f", thread {place.thread}" if place.thread else "")
     size = record[Fault.SIZE]
     address = record[Fault.ADDRESS] & (1 << 64) - 1
     if kind is FaultKind.LDS:
-        return f"{name}: access of {size} bytes at LDS byte {address:#x} is outside of the workgroup's LDS ({who})"
+        return f"access of {size} bytes at LDS byte {address:#x} is outside of the workgroup's LDS ({who})"
     if kind is FaultKind.SCRATCH:
-        return f"{name}: access of {size} bytes at private byte {address:#x} is outside of the private memory ({who})"
+        return f"access of {size} bytes at private byte {address:#x} is outside of the private memory ({who})"
     if _KINDS[kind] == "out-of-bounds":
-        verb = "store" if kind is FaultKind.GLOBAL_STORE else "load"
-        what = f"{name}: {verb} of {size} bytes at {address:#x} is not allowed ({who})"
+        verb = global_verb(instruction, kind is FaultKind.GLOBAL_STORE)
+        what = f"{verb} of {size} byte{'s' * (size > 1)} at {address:#x} is not allowed ({who})"
         return f"{what}{_describe(nearest)}"
     if kind is FaultKind.BUFFER:
-        return f"{name}: {_BUFFERS[BufferRefusal(record[Fault.ADDRESS])]} ({who})"
+        return f"{_BUFFERS[BufferRefusal(record[Fault.ADDRESS])]} ({who})"
     if kind is FaultKind.BARRIER_MISUSE:
-        return f"{name}: {misuse_message(address, size)} ({who}, wave {record[Fault.WAVE]})"
-    return f"{name}: {_OTHER[kind]} ({who})"
+        return f"{misuse_message(address, size)} ({who}, wave {record[Fault.WAVE]})"
+    return f"{_OTHER[kind]} ({who})"
 
 
 _OTHER = {

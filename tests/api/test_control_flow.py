@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from lanes import same_as_python
 
-from amdjit import f32, i32, static_range, unroll
+import amdjit
+from amdjit import atomic, f32, i32, shared, static_range, syncthreads, threadIdx, unroll
+from amdjit.intrinsics import wave
 
 LANES = 40
 RANDOM = np.random.default_rng(7)
@@ -294,3 +296,44 @@ FLOAT_CASES = [
 @pytest.mark.parametrize("function", FLOAT_CASES, ids=lambda f: f.__name__)
 def test_floats(function) -> None:
     same_as_python(function, floats(), zeros(np.float32))
+
+
+@amdjit.kernel
+def first_lane_fetches(head, out):
+    while True:
+        item = i32(0)
+        if wave.lane_id() == 0:
+            item = atomic.add(head, 0, 1)
+        item = wave.readfirstlane(item)
+        if item >= out.size:
+            break
+        if wave.lane_id() == 0:
+            out[item] = item
+
+
+@amdjit.kernel
+def first_thread_fetches(head, out):
+    box = shared.array(1, i32)
+    while True:
+        if threadIdx.x == 0:
+            box[0] = atomic.add(head, 0, 1)
+        syncthreads()
+        item = box[0]
+        syncthreads()
+        if item >= out.size:
+            return
+        if threadIdx.x == 0:
+            out[item] = item
+
+
+@pytest.mark.parametrize("opt_level", [1, 3])
+@pytest.mark.parametrize("kernel", [first_lane_fetches, first_thread_fetches], ids=lambda kernel: kernel.__name__)
+def test_the_lanes_of_a_wave_stay_together_in_an_endless_loop(
+    kernel: amdjit.Kernel, opt_level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LLVM's SimplifyCFG gave the lanes that fetch nothing a loop of their own, which never ended."""
+    monkeypatch.setenv("AMDJIT_EMULATOR_TIME_LIMIT", "20")
+    out = np.zeros(40, np.int32)
+    with amdjit.use("emulator:gfx1201"):
+        amdjit.kernel(opt_level=opt_level)(kernel.function)[3, 64](np.zeros(1, np.int32), out)
+    np.testing.assert_array_equal(out, np.arange(40))

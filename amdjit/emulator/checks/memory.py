@@ -14,6 +14,7 @@ from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.quarantine import CallPlace, Freed
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.faults import global_verb
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import MEMORY_KINDS, FaultKind, Report
 from amdjit.emulator.translate.frame import Frame
@@ -131,7 +132,7 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
         )
     if kind == FaultKind.MISALIGNED:
         return _misaligned(row, facts)
-    return _global(row, facts, "store" if kind == FaultKind.GLOBAL_STORE else "load")
+    return _global(row, facts, kind == FaultKind.GLOBAL_STORE)
 
 
 def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
@@ -144,9 +145,10 @@ def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
     )
 
 
-def _global(row: Row, facts: LaunchFacts, verb: str) -> _Finding:
+def _global(row: Row, facts: LaunchFacts, writes: bool) -> _Finding:
     size, address = row[Report.SIZE], row.address
-    what = f"{verb} of {size} bytes"
+    verb = global_verb(facts.instruction(row[Report.SITE]), writes)
+    what = f"{verb} of {size} byte{'s' * (size > 1)}"
     if address < _NULL_END:
         return _Finding("null", f"{what} through a null pointer, at {address:#x}", "the address was never set")
     place = facts.place(row)
@@ -154,7 +156,7 @@ def _global(row: Row, facts: LaunchFacts, verb: str) -> _Finding:
     if freed is not None and (place is None or not place.is_inside or facts.memory.holding(address) is None):
         return _use_after_free(what, address, freed)
     holding = facts.memory.holding(address)
-    if holding is not None and verb == "store":
+    if holding is not None and writes:
         return _read_only(what, holding.label, place_of(facts.arguments, address), place)
     if place is None:
         near = facts.memory.nearest(address)
