@@ -10,9 +10,8 @@ from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.init_kinds import InitKind
 from amdjit.emulator.checks.value_origins import loads_behind, places_read
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.kernel_code import kernel_text
-from amdjit.emulator.layout import INIT_KINDS, Report
+from amdjit.emulator.layout import INIT_KINDS, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Report
 from amdjit.emulator.translate.control_flow import Graph, build_graph
 
 _ADDRESSES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
@@ -69,7 +68,7 @@ class InitReports:
         by_pc = {pcs[load[Report.SITE]]: load for load in self._loads}
         instruction = next(i for block in graph.blocks.values() for i in block.instructions if i.pc == pc)
         if row[Report.KIND] == InitKind.ATOMIC and pc in by_pc:
-            return _described(by_pc[pc], instruction, facts, None)
+            return _described(by_pc[pc], facts, None)
         roles = {InitKind.ADDRESS: _ADDRESSES, InitKind.STORE: _DATA, InitKind.ATOMIC: _DATA}
         places = places_read(instruction, facts.wave_size, roles.get(InitKind(row[Report.KIND])))
         for load_pc in loads_behind(graph, pc, places):
@@ -79,8 +78,7 @@ class InitReports:
                 thread = facts.thread(load[Report.WAVE], load[Report.LANE])
                 same = load.block() == row.block() and thread == facts.thread(row[Report.WAVE], row[Report.LANE])
                 origin = Origin("loaded" if same else "loaded, first", file, line, load.block(), thread)
-                code = next(i for block in graph.blocks.values() for i in block.instructions if i.pc == load_pc)
-                return _described(load, code, facts, origin)
+                return _described(load, facts, origin)
         return _Source("a register", help="a variable is used on a path on which it was never given a value")
 
     def _code(self, facts: LaunchFacts) -> Graph:
@@ -101,17 +99,18 @@ class _Source:
     help: str = ""
 
 
-def _described(load: Row, instruction: Instruction, facts: LaunchFacts, origin: Origin | None) -> _Source:
+def _described(load: Row, facts: LaunchFacts, origin: Origin | None) -> _Source:
     """Describe memory; the first load that was seen need not be that of the work-item whose value mattered."""
-    address, name = load.address, instruction.mnemonic
+    aperture, address = load.address >> 32, load.address
     precise = origin is None or origin.what == "loaded"
-    if name.startswith("ds_"):
+    if aperture == SHARED_APERTURE_HIGH:
+        address &= (1 << 32) - 1
         shared = facts.lds_place(address)
         text = f"byte {address} of the workgroup's LDS"
         text = text if precise else f"the workgroup's LDS (byte {address}, for one)"
         hint = "let every element of the shared array be written before it is read, with a barrier in between"
         return _Source(_element(shared, precise) if shared else text, address, shared, origin, hint)
-    if name.startswith("scratch_"):
+    if aperture == PRIVATE_APERTURE_HIGH:
         hint = "give every element of the local array, and every variable, a value first"
         return _Source("the work-item's private memory", None, None, origin, hint)
     place = facts.place(load)

@@ -136,12 +136,13 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
 
 
 def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
-    size, address = row[Report.SIZE], row.address
+    size, address, place = row[Report.SIZE], row.address, facts.place(row)
+    where = f"{place.text} ({address:#x})" if place else f"{address:#x}"
     return _Finding(
         "misaligned",
-        f"atomic operation of {size} bytes at {address:#x}, which {size} does not divide",
+        f"atomic operation of {size} bytes at {where}, which {size} does not divide",
         "atomic operations need addresses that their size divides",
-        place=facts.place(row),
+        place=place,
     )
 
 

@@ -28,6 +28,10 @@ from amdjit.emulator.native.memory import ADDRESS_PARAMETERS, SIZES, SPACES
 _PTR = "ptr"
 
 
+# The high dwords of the addresses of LDS and private memory.
+_APERTURES = {"l": SHARED_APERTURE_HIGH, "p": PRIVATE_APERTURE_HIGH}
+
+
 def symbol_of(space: str, size: int, store: bool) -> str:
     """Return the name of an access's native function."""
     return f"aj_{'define' if store else 'undefined'}_{space}{size}"
@@ -258,8 +262,10 @@ class _Access:
             f.store(i64(1), f.offset(f.parameter("shadows"), Shadows.SEEN * FIELD_BYTES), 8)
         loop = f.each_lane(execution, "exact")
         address = f.load("i64", f.offset(addresses, f.shift("shl", loop.lane, 3)), 8)
-        if self._space in ("l", "p"):
+        if self._space in _APERTURES:
             place = f.pointer(f.add(shadow, f.shift("lshr", address, 2)))
+            # What is reported is the address that a flat access of it has.
+            address = f.or_(address, i64(_APERTURES[self._space] << 32))
         else:
             place = f.call("aj_shadow_of", _PTR, [f.parameter("shadows"), f.parameter("site"), address])
         name = "aj_define_lane" if self._store else "aj_undefined_lane"
