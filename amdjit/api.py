@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import threading
@@ -12,14 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from amdjit.compiled_kernel import Argument, CompiledKernel
-from amdjit.compiler import compile_kernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.launching import Loaded, PreparedLaunch, choose_block, written_arguments
-from amdjit.options import CompileOptions, default_target, named_target, read_environment, spelled_out
+from amdjit.options import CompileOptions, Environment, default_target, named_target, read_environment, spelled_out
 from amdjit.recompilation import Change, changes
 from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, type_of_record
 from amdjit.runtime.arguments import ArgumentPacker
@@ -30,6 +30,16 @@ from amdjit.runtime.streams import Stream
 from amdjit.specialisation import argument_types, check_type, is_const
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
+
+
+def compile_kernel(
+    function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions, environment: Environment
+) -> CompiledKernel:
+    """Compile, as `amdjit.compiler` says: it is loaded with the first compilation, not with amdjit."""
+    compiled: CompiledKernel = importlib.import_module("amdjit.compiler").compile_kernel(
+        function, arguments, options, environment
+    )
+    return compiled
 
 
 class Kernel:

@@ -7,10 +7,8 @@ import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from amdjit.backend import annotate_assembly, emit_assembly
-from amdjit.code_object import CodeObject, Resources, read_resources
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend import CompileTime, OutsideRead
 from amdjit.options import CompileOptions
@@ -20,6 +18,9 @@ from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
 from amdjit.types import Type
+
+if TYPE_CHECKING:
+    from amdjit.code_object import CodeObject, Resources
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
 
@@ -82,18 +83,23 @@ class CompiledKernel:
     @cached_property
     def asm(self) -> str:
         """The machine code as assembly text, with the Python source lines in it."""
-        text = emit_assembly(self.optimized_llvm, self.target, self.options)
-        return annotate_assembly(text, _source_lines(self.program))
+        backend = importlib.import_module("amdjit.backend")
+        text = backend.emit_assembly(self.optimized_llvm, self.target, self.options)
+        annotated: str = backend.annotate_assembly(text, _source_lines(self.program))
+        return annotated
 
     @cached_property
     def linked(self) -> CodeObject:
         """The code object read back from its bytes."""
-        return CodeObject.read(self.code_object)
+        read: CodeObject = _code_objects().CodeObject.read(self.code_object)
+        return read
 
     @cached_property
     def resources(self) -> Resources:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
-        return read_resources(self.linked, self.name, self.target, self._count_instructions())
+        instructions = self._count_instructions()
+        read: Resources = _code_objects().read_resources(self.linked, self.name, self.target, instructions)
+        return read
 
     def _count_instructions(self) -> int:
         """Count machine instructions: decoded where the emulator's tables have them, else as LLVM prints them."""
@@ -105,6 +111,11 @@ class CompiledKernel:
             return sum(1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size))
         lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
         return sum(bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines)
+
+
+def _code_objects() -> Any:
+    # What reads code objects is loaded with the first of them, as LLVM and all that makes them is.
+    return importlib.import_module("amdjit.code_object")
 
 
 def describe_argument(argument: Argument) -> str:

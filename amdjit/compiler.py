@@ -12,7 +12,7 @@ from pathlib import Path
 import llvmlite
 import msgpack
 
-from amdjit.backend import emit_object, find_linker, find_ocml, link, optimise, read_library
+from amdjit import backend
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.disk_cache import DiskCache, source_version
@@ -40,7 +40,7 @@ def compile_kernel(
         options.required_workgroup_size,
         options.asserts,
         bool(options.bounds_check),
-        find_ocml(environment),
+        backend.find_ocml(environment),
     )
     try:
         with collector_paused():
@@ -69,18 +69,18 @@ def _build(
     llvm: str, options: CompileOptions, environment: Environment, libraries: tuple[Path, ...]
 ) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
-    linker = find_linker(environment)
+    linker = backend.find_linker(environment)
     cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
     # The other options are written in the IR.
     tools = f"llvmlite {llvmlite.__version__} {linker}"
-    bitcode = tuple(read_library(file) for file in libraries)
+    bitcode = tuple(backend.read_library(file) for file in libraries)
     level = f"{options.wave_size} {options.opt_level}"
     key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)
     built = cache.get(key)
     if built is None:
-        optimized = optimise(llvm, options.target, options, bitcode)
-        relocatable = emit_object(optimized, options.target, options, environment)
-        built = msgpack.packb((optimized, link(relocatable, linker)))
+        optimized = backend.optimise(llvm, options.target, options, bitcode)
+        relocatable = backend.emit_object(optimized, options.target, options, environment)
+        built = msgpack.packb((optimized, backend.link(relocatable, linker)))
         cache.put(key, built)
     text, code_object = msgpack.unpackb(built)
     return text, code_object

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from amdjit.code_object.resources import waves_by_lds
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import KernelFault
 from amdjit.frontend import CompileTime
@@ -137,5 +136,6 @@ def choose_block(loaded: Loaded, target: Target, dynamic_lds: int) -> tuple[int,
     wave = loaded.compiled.options.wave_size
     lds = loaded.static_lds + dynamic_lds
     fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size] or [loaded.max_workgroup_size]
-    best = max(fitting, key=lambda size: waves_by_lds(lds, -(-size // wave), target))
+    resources = importlib.import_module("amdjit.code_object.resources")
+    best = max(fitting, key=lambda size: resources.waves_by_lds(lds, -(-size // wave), target))
     return best, 1, 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from amdjit.code_object.metadata import KernelMetadata
 from amdjit.diagnostics.performance import Finding
 from amdjit.lane_stride import strided_accesses
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64
+
+if TYPE_CHECKING:
+    from amdjit.code_object.metadata import KernelMetadata
 
 
 def slow_parts(program: tree.Program, metadata: KernelMetadata, optimized_llvm: str) -> tuple[Finding, ...]:

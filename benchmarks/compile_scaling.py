@@ -17,7 +17,7 @@ from typing import Any
 
 from measurement import save, table
 
-from amdjit import compiler, f32
+from amdjit import backend, compiler, f32
 from amdjit.examples import vector_add
 
 LENGTHS = (50, 150, 500, 1500, 5000)
@@ -52,16 +52,17 @@ def measure(lines: int, folder: Path) -> dict[str, float]:
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     times: dict[str, float] = {}
-    originals = {name: getattr(compiler, name) for name in STAGES}
+    owners = {name: compiler if hasattr(compiler, name) else backend for name in STAGES}
+    originals = {name: getattr(owner, name) for name, owner in owners.items()}
     for name, function in originals.items():
-        setattr(compiler, name, _timed(function, name, times))
+        setattr(owners[name], name, _timed(function, name, times))
     try:
         start = time.perf_counter()
         module.long.compile(f32[:], f32[:], target="gfx1201")
         times["total"] = time.perf_counter() - start
     finally:
         for name, function in originals.items():
-            setattr(compiler, name, function)
+            setattr(owners[name], name, function)
     return times
 
 

@@ -144,3 +144,23 @@ def many_fragments(a, b, d):
             matrix.mma_sync(part, left[i // 4 % 4 + i // 16 * 4], right[i % 4 + i // 16 * 4], part)
     for i in static_range(16):
         matrix.store_matrix_sync(d, total[i], (column + 16 * (i % 4), row + 16 * (i // 4)))
+
+
+@amdjit.kernel(block=(32, 1, 1))
+def many_fragments_by_rows(a, b, d):
+    """D = A B likewise, by rows: a lane holds neighbours of a column, and stores them one by one."""
+    row, column = 64 * blockIdx.y, 64 * blockIdx.x
+    left = tuple(matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8))
+    right = tuple(matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8))
+    total = tuple(matrix.fragment(matrix.accumulator, 16, 16, 16, f32) for _ in range(16))
+    for part in total:
+        matrix.fill_fragment(part, 0)
+    for k in range(0, a.shape[1], 32):
+        for i in static_range(8):
+            matrix.load_matrix_sync(left[i], a, (row + 16 * (i % 4), k + 16 * (i // 4)))
+            matrix.load_matrix_sync(right[i], b, (column + 16 * (i % 4), k + 16 * (i // 4)))
+        for i in static_range(32):
+            part = total[i % 16]
+            matrix.mma_sync(part, left[i % 4 + i // 16 * 4], right[i // 4 % 4 + i // 16 * 4], part)
+    for i in static_range(16):
+        matrix.store_matrix_sync(d, total[i], (row + 16 * (i % 4), column + 16 * (i // 4)))

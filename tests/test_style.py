@@ -127,8 +127,23 @@ def test_coverage_measures_every_package() -> None:
     assert set(project["tool"]["coverage"]["run"]["source_pkgs"]) == linked
 
 
-def test_importing_amdjit_loads_no_instruction_tables() -> None:
-    late = ("amdjit.emulator.decoder", "amdjit.emulator.translate", "hip")
-    program = f"import sys, amdjit; print([name for name in sys.modules if name.startswith({late})])"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def loaded(program: str, *prefixes: str) -> list[str]:
+    """Return which modules with such names a new process has loaded after a program."""
+    report = f"import sys; print([name for name in sys.modules if name.startswith({prefixes})])"
+    command = [sys.executable, "-c", f"{program}; {report}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return list(ast.literal_eval(done.stdout))
+
+
+def test_importing_amdjit_loads_neither_the_compiler_nor_instruction_tables() -> None:
+    late = ("amdjit.emulator.decoder", "amdjit.emulator.translate", "hip", "llvmlite")
+    assert loaded("import amdjit", *late, "amdjit.lowering", "amdjit.backend", "amdjit.code_object") == []
+
+
+def test_what_the_disk_cache_holds_is_compiled_without_llvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AMDJIT_CACHE_DIR", str(tmp_path))
+    program = (
+        "from amdjit.examples.saxpy import saxpy; from amdjit import f32 as f; x = f[:]; saxpy.compile(f, x, x, x)"
+    )
+    assert "llvmlite.binding" in loaded(program, "llvmlite")
+    assert "llvmlite.binding" not in loaded(program, "llvmlite")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from amdjit.backend.assembly import annotate_assembly
-from amdjit.backend.emit import emit_object
-from amdjit.backend.libraries import find_ocml, read_library
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from amdjit.backend.link import link
-from amdjit.backend.llvm import TRIPLE, emit_assembly, optimise
+from amdjit.backend.ocml import find_ocml, read_library
 from amdjit.backend.tools import Linker, find_linker
+
+if TYPE_CHECKING:
+    from amdjit.backend.assembly import annotate_assembly
+    from amdjit.backend.emit import emit_object
+    from amdjit.backend.llvm import TRIPLE, emit_assembly, optimise
 
 __all__ = [
     "TRIPLE",
@@ -21,3 +26,18 @@ __all__ = [
     "optimise",
     "read_library",
 ]
+
+_MODULES = {
+    "TRIPLE": "amdjit.backend.llvm",
+    "annotate_assembly": "amdjit.backend.assembly",
+    "emit_assembly": "amdjit.backend.llvm",
+    "emit_object": "amdjit.backend.emit",
+    "optimise": "amdjit.backend.llvm",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # LLVM is loaded at the first use of these names: what the disk cache holds is launched without it.
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)

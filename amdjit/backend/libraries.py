@@ -1,4 +1,4 @@
-"""Libraries of bitcode: where ROCm's OCML is, and how its functions and those of users' files become part of a kernel.
+"""Libraries of bitcode: how the functions of ROCm's OCML and of users' files become part of a kernel.
 
 OCML reads what it must know of the target from constants that its user defines. Source: ROCm-Device-Libs, README,
 "Using BitCode Libraries", and doc/OCLC.md.
@@ -6,64 +6,18 @@ OCML reads what it must know of the target from constants that its user defines.
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from functools import cache
-from pathlib import Path
 
 import llvmlite.binding as llvm
 
 from amdjit.diagnostics.errors import BackendError
-from amdjit.options import Environment
 from amdjit.target import Target
 
-__all__ = ["find_ocml", "read_library", "with_libraries"]
+__all__ = ["with_libraries"]
 
-_FILE = "ocml.bc"
 _BITCODE_MAGIC = b"BC\xc0\xde"
 _CONSTANT_PREFIX = "__oclc_"
 _PROCESSOR = re.compile(r'"target-cpu"="(\w+)"')
-_DEFAULT_ROCM = Path("/opt/rocm")
-_DEBIAN = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
-# Python packages that carry it, and where.
-_PACKAGES = (
-    ("triton", "backends/amd/lib"),
-    ("iree", "compiler/_mlir_libs/iree_platform_libs/rocm"),
-)
-
-
-@cache
-def find_ocml(environment: Environment) -> Path | None:
-    """Return the file of OCML's bitcode, None if there is none.
-
-    In this order: AMDJIT_DEVICE_LIBS, ROCm (ROCM_PATH, then /opt/rocm), Debian's rocm-device-libs, a Python package
-    that carries it (triton, iree-base-compiler).
-    """
-    if environment.device_libraries is not None:
-        file = environment.device_libraries / _FILE
-        return file if file.is_file() else None
-    roots = [root for root in (environment.rocm_path, _DEFAULT_ROCM) if root is not None]
-    folders = [root / "amdgcn" / "bitcode" for root in roots]
-    found = next((folder / _FILE for folder in (*folders, _DEBIAN) if (folder / _FILE).is_file()), None)
-    return found or _in_packages()
-
-
-def _in_packages() -> Path | None:
-    for package, folder in _PACKAGES:
-        specification = importlib.util.find_spec(package)
-        for location in (specification.submodule_search_locations or ()) if specification else ():
-            file = Path(location, folder, _FILE)
-            if file.is_file():
-                return file
-    return None
-
-
-def read_library(file: Path) -> bytes:
-    """Return a library's bytes; BackendError if it cannot be read."""
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise BackendError(f"the library {file} cannot be read: {error.strerror}") from error
 
 
 def with_libraries(llvm_text: str, libraries: tuple[bytes, ...], layout: str, target: Target, wave_size: int) -> str:

@@ -135,4 +135,7 @@ def test_many_fragments() -> None:
     a, b = (R.integers(-3, 4, (128, 64)).astype(np.float16) for _ in range(2))
     d = np.zeros((128, 128), np.float32)
     kernels.many_fragments[(2, 2), 32](a, b, d)
-    np.testing.assert_array_equal(d.T, a.astype(np.float32) @ b.astype(np.float32).T)
+    product = a.astype(np.float32) @ b.astype(np.float32).T
+    np.testing.assert_array_equal(d.T, product)
+    kernels.many_fragments_by_rows[(2, 2), 32](a, b, d)
+    np.testing.assert_array_equal(d, product)
