@@ -6,7 +6,6 @@ import ast
 import functools
 import inspect
 from dataclasses import dataclass, replace
-from operator import is_
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.bound_names import assigned_names
@@ -66,9 +65,9 @@ def _function(builder: FunctionBuilder, node: ast.FunctionDef) -> FunctionValue:
 def refreshed(builder: FunctionBuilder, value: Value, active: frozenset[object] = frozenset()) -> Value:
     """Give functions the values that the names have now which they read from this function, as Python does."""
     if isinstance(value, TupleValue):
-        items = tuple([refreshed(builder, item, active) for item in value.items])
-        # Most tuples hold no function.
-        return value if all(map(is_, items, value.items)) else value.with_items(items)
+        if not value.holds_functions:
+            return value
+        return value.with_items(refreshed(builder, item, active) for item in value.items)
     if not isinstance(value, FunctionValue):
         return value
     function = value.function

@@ -39,12 +39,14 @@ def written_parameters(program: tree.Program) -> frozenset[str]:
 def _written_by(function: tree.Function, callees: dict[tree.Function, frozenset[int]]) -> frozenset[int]:
     """Follow arrays from parameters through variables, until nothing new is found."""
     roots: Roots = {variable: frozenset({i}) for i, variable in enumerate(function.parameters)}
-    nodes = list(walk(function.body))
+    kinds = (tree.Assign, tree.Store, tree.AddressOf, tree.Call)
+    nodes = [node for node in walk(function.body) if isinstance(node, kinds)]
+    # What is no part of memory has no roots.
+    assignments = [n for n in nodes if isinstance(n, tree.Assign) and not isinstance(n.value.type, (Scalar, Vector))]
     while True:
         before = dict(roots)
-        for node in nodes:
-            if isinstance(node, tree.Assign):
-                roots[node.variable] = roots.get(node.variable, frozenset()) | _roots(node.value, roots)
+        for made in assignments:
+            roots[made.variable] = roots.get(made.variable, frozenset()) | _roots(made.value, roots)
         if roots == before:
             break
     written: set[int] = set()

@@ -109,13 +109,16 @@ def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
     return found
 
 
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+
+
 def _statements(module: ast.Module) -> Iterator[ast.stmt]:
     """Yield all statements of a file: definitions stand in statements only, and those are few of the nodes."""
     pending: list[ast.AST] = [module]
     while pending:
         node = pending.pop()
-        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(node, part, ())
+        for part in _BLOCKS & node.__dict__.keys():
+            inner = getattr(node, part)
             yield from (statement for statement in inner if isinstance(statement, ast.stmt))
             pending += inner
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -70,10 +70,20 @@ def _field_names(kind: Any) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class TupleValue:
-    """Several values, each known now or computed later. structure: their names, for records."""
+    """Several values, each known now or computed later. structure: their names, for records.
+
+    holds_functions: whether a function made in the kernel is among them, at any depth.
+    """
 
     items: tuple[Value, ...]
     structure: Structure | None = None
+    holds_functions: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        holds = False
+        for item in self.items:
+            holds |= item.holds_functions if isinstance(item, TupleValue) else isinstance(item, FunctionValue)
+        object.__setattr__(self, "holds_functions", holds)
 
     def with_items(self, items: Iterable[Value]) -> TupleValue:
         """Return a tuple of the same structure."""
@@ -142,8 +152,8 @@ def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
     if issubclass(python, tuple):
         return tuple.__new__(python, fields)
     made = object.__new__(python)
-    for name, field in zip(structure.fields, fields, strict=True):
-        object.__setattr__(made, name, field)
+    for name, value in zip(structure.fields, fields, strict=True):
+        object.__setattr__(made, name, value)
     return made
 
 
