@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+import code_changes
 import code_quality
 import compile_latency
 import compile_scaling
@@ -119,3 +120,14 @@ def test_emulator_speed_measures_every_kernel(results: Path) -> None:
 def test_tables_put_numbers_to_the_right() -> None:
     text = measurement.table(("name", "count"), [("a", 7), ("longer", 12)])
     assert text.splitlines() == ["name    count", "------  -----", "a           7", "longer     12"]
+
+
+def test_code_changes_shows_kernels_with_other_machine_code() -> None:
+    kernel, arguments = code_quality.KERNELS["saxpy_256"]
+    plain = code_changes.measured(kernel.compile(*arguments, target=code_quality.TARGET), 0.5)
+    careful = code_changes.measured(kernel.compile(*arguments, target=code_quality.TARGET, fastmath=False), 0.5)
+    assert plain["milliseconds"] == 500
+    assert plain["vector"] < careful["vector"]
+    assert code_changes.changes({"saxpy": plain}, {"saxpy": plain}) == []
+    ((name, instructions, *_),) = code_changes.changes({"saxpy": plain, "old": plain}, {"saxpy": careful, "new": plain})
+    assert (name, instructions) == ("saxpy", f"{plain['instructions']} -> {careful['instructions']}")
