@@ -68,7 +68,7 @@ def read_source(function: types.FunctionType) -> FunctionSource:
         column = max(line.find("lambda"), 0)
         span = Span(text, code.co_firstlineno, column, code.co_firstlineno, column + len("lambda"))
         raise codes.error(codes.LAMBDA, span)
-    node = _definitions(lines).get((code.co_firstlineno, code.co_name))
+    node = _definition(lines, code.co_firstlineno, code.co_name)
     if node is None or not _same_parameters(node, code):
         raise _missing(function)
     if not isinstance(node, ast.FunctionDef):
@@ -94,6 +94,41 @@ def _missing(function: types.FunctionType) -> Exception:
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@functools.lru_cache(maxsize=512)
+def _definition(lines: tuple[str, ...], first: int, name: str) -> Definition | None:
+    """Return the definition of a name whose first line, with decorators, this is."""
+    # The lines of one function take a fraction of the time that a file takes.
+    try:
+        module = ast.parse(_alone(lines, first))
+    except SyntaxError:  # a line within brackets or a string stood further left than the definition
+        return _definitions(lines).get((first, name))
+    alone = [node for node in _statements(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    found = [node for node in alone if node.name == name and _first_line(node) == first]
+    return found[0] if found else _definitions(lines).get((first, name))
+
+
+def _alone(lines: tuple[str, ...], first: int) -> str:
+    """Return a text with nothing but the definition that begins at a line, at its own lines and columns.
+
+    It ends before the first statement behind its head that stands as far left, so what is cut off wrongly is within
+    brackets or a string, and the rest no text that can be parsed.
+    """
+    start, end = first - 1, first - 1
+    margin, in_head = _margin(lines[start]) if start < len(lines) else 0, True
+    while end < len(lines):
+        rest = lines[end].lstrip()
+        if not in_head and rest[:1] not in ("", *"#)]}") and _margin(lines[end]) <= margin:
+            break
+        in_head = in_head and not rest.startswith(("def ", "async def "))
+        end += 1
+    before = "\n" * start if margin == 0 else "\n" * (start - 1) + "if 1:\n"
+    return before + "".join(lines[start:end])
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 @functools.lru_cache(maxsize=64)
 def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
     """Map (first line with decorators, name) to every definition of a file."""
@@ -104,9 +139,12 @@ def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
     found: dict[tuple[int, str], Definition] = {}
     for node in _statements(module):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found[(first, node.name)] = node
+            found[(_first_line(node), node.name)] = node
     return found
+
+
+def _first_line(node: Definition) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
