@@ -48,12 +48,13 @@ class _Search:
                 self.reads(statement)
 
     def branches(self, branches: Sequence[Sequence[tree.Statement]]) -> None:
-        """What a branch assigns is unclear behind all of them."""
+        """What a branch assigns is unclear in the text behind it: in the other branch, too, and behind both."""
         before = self.known
         for branch in branches:
             self.known = set(before)
             self.block(branch)
-        self.known = before.difference(*map(_assigned, branches))
+            before = before.difference(_assigned(branch))
+        self.known = before
 
     def loop(self, loop: tree.While | tree.ForRange) -> None:
         """What a round assigns is unclear in the next one, until it is assigned there."""
