@@ -22,8 +22,20 @@ class Immediate:
 
     def __str__(self) -> str:
         if self.only is not None:
-            return "one of the constants " + ", ".join(map(str, self.only))
+            return "one of the constants " + ", ".join(_runs(self.only))
         return f"a constant in {self.lo}..{self.hi}"
+
+
+def _runs(values: tuple[int, ...]) -> list[str]:
+    """Return numbers in ascending order as text, neighbours from four on as `first..last`."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    texts = [[f"{run[0]}..{run[-1]}"] if len(run) >= 4 else [str(value) for value in run] for run in runs]
+    return [text for run in texts for text in run]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,23 @@ import numpy as np
 from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR, INTEGER, WORD
+from amdjit.intrinsics.integer_arithmetic import (
+    add_saturating,
+    bfe,
+    bit_reverse,
+    clz,
+    ctz,
+    ffs,
+    funnel_shift_left,
+    funnel_shift_right,
+    mul24,
+    mulhi,
+    perm,
+    popcount,
+    sad,
+    subtract_saturating,
+)
+from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR
 from amdjit.types import (
     Immediate,
     Scalar,
@@ -28,7 +44,6 @@ from amdjit.types import (
     i8,
     i16,
     i32,
-    i64,
     u8,
     u16,
     u32,
@@ -41,7 +56,6 @@ f16x2, bf16x2 = vector(f16, 2), vector(bf16, 2)
 PAIR = TypeVariable("P", (f16x2, bf16x2))
 _eighths = (vector(fp8, 4), vector(bf8, 4))
 EIGHTHS_A, EIGHTHS_B = TypeVariable("A", _eighths), TypeVariable("B", _eighths)
-INTEGER_OR_PAIR = TypeVariable("I", (*INTEGER.constraints, vector(i16, 2), vector(u16, 2)))
 MEDIAN = TypeVariable("M", (f16, f32, i16, u16, i32, u32))
 Flag = Annotated[bool, Immediate(0, 1)]
 
@@ -56,6 +70,7 @@ __all__ = [
     "dot4",
     "dot4_float",
     "dot8",
+    "ffs",
     "fma",
     "fma_mix",
     "funnel_shift_left",
@@ -68,33 +83,6 @@ __all__ = [
     "sad",
     "subtract_saturating",
 ]
-
-
-def _emit_saturating(context: EmitContext, x: Any, y: Any, operation: str) -> Any:
-    type = context.types[0]
-    assert isinstance(type, (Scalar, Vector))
-    element = type.element if isinstance(type, Vector) else type
-    name = f"v{type.length}i{element.bits}" if isinstance(type, Vector) else f"i{element.bits}"
-    sign = "s" if element.is_signed else "u"
-    return context.call(f"llvm.{sign}{operation}.sat.{name}", context.llvm_type(type), [x, y])
-
-
-def _emit_add_saturating(context: EmitContext, x: Any, y: Any) -> Any:
-    return _emit_saturating(context, x, y, "add")
-
-
-def _emit_subtract_saturating(context: EmitContext, x: Any, y: Any) -> Any:
-    return _emit_saturating(context, x, y, "sub")
-
-
-def _emit_mulhi(context: EmitContext, x: Any, y: Any) -> Any:
-    # LLVM recognises the widened product as one v_mul_hi_{i32,u32}.
-    type = context.types[0]
-    builder = context.builder
-    signed = isinstance(type, Scalar) and type.is_signed
-    extend, wide = (builder.sext if signed else builder.zext), context.llvm_type(i64)
-    product = builder.mul(extend(x, wide), extend(y, wide))
-    return builder.trunc(builder.lshr(product, context.constant(i64, 32)), context.llvm_type(type))
 
 
 def _emit_median(context: EmitContext, x: Any, y: Any, z: Any) -> Any:
@@ -110,25 +98,6 @@ def _emit_median(context: EmitContext, x: Any, y: Any, z: Any) -> Any:
         return context.call(f"llvm.{sign}{name}.i{type.bits}", llvm, [a, b])
 
     return extreme("max", extreme("min", x, y), extreme("min", extreme("max", x, y), z))
-
-
-def _bits_of(x: Any) -> str:
-    """Return the bits of an integer as text, the highest first; a plain one has 32."""
-    width = 8 * np.asarray(x).dtype.itemsize if isinstance(x, np.generic) else 32
-    return format(int(x) % 2**width, f"0{width}b")
-
-
-def _like(x: Any, value: int) -> Any:
-    """Return a number as an integer of x's type."""
-    if not isinstance(x, np.generic):
-        return value
-    return np.array(value % 2 ** (8 * x.dtype.itemsize), np.uint64).astype(x.dtype)[()]
-
-
-def _saturated_sum(x: Any, y: Any, sign: int) -> Any:
-    limits = np.iinfo(np.asarray(x).dtype)
-    sums = np.asarray(x).astype(object) + sign * np.asarray(y).astype(object)
-    return np.clip(sums, int(limits.min), int(limits.max)).astype(np.asarray(x).dtype)[()]
 
 
 def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
@@ -162,81 +131,6 @@ def med3(x: MEDIAN, y: MEDIAN, z: MEDIAN) -> MEDIAN:
     return sorted((x, y, z))[1]
 
 
-@intrinsic(LlvmCall("llvm.ctpop.{x}"), isa="v_bcnt_u32_b32")
-def popcount(x: INTEGER) -> INTEGER:
-    """Return the number of bits that are 1 (`llvm.ctpop`)."""
-    return _like(x, _bits_of(x).count("1"))
-
-
-@intrinsic(LlvmCall("llvm.ctlz.{x}", ("x", False)), isa="v_clz_i32_u32")
-def clz(x: INTEGER) -> INTEGER:
-    """Return the number of zero bits above the highest 1, the type's width for 0 (`llvm.ctlz`)."""
-    bits = _bits_of(x)
-    return _like(x, len(bits) - len(bits.lstrip("0")))
-
-
-@intrinsic(LlvmCall("llvm.cttz.{x}", ("x", False)), isa="v_ctz_i32_b32")
-def ctz(x: INTEGER) -> INTEGER:
-    """Return the number of zero bits below the lowest 1, the type's width for 0 (`llvm.cttz`)."""
-    bits = _bits_of(x)
-    return _like(x, len(bits) - len(bits.rstrip("0")))
-
-
-@intrinsic(LlvmCall("llvm.bitreverse.{x}"), isa="v_bfrev_b32")
-def bit_reverse(x: INTEGER) -> INTEGER:
-    """Return the bits in opposite order (`llvm.bitreverse`)."""
-    return _like(x, int(_bits_of(x)[::-1], 2))
-
-
-@intrinsic(LlvmCall("llvm.fshl.{high}"))
-def funnel_shift_left(high: WORD, low: WORD, count: WORD) -> WORD:
-    """Return the upper word of high:low shifted left by count % 32 (`llvm.fshl`)."""
-    high, low, count = (int(np.uint32(value)) for value in (high, low, count))
-    return np.uint32((((high << 32 | low) << count % 32) >> 32) & 0xFFFFFFFF)
-
-
-@intrinsic(LlvmCall("llvm.fshr.{high}"), isa="v_alignbit_b32")
-def funnel_shift_right(high: WORD, low: WORD, count: WORD) -> WORD:
-    """Return the lower word of high:low shifted right by count % 32 (`llvm.fshr`)."""
-    high, low, count = (int(np.uint32(value)) for value in (high, low, count))
-    return np.uint32(((high << 32 | low) >> count % 32) & 0xFFFFFFFF)
-
-
-@intrinsic(Emit(_emit_mulhi), isa="v_mul_hi")
-def mulhi(x: WORD, y: WORD) -> WORD:
-    """Return the upper 32 bits of the 64-bit product (`v_mul_hi_i32`, `v_mul_hi_u32`)."""
-    return (int(x) * int(y)) >> 32
-
-
-@intrinsic(Emit(_emit_add_saturating))
-def add_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
-    """Return x + y, clamped to the type's range (`llvm.sadd.sat`, `llvm.uadd.sat`); pairs: `v_pk_add_i16 clamp`."""
-    return _saturated_sum(x, y, 1)
-
-
-@intrinsic(Emit(_emit_subtract_saturating))
-def subtract_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
-    """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`); pairs: `v_pk_sub_i16 clamp`."""
-    return _saturated_sum(x, y, -1)
-
-
-def _named_by_sign(context: EmitContext, name: str, *arguments: Any) -> Any:
-    """Call LLVM's function for signed or for unsigned words, as the first argument is."""
-    type = context.types[0]
-    sign = "i" if isinstance(type, Scalar) and type.is_signed else "u"
-    return context.call(f"llvm.amdgcn.{name.format(sign)}", context.llvm_type(type), list(arguments))
-
-
-def _emit_bfe(context: EmitContext, x: Any, offset: Any, width: Any) -> Any:
-    type = context.types[0]
-    sign = "s" if isinstance(type, Scalar) and type.is_signed else "u"
-    return context.call(f"llvm.amdgcn.{sign}bfe.i32", context.llvm_type(type), [x, offset, width])
-
-
-def _emit_mul24(context: EmitContext, x: Any, y: Any) -> Any:
-    return _named_by_sign(context, "mul.{}24", x, y)
-
-
 def _is_signed(type: Any) -> bool:
     return isinstance(type, Vector) and type.element.is_signed
 
@@ -263,43 +157,6 @@ def _emit_dot4_float(context: EmitContext, a: Any, b: Any, c: Any) -> Any:
 def _clamped(total: Any, clamp: bool) -> Any:
     low, high = -(2**31), 2**31 - 1
     return np.clip(total, low, high) if clamp else np.asarray(total).astype(np.int32)
-
-
-@intrinsic(Emit(_emit_bfe), isa="v_bfe")
-def bfe(x: WORD, offset: u32, width: u32) -> WORD:
-    """Return `width` bits from bit `offset` on, sign-extended if x is signed; offset and width modulo 32."""
-    offset, width = int(offset) % 32, int(width) % 32
-    field = (int(x) % 2**32 if isinstance(x, np.unsignedinteger) else int(x)) >> offset & ((1 << width) - 1)
-    negative = not isinstance(x, np.unsignedinteger) and width > 0 and field >> (width - 1)
-    return field - (1 << width) if negative else field
-
-
-@intrinsic(LlvmCall("llvm.amdgcn.perm"), isa="v_perm_b32")
-def perm(high: u32, low: u32, selectors: u32) -> u32:
-    """Return bytes of high:low, one for each byte of `selectors`: 0..7 a byte, from the lowest of `low` on.
-
-    8..11 the sign of bytes 1, 3, 5, 7 eight times, 12 zero, 13 and above ones (`v_perm_b32`).
-    """
-    data = (int(high) << 32 | int(low)).to_bytes(8, "little")
-    signs = [255 * (data[place] >> 7) for place in (1, 3, 5, 7)]
-    table = [*data, *signs, 0]
-    chosen = [table[s] if s < 13 else 255 for s in int(selectors).to_bytes(4, "little")]
-    return np.uint32(int.from_bytes(bytes(chosen), "little"))
-
-
-@intrinsic(Emit(_emit_mul24), isa="v_mul")
-def mul24(x: WORD, y: WORD) -> WORD:
-    """Return the lower 32 bits of the product of the lower 24 bits of x and y, as signed as the type is."""
-    sign = 0 if isinstance(x, np.unsignedinteger) else 1 << 23
-    left, right = (((int(value) % 2**24) ^ sign) - sign for value in (x, y))
-    return (left * right + (1 << 31 if sign else 0)) % 2**32 - (1 << 31 if sign else 0)
-
-
-@intrinsic(LlvmCall("llvm.amdgcn.sad.u8"), isa="v_sad_u8")
-def sad(x: u32, y: u32, total: u32) -> u32:
-    """Return total + the absolute differences of the four bytes of x and y (`v_sad_u8`)."""
-    left, right = (np.frombuffer(np.uint32(value).tobytes(), np.uint8).astype(np.int64) for value in (x, y))
-    return np.uint32((int(total) + int(np.abs(left - right).sum())) % 2**32)
 
 
 @intrinsic(

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 import amdjit.intrinsics as modules
-from amdjit.compile_time import Compilation, compile_time
+from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
@@ -26,6 +26,7 @@ from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
 from amdjit.types import (
     VOID,
     AddressSpace,
+    Array,
     Pointer,
     PointerPattern,
     Scalar,
@@ -86,6 +87,18 @@ def _is_resource(compilation: Compilation, target: Any) -> bool:
     return isinstance(target, Pointer) and target.address_space is AddressSpace.BUFFER
 
 
+@compile_time
+def _is_updated_resource(compilation: Compilation, target: Any) -> bool:
+    """Tell a buffer resource from an array; Refused for an array whose elements have no updates."""
+    if isinstance(target, Array) and target.element not in NUMBER.constraints:
+        is_half = target.element in (f16, bf16)
+        raise Refused(
+            f"no atomic update is of {target.element}",
+            "atomic.add_pair adds to two of them; or collect in f32" if is_half else "use i32, u32, i64, u64, f32, f64",
+        )
+    return _is_resource.function(compilation, target)
+
+
 def _emit_update(
     context: EmitContext,
     pointer: Any,
@@ -112,7 +125,14 @@ def _update(signed: str, unsigned: str = "", float: str = "") -> Emit:
 def _emit_compare_exchange(
     context: EmitContext, pointer: Any, expected: Any, desired: Any, order: str, scope: str
 ) -> Any:
-    return context.atomic_compare_exchange(pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope])
+    type = context.types[1]
+    assert isinstance(type, Scalar)
+    if not type.is_float:
+        return context.atomic_compare_exchange(pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope])
+    word = context.llvm_type(i32 if type.bits == 32 else i64)
+    old_bits, new_bits = context.bitcast(expected, word), context.bitcast(desired, word)
+    old = context.atomic_compare_exchange(pointer, old_bits, new_bits, ORDERINGS[order], SYNC_SCOPES[scope])
+    return context.bitcast(old, context.llvm_type(type))
 
 
 def _emit_load(context: EmitContext, pointer: Any, order: str, scope: str) -> Any:
@@ -158,7 +178,7 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.add, array, index, value, order, scope)
     return _add(address_of(array, index), value, order, scope)
 
@@ -198,7 +218,7 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.sub, array, index, value, order, scope)
     return _sub(address_of(array, index), value, order, scope)
 
@@ -217,7 +237,7 @@ def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) ->
 @device_function
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.sub_clamp, array, index, value, order, scope)
     return _sub_clamp(address_of(array, index), value, order, scope)
 
@@ -236,7 +256,7 @@ def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> 
 @device_function
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.cond_sub, array, index, value, order, scope)
     return _cond_sub(address_of(array, index), value, order, scope)
 
@@ -249,7 +269,7 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.min, array, index, value, order, scope)
     return _min(address_of(array, index), value, order, scope)
 
@@ -262,7 +282,7 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 @device_function
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.max, array, index, value, order, scope)
     return _max(address_of(array, index), value, order, scope)
 
@@ -275,7 +295,7 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.and_, array, index, value, order, scope)
     return _and(address_of(array, index), value, order, scope)
 
@@ -288,7 +308,7 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 @device_function
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.or_, array, index, value, order, scope)
     return _or(address_of(array, index), value, order, scope)
 
@@ -301,7 +321,7 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 @device_function
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.xor, array, index, value, order, scope)
     return _xor(address_of(array, index), value, order, scope)
 
@@ -314,7 +334,7 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 @device_function
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.exch, array, index, value, order, scope)
     return _exch(address_of(array, index), value, order, scope)
 
@@ -327,7 +347,7 @@ def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.inc, array, index, value, order, scope)
     return _inc(address_of(array, index), value, order, scope)
 
@@ -340,19 +360,19 @@ def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope)
 @device_function
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
-    if _is_resource(array):
+    if _is_updated_resource(array):
         return modules.buffer_atomics.update(modules.buffer_atomics.dec, array, index, value, order, scope)
     return _dec(address_of(array, index), value, order, scope)
 
 
 @intrinsic(Emit(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
-def _cas(pointer: INTEGER_POINTER, expected: INTEGER, desired: INTEGER, order: Order, scope: Scope) -> INTEGER:
+def _cas(pointer: NUMBER_POINTER, expected: NUMBER, desired: NUMBER, order: Order, scope: Scope) -> NUMBER:
     """Write `desired` if the element is `expected`; return the old value in any case (LLVM `cmpxchg`)."""
 
 
 @device_function
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
-    """Write `desired` if the element is `expected`; return the old value in any case."""
-    if _is_resource(array):
+    """Write `desired` if the element is `expected`, floats: of the same bits; return the old value in any case."""
+    if _is_updated_resource(array):
         return modules.buffer_atomics.cas(array, index, expected, desired, order, scope)
     return _cas(address_of(array, index), expected, desired, order, scope)

@@ -17,6 +17,7 @@ from amdjit.intrinsics.buffers import (
     GFX12,
     Flag,
     buffer_operands,
+    element_type,
     family,
     has_records,
     place_of,
@@ -294,8 +295,9 @@ def _load(
 @device_function
 def load(resource, index, dtype, order, scope):
     """Read a place of a buffer at once."""
-    record, offset = place_of(resource, index, dtype.nbytes)
-    return _load(resource, record, offset, dtype(0), order, scope, has_records(resource, index))
+    kind = element_type(dtype)
+    record, offset = place_of(resource, index, kind.nbytes)
+    return _load(resource, record, offset, kind(0), order, scope, has_records(resource, index))
 
 
 @intrinsic(Emit(_emit_store), isa="buffer_store_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.store")

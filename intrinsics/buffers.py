@@ -8,9 +8,12 @@ Sources: LLVM AMDGPU guide, "Buffer Resources" and "Memory Model GFX12"; RDNA4 I
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
+
+import numpy as np
 
 from amdjit.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
 from amdjit.compile_time import Compilation, Refused, compile_time
@@ -19,8 +22,10 @@ from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.types import (
     VOID,
     AddressSpace,
+    Array,
     Choice,
     Immediate,
+    Layout,
     Pointer,
     PointerPattern,
     Scalar,
@@ -30,6 +35,7 @@ from amdjit.types import (
     boolean,
     f16,
     f32,
+    from_dtype,
     i8,
     i16,
     i32,
@@ -230,6 +236,29 @@ def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
 
 
 @compile_time
+def is_one_piece(compilation: Compilation, array: Any) -> bool:
+    """Return True; Refused for what is no array in global memory in one piece: a resource is a start and a size."""
+    if not isinstance(array, Array) or array.address_space is not AddressSpace.GLOBAL:
+        raise Refused(f"a buffer lies in an array in global memory, not in {array}", "pass a kernel's array argument")
+    if array.layout is not Layout.CONTIGUOUS and not (array.layout is Layout.ROWS and array.ndim == 1):
+        raise Refused(
+            f"{array} need not lie in one piece, as a buffer does",
+            "give it a C-contiguous array (np.ascontiguousarray), or index it as an array",
+        )
+    return True
+
+
+@compile_time
+def element_type(compilation: Compilation, dtype: Any) -> Any:
+    """Return the type of a buffer's elements, of 8 to 128 bits; Refused if it is none."""
+    if isinstance(dtype, type) and issubclass(dtype, np.generic):
+        dtype = from_dtype(np.dtype(dtype))
+    if dtype not in BUFFER_VALUE.constraints:
+        raise Refused(f"{dtype!r} is no type of a buffer's elements", "write f32, u32, f32x4, amdjit.vector(f16, 8)")
+    return dtype
+
+
+@compile_time
 def value_bytes(compilation: Compilation, value: Any) -> int:
     """Return the bytes of a value that goes into a buffer; Refused for a plain number, which may be of any size."""
     if not isinstance(value, (Scalar, Vector)):
@@ -292,7 +321,9 @@ def check_stored(compilation: Compilation, name: Any, value: Any) -> bool:
 def _format(name: Any) -> BufferFormat:
     found = format_named(name) if isinstance(name, str) else None
     if found is None:
-        raise Refused(f"buffers have no format {name!r}", f"one of {', '.join(FORMAT_NAMES)}")
+        near = difflib.get_close_matches(str(name), FORMAT_NAMES, 3)
+        remedy = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(FORMAT_NAMES)}"
+        raise Refused(f"buffers have no format {name!r}", remedy)
     return found
 
 

@@ -11,13 +11,31 @@ import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import builtin
-from amdjit.types import Immediate, TypeVariable, bf8, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32, vector
+from amdjit.types import (
+    Immediate,
+    Scalar,
+    TypeVariable,
+    bf8,
+    f16,
+    f32,
+    f64,
+    fp8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    vector,
+)
 
 f16x2 = vector(f16, 2)
 i16x2 = vector(i16, 2)
 u16x2 = vector(u16, 2)
 fp8x4, bf8x4 = vector(fp8, 4), vector(bf8, 4)
-FLOAT = TypeVariable("F", (f16, f32, f64))
+NUMBER = TypeVariable("N", (f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64))
 Flag = Annotated[bool, Immediate(0, 1)]
 Byte = Annotated[int, Immediate(0, 3)]
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
@@ -141,44 +159,71 @@ def stochastic_bf8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
     return _in_byte(_stochastic(float(x), int(random), 2, 15, 0x7B), int(old), byte)
 
 
+def _emit_saturate(context: EmitContext, x: Any) -> Any:
+    source, result = context.types[0], context.result_type
+    assert isinstance(source, Scalar)
+    assert isinstance(result, Scalar)
+    if source.is_float:
+        name = f"llvm.fpto{'s' if result.is_signed else 'u'}i.sat.i{result.bits}.f{source.bits}"
+        return context.call(name, context.llvm_type(result), [x])
+    return _emit_clamp(context, x, source, result)
+
+
+def _emit_clamp(context: EmitContext, x: Any, source: Scalar, result: Scalar) -> Any:
+    """Clamp an integer in its own type, then give it the size of the result."""
+    llvm, sign = context.llvm_type(source), "s" if source.is_signed else "u"
+    if result.minimum > source.minimum:
+        x = context.call(f"llvm.smax.i{source.bits}", llvm, [x, context.constant(source, result.minimum)])
+    if result.maximum < source.maximum:
+        x = context.call(f"llvm.{sign}min.i{source.bits}", llvm, [x, context.constant(source, result.maximum)])
+    if result.bits == source.bits:
+        return x
+    if result.bits < source.bits:
+        return context.builder.trunc(x, context.llvm_type(result))
+    return (context.builder.sext if source.is_signed else context.builder.zext)(x, context.llvm_type(result))
+
+
 def _saturated(x: Any, dtype: type) -> Any:
     limits = np.iinfo(dtype)
+    if np.issubdtype(np.asarray(x).dtype, np.integer):
+        inside = np.clip(np.asarray(x, object), int(limits.min), int(limits.max))
+        return np.asarray(inside, object).astype(dtype)[()]
     wide = np.trunc(np.nan_to_num(np.asarray(x, np.float64), nan=0.0))
     inside = np.clip(wide, float(limits.min), float(limits.max))
     return np.where(wide >= limits.max, limits.max, np.where(wide <= limits.min, limits.min, inside.astype(dtype)))
 
 
-@intrinsic(LlvmCall("llvm.fptosi.sat.i8.{x}"))
-def saturate_i8(x: FLOAT) -> i8:
-    """Return x rounded toward zero, clamped to the range of an i8; 0 for NaN (`llvm.fptosi.sat`)."""
+@intrinsic(Emit(_emit_saturate))
+def saturate_i8(x: NUMBER) -> i8:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i8; 0 for NaN."""
     return _saturated(x, np.int8)
 
 
-@intrinsic(LlvmCall("llvm.fptoui.sat.i8.{x}"))
-def saturate_u8(x: FLOAT) -> u8:
-    """Return x rounded toward zero, clamped to the range of a u8; 0 for NaN (`llvm.fptoui.sat`)."""
+@intrinsic(Emit(_emit_saturate))
+def saturate_u8(x: NUMBER) -> u8:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u8; 0 for NaN."""
     return _saturated(x, np.uint8)
 
 
-@intrinsic(LlvmCall("llvm.fptosi.sat.i16.{x}"))
-def saturate_i16(x: FLOAT) -> i16:
-    """Return x rounded toward zero, clamped to the range of an i16; 0 for NaN (`llvm.fptosi.sat`)."""
+@intrinsic(Emit(_emit_saturate))
+def saturate_i16(x: NUMBER) -> i16:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i16; 0 for NaN."""
     return _saturated(x, np.int16)
 
 
-@intrinsic(LlvmCall("llvm.fptoui.sat.i16.{x}"))
-def saturate_u16(x: FLOAT) -> u16:
-    """Return x rounded toward zero, clamped to the range of a u16; 0 for NaN (`llvm.fptoui.sat`)."""
+@intrinsic(Emit(_emit_saturate))
+def saturate_u16(x: NUMBER) -> u16:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u16; 0 for NaN."""
     return _saturated(x, np.uint16)
 
 
-@intrinsic(LlvmCall("llvm.fptosi.sat.i32.{x}"), isa="v_cvt_i32_f32")
-def saturate_i32(x: FLOAT) -> i32:
-    """Return x rounded toward zero, clamped to the range of an i32; 0 for NaN (`llvm.fptosi.sat`)."""
+@intrinsic(Emit(_emit_saturate), isa="v_cvt_i32_f32")
+def saturate_i32(x: NUMBER) -> i32:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i32; 0 for NaN."""
     return _saturated(x, np.int32)
 
 
-@intrinsic(LlvmCall("llvm.fptoui.sat.i32.{x}"), isa="v_cvt_u32_f32")
-def saturate_u32(x: FLOAT) -> u32:
-    """Return x rounded toward zero, clamped to the range of a u32; 0 for NaN (`llvm.fptoui.sat`)."""
+@intrinsic(Emit(_emit_saturate), isa="v_cvt_u32_f32")
+def saturate_u32(x: NUMBER) -> u32:
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u32; 0 for NaN."""
     return _saturated(x, np.uint32)

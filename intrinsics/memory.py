@@ -20,10 +20,12 @@ from amdjit.intrinsics.asm import instruction
 from amdjit.intrinsics.buffers import (
     ANY_GLOBAL,
     check_stored,
+    element_type,
     format_bytes,
     format_number,
     format_type,
     has_records,
+    is_one_piece,
     place_of,
     record_bytes,
     value_bytes,
@@ -99,7 +101,8 @@ def buffer(array):
 
     Byte offsets into it are unsigned and have 32 bits: what is beyond that counts from 0 again.
     """
-    return buffers.make_buffer(address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes)
+    if is_one_piece(array):
+        return buffers.make_buffer(address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes)
 
 
 @device_function
@@ -109,8 +112,9 @@ def records(array, count):
     count: known when the kernel is compiled, at most 16383 bytes. What is left over at the end is outside. Its places
     are (record, element): both are checked, so that nothing reaches into the next record.
     """
-    size = record_bytes(array, count)
-    return buffers.make_records(address_of(array, (0,) * array.ndim), i64(array.size) // count, size)
+    if is_one_piece(array):
+        size = record_bytes(array, count)
+        return buffers.make_records(address_of(array, (0,) * array.ndim), i64(array.size) // count, size)
 
 
 @device_function
@@ -119,8 +123,9 @@ def buffer_load(resource, index, dtype, policy="temporal"):
 
     Of what is partly out of bounds, the words that are inside are loaded. index: an int, (record, element) of records.
     """
-    record, offset = place_of(resource, index, dtype.nbytes)
-    return buffers.load(resource, record, offset, dtype(0), policy, has_records(resource, index))
+    kind = element_type(dtype)
+    record, offset = place_of(resource, index, kind.nbytes)
+    return buffers.load(resource, record, offset, kind(0), policy, has_records(resource, index))
 
 
 @device_function

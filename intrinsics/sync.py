@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import amdjit.intrinsics as modules
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.intrinsics.lds import address_of
-from amdjit.intrinsics.workitem import lane_id, wave_id
+from amdjit.intrinsics import arithmetic
+from amdjit.intrinsics.lds import address_of, shared
+from amdjit.intrinsics.workitem import MAX_WORKGROUP_SIZE, blockDim, lane_id, wave_id, wavefront_size
 from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
@@ -26,6 +28,7 @@ MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds":
 # Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL", "S_WAIT_LOADCNT".
 _GFX12 = ("gfx1200", "gfx1201", "gfx1250")
 _WHOLE = "sync.syncthreads"
+_MOST_WAVES = MAX_WORKGROUP_SIZE // 32
 
 Scope = Annotated[str, Choice(*SYNC_SCOPES)]
 Order = Annotated[str, Choice(*ORDERINGS)]
@@ -41,7 +44,7 @@ def _emit_fence(context: EmitContext, order: str, scope: str, memory: str) -> No
 
 
 @intrinsic(Emit(_emit_fence))
-def fence(order: FenceOrder, scope: Scope, memory: Memory) -> VOID:
+def fence(order: FenceOrder, scope: Scope, memory: Memory = "all") -> VOID:
     """Order this work-item's accesses to a memory for all observers in a scope (LLVM `fence syncscope(...)`)."""
 
 
@@ -168,6 +171,34 @@ def syncthreads():
     fence("release", "workgroup", "all")
     workgroup_barrier()
     fence("acquire", "workgroup", "all")
+
+
+@device_function
+def syncthreads_count(predicate):
+    """Like `syncthreads()`; return of how many work-items of the workgroup the predicate is true."""
+    counts = shared.array(_MOST_WAVES, i32)
+    true = i32(arithmetic.popcount(modules.wave.ballot64(bool(predicate))))
+    if lane_id() == 0:
+        counts[wave_id()] = true
+    syncthreads()
+    total = 0
+    for wave in range((blockDim.x * blockDim.y * blockDim.z + wavefront_size - 1) // wavefront_size):
+        total += counts[wave]
+    # The next call writes where others may read still.
+    syncthreads()
+    return total
+
+
+@device_function
+def syncthreads_and(predicate):
+    """Like `syncthreads()`; return whether the predicate is true of all work-items of the workgroup."""
+    return syncthreads_count(predicate) == blockDim.x * blockDim.y * blockDim.z
+
+
+@device_function
+def syncthreads_or(predicate):
+    """Like `syncthreads()`; return whether the predicate is true of any work-item of the workgroup."""
+    return syncthreads_count(predicate) != 0
 
 
 @device_function

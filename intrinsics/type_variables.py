@@ -5,7 +5,6 @@ from __future__ import annotations
 from amdjit.types import (
     SCALARS,
     AddressSpace,
-    Scalar,
     Type,
     TypeVariable,
     Vector,
@@ -14,9 +13,11 @@ from amdjit.types import (
     f16,
     f32,
     f64,
+    i8,
     i16,
     i32,
     i64,
+    u8,
     u16,
     u32,
     u64,
@@ -39,8 +40,8 @@ HALF_OR_SINGLE = TypeVariable("F", (f16, f32))
 SINGLE_OR_DOUBLE = TypeVariable("F", (f32, f64))
 """Floats of 32 and 64 bits; those of 16 are widened."""
 
-INTEGER = TypeVariable("I", (i16, i32, i64, u16, u32, u64))
-"""Integers of 16 to 64 bits."""
+INTEGER = TypeVariable("I", (i8, i16, i32, i64, u8, u16, u32, u64))
+"""Integers of 8 to 64 bits."""
 
 WORD = TypeVariable("W", (i32, u32))
 """32-bit integers."""
@@ -55,7 +56,6 @@ FLOAT_OR_VECTOR = TypeVariable("V", (f16, bf16, f32, f64, *_float_vectors()))
 
 
 def _lane_values() -> tuple[Type, ...]:
-    scalars: list[Scalar] = [scalar for scalar in SCALARS if not scalar.storage_only]
     vectors = [
         Vector(element, length)
         for element in SCALARS
@@ -63,7 +63,7 @@ def _lane_values() -> tuple[Type, ...]:
         for length in SHORT_VECTOR_LENGTHS
         if element.bits * length % 32 == 0
     ]
-    return (*scalars, *vectors)
+    return (*SCALARS, *vectors)
 
 
 LANE_VALUE = TypeVariable("T", _lane_values())

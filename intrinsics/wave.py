@@ -39,8 +39,8 @@ from amdjit.intrinsics.wave_reduce import (
     segmented_exclusive_scan,
     segmented_inclusive_scan,
 )
-from amdjit.intrinsics.workitem import lane_id, wave_id, wavefront_size
-from amdjit.types import Immediate, bf16, boolean, i32, u16, u32, u64
+from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
+from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
 
 __all__ = [
     "all",
@@ -90,12 +90,16 @@ __all__ = [
 
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 _ROW_XMASK = 0x160
+Width = Annotated[int, Immediate(1, 64, (1, 2, 4, 8, 16, 32, 64))]
 # Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
 _RDNA = row_of("permlanex16").targets
 
 
-def _emit_shuffle(context: EmitContext, value: Any, lane: Any) -> Any:
+def _emit_shuffle(context: EmitContext, value: Any, lane: Any, width: int) -> Any:
     # ds_bpermute takes a byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
+    if width < context.wavefront_size:
+        within = context.builder.and_(lane, context.constant(i32, width - 1))
+        lane = context.builder.or_(context.builder.and_(emit_lane_id(context), context.constant(i32, -width)), within)
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
     return by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part]))
@@ -157,12 +161,14 @@ def swap_rows(value: LANE_VALUE) -> LANE_VALUE:
 
 
 @intrinsic(Emit(_emit_shuffle), isa="ds_bpermute_b32")
-def shuffle(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
+def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
     """Return the value of another lane, chosen by each lane, modulo the wave size (`llvm.amdgcn.ds.bpermute`).
 
-    0 comes from a lane that is inactive.
+    0 comes from a lane that is inactive. width: of groups of lanes that count from 0 each, a power of two.
     """
-    return np.take(value, np.mod(lane, np.shape(value)[0]), axis=0)
+    count = np.shape(value)[0]
+    own, width = np.arange(count), min(width, count)
+    return np.take(value, own - own % width + np.mod(lane, width), axis=0)
 
 
 @intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
@@ -210,7 +216,7 @@ def _mask(predicate: Any) -> int:
 @device_function
 def any(predicate):
     """Return whether the predicate is true in at least one active lane."""
-    return ballot64(predicate) != 0
+    return ballot64(bool(predicate)) != 0
 
 
 @device_function
@@ -252,6 +258,8 @@ def _bits(value):
         return _bitcast(value, u16)
     if value.dtype == bf16:
         return _bitcast(value, u16)
+    if value.dtype == fp8 or value.dtype == bf8:
+        return _bitcast(value, u8)
     return value
 
 
@@ -263,24 +271,24 @@ def broadcast(value, lane):
 
 @device_function
 def shuffle_xor(value, mask):
-    """Return the value of the lane whose number differs in the bits of `mask`."""
+    """Return the value of the lane whose number differs in the bits of `mask`; below 16 it stays in groups of 16."""
     return shuffle(value, lane_id() ^ mask)
 
 
 @device_function
-def shuffle_up(value, delta):
-    """Return the value of the lane `delta` below; the lowest lanes keep their own."""
+def shuffle_up(value, delta, width=64):
+    """Return the value of the lane `delta` below; the lowest lanes keep their own. width: see `shuffle`."""
     lane = lane_id()
-    source = lane - delta
-    return shuffle(value, source if source >= 0 else lane)
+    source = (lane & (width - 1)) - delta
+    return shuffle(value, source if source >= 0 else lane, width)
 
 
 @device_function
-def shuffle_down(value, delta):
-    """Return the value of the lane `delta` above; the highest lanes keep their own."""
+def shuffle_down(value, delta, width=64):
+    """Return the value of the lane `delta` above; the highest lanes keep their own. width: see `shuffle`."""
     lane = lane_id()
-    source = lane + delta
-    return shuffle(value, source if source < wavefront_size else lane)
+    source = (lane & (width - 1)) + delta
+    return shuffle(value, source if source < width and source < wavefront_size else lane, width)
 
 
 @device_function

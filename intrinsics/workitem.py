@@ -79,7 +79,8 @@ def _emit_flat_id(context: EmitContext) -> Any:
     return flat
 
 
-def _emit_lane_id(context: EmitContext) -> Any:
+def emit_lane_id(context: EmitContext) -> Any:
+    """Emit the lane's number, with its range."""
     word = context.llvm_type(i32)
     ones = context.constant(i32, -1)
     lane = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
@@ -120,7 +121,7 @@ def flat_work_item_id() -> i32:
     """Return the work-item's number in its workgroup, 0..1023, counted along x first."""
 
 
-@intrinsic(Emit(_emit_lane_id), isa="v_mbcnt_lo_u32_b32")
+@intrinsic(Emit(emit_lane_id), isa="v_mbcnt_lo_u32_b32")
 def lane_id() -> i32:
     """Return the lane's number in its wave (`llvm.amdgcn.mbcnt.lo` and `.hi`)."""
 

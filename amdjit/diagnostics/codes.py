@@ -148,7 +148,7 @@ IMMEDIATE = ErrorKind(
     TypeCheckError,
     "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, known when compiling",
     "{found}",
-    "write a literal, a global constant, or a parameter annotated `amdjit.Const`",
+    "{remedy}",
 )
 NOT_INDEXABLE = ErrorKind(
     "AJ0209",
@@ -354,7 +354,7 @@ WAVE_SIZE = ErrorKind(
     TargetError,
     "`{intrinsic}` exists in wave{sizes} only, but this kernel is compiled for wave{wave_size}",
     "not in wave{wave_size}",
-    "compile with `wave_size={sizes}`",
+    "{remedy}",
 )
 LDS_SIZE = ErrorKind(
     "AJ0403",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import reprlib
 from typing import Any
 
@@ -16,6 +17,7 @@ from amdjit.frontend.values import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import (
     Choice,
+    Immediate,
     Pointer,
     PointerPattern,
     Scalar,
@@ -57,8 +59,24 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
             codes.TARGET_LACKS, node, intrinsic=intrinsic.name, target=limits.target.name, remedy=remedy
         )
     if limits.wave_size not in intrinsic.wave_sizes:
-        sizes = " and ".join(map(str, intrinsic.wave_sizes))
-        raise builder.error(codes.WAVE_SIZE, node, intrinsic=intrinsic.name, sizes=sizes, wave_size=limits.wave_size)
+        raise _wrong_wave_size(builder, intrinsic, node)
+
+
+def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
+    limits = builder.session.limits
+    sizes = " and ".join(map(str, intrinsic.wave_sizes))
+    there = [str(size) for size in limits.target.wavefront_sizes if size in intrinsic.wave_sizes]
+    # A function of the target answers for other processors; a text names what does the same in every wave.
+    other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""
+    remedies = [f"compile with `wave_size={' or '.join(there)}`"] * bool(there) + [f"use {other}"] * bool(other)
+    return builder.error(
+        codes.WAVE_SIZE,
+        node,
+        intrinsic=intrinsic.name,
+        sizes=sizes,
+        wave_size=limits.wave_size,
+        remedy=", or ".join(remedies) or f"{limits.target.name} has no such waves",
+    )
 
 
 def _alternative(intrinsic: Intrinsic, target: str) -> str:
@@ -134,8 +152,20 @@ def _immediate(
             function=intrinsic.name,
             expected=expected_text,
             found=found,
+            remedy=_remedy(expected, constant) if is_known else _KNOWN_WHEN_COMPILING,
         )
     return bool(constant) if parameter.is_boolean_immediate else constant
+
+
+_KNOWN_WHEN_COMPILING = "write a literal, a global constant, or a parameter annotated `amdjit.Const`"
+
+
+def _remedy(expected: Choice | Immediate, constant: object) -> str:
+    if isinstance(expected, Choice) and isinstance(constant, str):
+        near = difflib.get_close_matches(constant, expected.values, 1)
+        if near:
+            return f"did you mean {near[0]!r}?"
+    return f"choose one of these instead of {reprlib.repr(constant)}"
 
 
 def _operand(
@@ -198,18 +228,21 @@ def _substitute(type: Type, variables: dict[TypeVariable, Type]) -> Type:
 def _resolve_variables(
     builder: FunctionBuilder, intrinsic: Intrinsic, values: tuple[Value, ...], places: list[ast.expr]
 ) -> dict[TypeVariable, Type]:
-    """Find the type that each type variable stands for in this call."""
+    """Find the type that each type variable stands for in this call: what a pointer points to, or what holds all."""
     found: dict[TypeVariable, Type] = {}
+    fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:
             continue
         joined = common_type(found[variable], type) if variable in found else type
         chosen = None if joined is None else _constraint(variable, joined)
-        if chosen is None:
+        if chosen is None or (variable in fixed and chosen != found[variable]):
             expected = parameter.type if isinstance(parameter.type, PointerPattern) else found.get(variable, variable)
             raise _mismatch(builder, intrinsic, parameter, expected, value, place)
         found[variable] = chosen
+        if isinstance(parameter.type, PointerPattern):
+            fixed.add(variable)
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable = parameter.type if isinstance(parameter.type, TypeVariable) else None
         if variable is not None and variable not in found:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import f16, f32, i32, shared, threadIdx, u8, vector
+from amdjit import atomic, f16, f32, i32, shared, threadIdx, u8, vector
 from amdjit.buffer_formats import BUFFER_FORMATS, BufferFormat, format_of
 from amdjit.intrinsics import memory, sync
 
@@ -335,9 +335,39 @@ def other_elements(x):
     memory.store(x, 0, vector(i32, 2)(0))
 
 
+@amdjit.kernel
+def every_other_element(x):
+    memory.buffer_load(memory.buffer(x[::2]), 0, f32)
+
+
+@amdjit.kernel
+def lds_as_buffer(x):
+    memory.buffer_load(memory.buffer(shared.array(32, f32)), 0, f32)
+
+
+@amdjit.kernel
+def type_as_text(x):
+    memory.buffer_load(memory.buffer(x), 0, "f32")
+
+
+@amdjit.kernel
+def float_of_python(x):
+    atomic.load(memory.buffer(x), 0, dtype=float)
+
+
+@amdjit.kernel
+def no_policy(x):
+    memory.load(x, 0, "non_temporary")
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
+        (every_other_element, "need not lie in one piece"),
+        (lds_as_buffer, "in global memory, not in f32\\[32\\] in LDS"),
+        (type_as_text, "'f32' is no type of a buffer's elements"),
+        (float_of_python, "no type of a buffer's elements"),
+        (no_policy, "did you mean 'non_temporal'"),
         (three_wide, "no wide access"),
         (other_elements, "convert its elements"),
         (no_format, "no format '8_8_8_UNORM'"),
@@ -356,3 +386,18 @@ def test_what_buffers_cannot_do_is_refused_at_the_line(kernel: Any, message: str
     with pytest.raises(amdjit.CompileError, match=message) as error:
         kernel.compile(*types)
     assert "test_buffers.py" in str(error.value)
+    assert len(error.value.diagnostics) == 1
+
+
+def test_an_array_with_gaps_is_no_buffer() -> None:
+    x, out = np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
+    with pytest.raises(amdjit.CompileError, match="ascontiguousarray"):
+        copied[1, 32](x[::2], out)
+    copied[1, 32](x[32:], out)
+    np.testing.assert_array_equal(out, x[32:])
+
+
+@amdjit.kernel
+def copied(x, out):
+    t = threadIdx.x
+    out[t] = memory.buffer_load(memory.buffer(x), t, np.float32)
