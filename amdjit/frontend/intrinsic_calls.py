@@ -204,6 +204,8 @@ def _literal_ok(value: object, scalar: Scalar) -> bool:
 def _mismatch(
     builder: FunctionBuilder, intrinsic: Intrinsic, parameter: Parameter, expected: Type, value: Value, node: ast.expr
 ) -> Exception:
+    is_number = isinstance(value, tree.Expression) and isinstance(value.type, Scalar) and isinstance(expected, Scalar)
+    conversion = f"convert it, `{expected}(...)`; " if is_number else ""
     return builder.error(
         codes.ARGUMENT_TYPE,
         node,
@@ -211,7 +213,7 @@ def _mismatch(
         function=intrinsic.name,
         expected=expected,
         found=describe(value),
-        remedy=f"its signature is {signature(intrinsic)}",
+        remedy=f"{conversion}its signature is {signature(intrinsic)}",
     )
 
 
