@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, overload
+from typing import Annotated, Any, Protocol, overload
 
+from amdjit.declaration_checks import check_names, check_targets, check_wave_sizes
 from amdjit.target import Feature, Target
 from amdjit.types import VOID, Choice, Immediate, Type
 
@@ -43,12 +44,20 @@ class LlvmCall:
     result: the LLVM call's type where it is not the declared one; its bits are then read as the declared type.
     library: a file of LLVM bitcode or IR (`.bc`, `.ll`) that defines the function, or "OCML" (ROCm's, found where it is
         installed). It is read and linked when a kernel that calls the function is compiled.
+
+    What the name, the operands and the types of a call come to is for LLVM 22 to have on every processor among the
+    intrinsic's `targets`: where it has no instruction for one of them, LLVM ends the process.
     """
 
     name: str
     operands: tuple[str | As | bool | int, ...] | None = None
     result: Type | None = None
-    library: Path | Literal["OCML"] | None = None
+    library: Path | str | None = None
+
+    def __post_init__(self) -> None:
+        """Take a path as text, too."""
+        if isinstance(self.library, str) and self.library != "OCML":
+            object.__setattr__(self, "library", Path(self.library))
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +326,11 @@ def intrinsic(
 
     isa: the mnemonic it becomes. targets: the processors that have it, None for all in the target table.
     alternative: what the error on another target tells to use, one text or a function of the target's name.
+    Raises TypeError where the declaration contradicts itself: names of no parameters, of no processor, no types.
     """
+    if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
+        kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"
+        raise TypeError(f"@intrinsic(...) takes {kinds}, not {lowering!r}")
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
         # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
@@ -326,6 +339,7 @@ def intrinsic(
         result = hints.get("return")
         if not isinstance(result, Type):
             raise TypeError(f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)")
+        _check(function.__name__, lowering, parameters, targets, wave_sizes)
         return Intrinsic(
             name=name or function.__name__.lstrip("_"),
             parameters=parameters,
@@ -341,6 +355,15 @@ def intrinsic(
         )
 
     return declare
+
+
+def _check(function: str, lowering: Lowering, parameters: tuple[Parameter, ...], targets: Any, wave_sizes: Any) -> None:
+    if isinstance(lowering, LlvmCall):
+        operands = (each.name if isinstance(each, As) else each for each in lowering.operands or ())
+        names = (each for each in operands if isinstance(each, str))
+        check_names(function, lowering.name, names, (parameter.name for parameter in parameters))
+    check_targets(function, targets)
+    check_wave_sizes(function, wave_sizes)
 
 
 def _parameter(parameter: inspect.Parameter, hints: dict[str, Any]) -> Parameter:

@@ -14,9 +14,14 @@ from amdjit.lowering.conversions import bitcast
 from amdjit.lowering.emit_context import LoweringContext
 from amdjit.lowering.types import I1, I32, literal, llvm_type, mangled
 from amdjit.options import CompileOptions
-from amdjit.types import Type, Void
+from amdjit.types import Pointer, Scalar, Type, Vector, Void
 
-__all__ = ["Argument", "call_intrinsic"]
+__all__ = ["DECLARED_OUTSIDE", "Argument", "call_intrinsic"]
+
+DECLARED_OUTSIDE = "amdjit.declared_outside"
+"""The named metadata of a module that names the intrinsics in it that are not amdjit's own."""
+
+_OWN = "amdjit."
 
 # The kernel-language type of an argument and its value; immediates have no type and are Python values.
 Argument = tuple[Type | None, Any]
@@ -27,6 +32,8 @@ def call_intrinsic(
 ) -> Any:
     """Lower one call; the arguments are in the order of the intrinsic's parameters."""
     lowering = intrinsic.lowering
+    if not intrinsic.reference.__module__.startswith(_OWN):
+        _note_declared(builder, intrinsic)
     if isinstance(lowering, LlvmCall):
         named = dict(zip((p.name for p in intrinsic.parameters), arguments, strict=True))
         return _llvm_call(builder, lowering, intrinsic, named, result)
@@ -35,8 +42,29 @@ def call_intrinsic(
     if isinstance(lowering, Emit):
         types = tuple(type for type, _ in arguments if type is not None)
         context = LoweringContext(builder, options, types, result)
-        return lowering.function(context, *(value for _, value in arguments))
+        value = lowering.function(context, *(value for _, value in arguments))
+        _check_emitted(intrinsic, value, result)
+        return value
     raise InternalError(f"{intrinsic.name} has no lowering")
+
+
+def _check_emitted(intrinsic: Intrinsic, value: Any, result: Type) -> None:
+    """Refuse what an emit function returns where it is not the declared type: nothing behind it would notice."""
+    if not isinstance(result, (Scalar, Vector, Pointer)):
+        return
+    wanted, found = llvm_type(result), getattr(value, "type", None)
+    if found != wanted:
+        made = f"a value of LLVM's {found}" if found is not None else repr(value)
+        raise TypeError(f"{intrinsic.name}: its emit function returned {made}; it is declared as {result}, {wanted}")
+
+
+def _note_declared(builder: Builder, intrinsic: Intrinsic) -> None:
+    """Name, in the module, what is declared outside amdjit: the backend checks such a module before LLVM ends on it."""
+    module = builder.module
+    noted = module.namedmetadata.get(DECLARED_OUTSIDE) or module.add_named_metadata(DECLARED_OUTSIDE)
+    node = module.add_metadata([intrinsic.name])
+    if node not in noted.operands:
+        noted.add(node)
 
 
 def _llvm_call(

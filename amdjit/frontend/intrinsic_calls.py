@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import reprlib
+from pathlib import Path
 from typing import Any
 
 from amdjit.declarations import Intrinsic, LlvmCall, Parameter
@@ -91,7 +92,8 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
     if library == "OCML":
         file, remedy = builder.session.limits.device_library, _DEVICE_LIBRARY
     else:
-        file, remedy = (library if library.is_file() else None), "write the file's whole path"
+        found = Path(library)
+        file, remedy = (found if found.is_file() else None), "write the file's whole path"
     if file is None:
         raise builder.error(codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=library, remedy=remedy)
     builder.session.note_library(file)
