@@ -9,12 +9,20 @@ from dataclasses import dataclass, field
 class Immediate:
     """Marks an intrinsic's parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`.
 
-    only: the values in lo..hi that there are, where that is not all of them.
+    only: the values in lo..hi that there are, where that is not all of them. elsewhere: processors that have others.
     """
 
     lo: int
     hi: int
     only: tuple[int, ...] | None = None
+    elsewhere: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = ()
+
+    def on(self, target: str) -> Immediate:
+        """Return the values that a processor has."""
+        for processors, values in self.elsewhere:
+            if target in processors:
+                return Immediate(min(values), max(values), values)
+        return self
 
     def __contains__(self, value: object) -> bool:
         inside = isinstance(value, int) and self.lo <= value <= self.hi

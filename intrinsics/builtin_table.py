@@ -61,6 +61,9 @@ _POINTER_TYPES: Mapping[str, Pointer] = MappingProxyType(
 )
 
 
+_BEFORE_GFX12 = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100")
+
+
 def _dpp_rows() -> Iterator[int]:
     """Yield the controls that shift and rotate rows by 1 to 15 (RDNA4 ISA, "DPP"); row_xmask is gfx10's and later."""
     for base in (0x100, 0x110, 0x120):
@@ -74,6 +77,8 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
         # C's __ATOMIC_ACQUIRE, __ATOMIC_RELEASE, __ATOMIC_ACQ_REL, __ATOMIC_SEQ_CST; 0 is __ATOMIC_RELAXED.
         "order": Immediate(0, 5, only=(0, 2, 3, 4, 5)),
         "fence_order": Immediate(2, 5),
+        # Before gfx12 these are bits GLC, SLC, DLC and SCC; the bit between is swizzling's, which images lack.
+        "image_policy": Immediate(0, 31, elsewhere=((_BEFORE_GFX12, (*range(8), *range(16, 24))),)),
         "scope": Choice("", "agent", "workgroup", "wavefront", "singlethread"),
     }
 )

@@ -142,6 +142,7 @@ def _immediate(
         fits = isinstance(constant, str) and constant in expected.values
     else:
         assert expected is not None
+        expected = expected.on(builder.session.limits.target.name)
         fits = constant in expected
     if not fits:
         is_known = isinstance(value, CompileTime)

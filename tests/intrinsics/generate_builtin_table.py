@@ -105,15 +105,17 @@ def known_constant(entry: dict[str, Any], operand: int) -> str | None:
     """Return the range of constants whose bits mean something else on each processor, so that none is refused.
 
     The last one of an access is its cache policy (on gfx12 TH and scope, ISA "Cache Controls"); an image access has a
-    mask of components first, and what a failed access returns: 0, or the result would be larger.
+    mask of components first, of one at most where the result is a number, and what a failed access returns: 0, or the
+    result would be larger.
     """
     name = entry["builtin"].removeprefix("__builtin_amdgcn_")
     if name in RANGES or name.startswith("wave_reduce_"):
         return RANGES.get(name, "0..2")
     constants = [k for k in entry["immarg"] if entry["arg_types"][k] == "i32"]
     if entry["group"] == "image":
+        components = "{0,1,2,4,8}" if entry["ret_type"] in ("float", "half") else "0..15"
         place = constants.index(operand)
-        return "0..31" if place == len(constants) - 1 else "0..0" if place == len(constants) - 2 else "0..15"
+        return "image_policy" if place == len(constants) - 1 else "0..0" if place == len(constants) - 2 else components
     is_access = entry["group"] == "buffer" or entry["builtin"].endswith(("load_lds", "load_to_lds"))
     return "0..31" if is_access and operand == constants[-1] else None
 
