@@ -387,17 +387,3 @@ def test_what_buffers_cannot_do_is_refused_at_the_line(kernel: Any, message: str
         kernel.compile(*types)
     assert "test_buffers.py" in str(error.value)
     assert len(error.value.diagnostics) == 1
-
-
-def test_an_array_with_gaps_is_no_buffer() -> None:
-    x, out = np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
-    with pytest.raises(amdjit.CompileError, match="ascontiguousarray"):
-        first_elements[1, 32](x[::2], out)
-    first_elements[1, 32](x[32:], out)
-    np.testing.assert_array_equal(out, x[32:])
-
-
-@amdjit.kernel
-def first_elements(x, out):
-    t = threadIdx.x
-    out[t] = memory.buffer_load(memory.buffer(x), t, np.float32)
