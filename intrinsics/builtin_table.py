@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
+from amdjit.intrinsics.alternative_products import multiplied, nearest_product
 from amdjit.intrinsics.irregular_builtins import EMITTERS, emit_atomic
 from amdjit.types import (
     SCALARS,
@@ -178,9 +179,12 @@ def from_table(name: str) -> Intrinsic:
 
 def nearest(name: str, target: str) -> str:
     """Return what to use on a processor instead of a builtin that it lacks: the most alike, or words; "" for none."""
-    family = _FAMILIES.get(rows()[name].group, (rows()[name].group,))
+    group = rows()[name].group
+    family = _FAMILIES.get(group, (group,))
     there = [row.name for row in rows().values() if target in row.targets and row.group in family]
-    alike = [other for other in there if _result(other) == _result(name)]
+    if group in _FAMILIES:
+        return _product_instead(name, target, there)
+    alike = [other for other in there if _kind(other) == _kind(name)]
     likeness = {other: SequenceMatcher(None, name, other).ratio() for other in alike}
     best = max(likeness, key=lambda other: likeness[other], default=None)
     if best is not None and likeness[best] >= _ALIKE:
@@ -188,10 +192,23 @@ def nearest(name: str, target: str) -> str:
     return _REMEDIES.get(rows()[name].group, "")
 
 
-def _result(name: str) -> str | None:
-    """Return the first type in a builtin's name: a product of integers does not stand for one of floats."""
-    found = re.search(r"_(b?f|iu?|u)(\d+)", name)
-    return None if found is None else found[0]
+def _product_instead(name: str, target: str, there: list[str]) -> str:
+    same = nearest_product(name, there)
+    if same is not None:
+        return f"amdgcn.{same}"
+    if rows()[name].group in ("swmmac", "smfmac"):
+        return "a dense product: expand A by its index first"
+    if not there:
+        return f"dot products, such as amdgcn.fdot2 and amdgcn.sdot4: {target} has no matrix instructions"
+    family = "wmma" if any(other.startswith("wmma") for other in there) else "mfma"
+    return f"another type in amdgcn.{family}_*: no matrix instruction of {target} multiplies {multiplied(name)}"
+
+
+def _kind(name: str) -> tuple[str, ...]:
+    """Return what a builtin's name says of its result and operation: a sum does not stand for a maximum."""
+    result = re.search(r"_(b?f|iu?|u)(\d+)", name)
+    operation = re.search(r"fadd|fmin|fmax|fdot|dot\d", name)
+    return tuple("" if found is None else found[0] for found in (result, operation))
 
 
 _ALIKE = 0.7
@@ -202,10 +219,6 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _REMEDIES: Mapping[str, str] = MappingProxyType(
     {
         "fp8": "amdjit.fp8(x) and amdjit.bf8(x), which convert in software where there is no instruction",
-        "mfma": "amdgcn.wmma_*, the matrix instructions of RDNA",
-        "wmma": "amdgcn.mfma_*, the matrix instructions of CDNA",
-        "swmmac": "a dense product: expand A by its index first",
-        "smfmac": "a dense product: expand A by its index first",
         "image": "arrays: this processor has no image instructions",
         "bvh/ray": "device functions: this processor does not intersect rays in hardware",
         "load_tr": "loads and amdgcn.ds_bpermute, or an exchange through LDS",

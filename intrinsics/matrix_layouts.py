@@ -9,6 +9,7 @@ same places for dense A, B, C, D and for sparse A, B and the index.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -194,13 +195,18 @@ WMMA_4_BIT_K16 = INSTRUCTIONS["wmma_i32_16x16x16_iu4_w32_gfx12"]
 WMMA_4_BIT_K32 = INSTRUCTIONS["wmma_i32_16x16x32_iu4_w32_gfx12"]
 
 
+def _without_wave(name: str) -> str:
+    return re.sub(r"(_w(32|64))?(_gfx12)?$", "", name)
+
+
 @cache
 def matrix_instruction(name: str) -> MatrixInstruction:
     """Return the instruction of clang's name; `_gfx12` and then `_w32` may be left out. ValueError for others."""
     for suffix in ("", "_gfx12", "_w32", "_w32_gfx12"):
         if f"{name}{suffix}" in INSTRUCTIONS:
             return INSTRUCTIONS[f"{name}{suffix}"]
-    alike = get_close_matches(name, INSTRUCTIONS, 3)
+    short = {_without_wave(known): None for known in INSTRUCTIONS}
+    alike = get_close_matches(_without_wave(name), short, 3)
     remedy = f"did you mean {', '.join(alike)}?" if alike else "such as wmma_f32_16x16x16_f16_w32_gfx12"
     raise ValueError(f"{name!r} is no WMMA or SWMMAC instruction of gfx12: {remedy}")
 

@@ -36,8 +36,7 @@ def pack(layout: Layout, matrix: Any, selected: int = 0) -> Array:
     if values.shape != (layout.rows, layout.columns):
         wanted = f"{layout.rows} by {layout.columns}"
         raise ValueError(f"{layout.operand} of {layout.instruction} is {wanted}, not {_by(values)}")
-    if not 0 <= selected < layout.sets:
-        raise ValueError(f"set {selected}: {layout.operand} of {layout.instruction} has {layout.sets}")
+    _check_set(layout, selected)
     raw = _bits(values, layout)
     held = np.zeros((layout.wave_size, layout.elements), np.uint64)
     held[: layout.lanes] = layout.scatter(raw)
@@ -53,8 +52,9 @@ def unpack(layout: Layout, registers: Any, signed: bool = True, selected: int = 
 
     registers: [lanes of the wave, bytes of a lane] of any type, as kernels store vectors. signed: how 4-bit and 8-bit
     integers are read. Floats come back in their type (`ml_dtypes` for bf16, fp8 and bf8), i32 as i32, others as i64.
-    Raises ValueError where that is not the size of the operand.
+    Raises ValueError where that is not the size of the operand, and for a set that there is not.
     """
+    _check_set(layout, selected)
     words = np.ascontiguousarray(registers)
     if words.nbytes != 4 * layout.wave_size * layout.registers:
         raise ValueError(
@@ -72,6 +72,11 @@ def unpack(layout: Layout, registers: Any, signed: bool = True, selected: int = 
     values = raw.astype(np.int64)
     top = 1 << (layout.bits - 1)
     return np.where(values >= top, values - 2 * top, values) if signed and layout.kind != "position" else values
+
+
+def _check_set(layout: Layout, selected: int) -> None:
+    if not 0 <= selected < layout.sets:
+        raise ValueError(f"set {selected}: {layout.operand} of {layout.instruction} has {layout.sets}")
 
 
 def _bits(values: Array, layout: Layout) -> Array:

@@ -44,7 +44,7 @@ def compress_2to4(a: Any) -> tuple[Array, Array]:
     dense = np.asarray(a)
     if dense.ndim != 2 or dense.shape[1] % 4:
         raise ValueError(f"a of shape {dense.shape}: give rows of a multiple of 4 elements")
-    fours = dense.reshape(len(dense), -1, 4)
+    fours = dense.reshape(len(dense), dense.shape[1] // 4, 4)
     full = fours != 0
     if (full.sum(axis=2) > 2).any():
         row, four = np.argwhere(full.sum(axis=2) > 2)[0]
@@ -54,7 +54,8 @@ def compress_2to4(a: Any) -> tuple[Array, Array]:
     # A stable sort puts what is not zero first; the two that are kept then go back to their order.
     index = np.sort(np.argsort(~full, axis=2, kind="stable")[..., :2], axis=2)
     values = np.take_along_axis(fours, index, axis=2)
-    return values.reshape(len(dense), -1), index.reshape(len(dense), -1).astype(np.uint8)
+    kept = len(dense), dense.shape[1] // 2
+    return values.reshape(kept), index.reshape(kept).astype(np.uint8)
 
 
 def pack_index(index: Any) -> Array:
@@ -63,24 +64,36 @@ def pack_index(index: Any) -> Array:
     2 bits an element, the first of a row in the lowest bits of its first byte. Raises ValueError for other places than
     0 to 3.
     """
-    places = np.asarray(index)
-    if places.ndim != 2 or places.shape[1] % 2 or (places.size and (places.min() < 0 or places.max() > 3)):
-        raise ValueError(f"an index of shape {places.shape}: give rows of pairs of 0 to 3")
+    places = _places(index)
     padded = np.pad(places.astype(np.uint8), ((0, 0), (0, -places.shape[1] % 4)))
-    fours = padded.reshape(len(places), -1, 4)
+    fours = padded.reshape(len(places), padded.shape[1] // 4, 4)
     packed: Array = np.bitwise_or.reduce(fours << np.arange(0, 8, 2, dtype=np.uint8), axis=2)
     return packed
 
 
 def expand_2to4(values: Any, index: Any) -> Array:
-    """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up."""
-    held, places = np.asarray(values), np.asarray(index).astype(np.int64)
-    if held.shape != places.shape or held.ndim != 2 or held.shape[1] % 2:
+    """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up.
+
+    Raises ValueError for shapes that do not fit and for other places than 0 to 3.
+    """
+    held, places = np.asarray(values), _places(index)
+    if held.shape != places.shape:
         raise ValueError(f"values of shape {held.shape} and an index of shape {places.shape} do not fit")
     whole = np.zeros((len(held), 2 * held.shape[1]), held.dtype)
     columns = 4 * (np.arange(held.shape[1]) // 2) + places
     np.add.at(whole, (np.arange(len(held))[:, None], columns), held)
     return whole
+
+
+def _places(index: Any) -> Array:
+    """Return an index as integers; ValueError where it is not rows of pairs of 0 to 3."""
+    places = np.asarray(index)
+    if places.ndim != 2 or places.shape[1] % 2:
+        raise ValueError(f"an index of shape {places.shape}: give rows of pairs of 0 to 3")
+    wrong = places[~np.isin(places, (0, 1, 2, 3))]
+    if wrong.size:
+        raise ValueError(f"an index with {wrong[0]}: give rows of pairs of 0 to 3")
+    return places.astype(np.int64)
 
 
 def _typed(matrix: Any, kind: str, signed: bool) -> Array:

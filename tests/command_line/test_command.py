@@ -17,13 +17,12 @@ from amdjit.devices import Inventory
 from amdjit.examples import transpose_wmma, wmma_matmul
 from amdjit.examples.report import CheckError
 
-PROGRAM = "import sys; from amdjit.command_line import main; sys.exit(main())"
 KERNELS = str(Path(__file__).with_name("kernels.py"))
 
 
 def amdjit_command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "AMDJIT_DEVICE": "emulator:gfx1201", **variables}
-    command = [sys.executable, "-c", PROGRAM, *arguments]
+    command = [sys.executable, "-m", "amdjit", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
@@ -102,6 +101,15 @@ def test_version_and_usage() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 def test_a_reader_that_stops_reading_is_no_error() -> None:
-    command = f"{sys.executable} -c '{PROGRAM}' inspect {KERNELS}:scale --signature 'f32[:],f32' --emit llvm | true"
+    command = f"{sys.executable} -m amdjit inspect {KERNELS}:scale --signature 'f32[:],f32' --emit llvm | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
+
+
+def test_layout_names_the_instructions_that_are_most_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, alike in (
+        ("wmma_i32_16x16x32_iu5", "did you mean wmma_i32_16x16x32_iu4, "),
+        ("mfma_f32_16x16x16_f16_w32", "did you mean wmma_f32_16x16x16_f16, "),
+    ):
+        assert command_line.main(["layout", name]) == 1
+        assert alike in capsys.readouterr().err

@@ -174,3 +174,32 @@ def test_a_map_shows_every_element() -> None:
     assert columns.split() == ["|", *map(str, range(16))]
     assert first.split()[2:12] == ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "16.0", "16.1"]
     assert rest[-1].split()[-1] == "31.7"
+
+
+@pytest.mark.parametrize("index", [[[0, 4]], [[-1, 2]], [[0.5, 1.0]], [[0, 1, 2]], [0, 1]])
+def test_places_other_than_0_to_3_are_refused(index: Any) -> None:
+    with pytest.raises(ValueError, match="give rows of pairs of 0 to 3"):
+        matrix.pack_index(np.array(index))
+    with pytest.raises(ValueError, match="give rows of pairs of 0 to 3"):
+        matrix.expand_2to4(np.ones(np.shape(index)), np.array(index))
+
+
+def test_what_is_compressed_may_be_empty_or_not_a_number() -> None:
+    for shape in ((0, 8), (2, 0)):
+        values, index = matrix.compress_2to4(np.zeros(shape, np.float16))
+        assert values.shape == index.shape == (shape[0], shape[1] // 2)
+        assert matrix.expand_2to4(values, index).shape == shape
+    held, index = matrix.compress_2to4(np.array([[np.nan, 0, np.inf, -0.0]], np.float32))
+    np.testing.assert_array_equal(held, [[np.nan, np.inf]])
+    assert index.tolist() == [[0, 2]]
+    with pytest.raises(ValueError, match="more than two values in columns 0 to 3"):
+        matrix.compress_2to4(np.array([[np.nan, np.nan, 1, 0]]))
+
+
+def test_a_set_of_an_index_that_there_is_not_is_refused() -> None:
+    layout = matrix.layout("swmmac_f32_16x16x32_f16_w32", "index")
+    packed = matrix.pack(layout, np.full((16, 16), 2), 1)
+    assert (matrix.unpack(layout, packed, selected=1) == 2).all()
+    for wrong in (2, -1):
+        with pytest.raises(ValueError, match="has 2"):
+            matrix.unpack(layout, packed, selected=wrong)
