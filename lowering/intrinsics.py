@@ -32,7 +32,8 @@ def call_intrinsic(
 ) -> Any:
     """Lower one call; the arguments are in the order of the intrinsic's parameters."""
     lowering = intrinsic.lowering
-    if not intrinsic.reference.__module__.startswith(_OWN):
+    # The functions of an `exec` are in no module.
+    if not (getattr(intrinsic.reference, "__module__", None) or "").startswith(_OWN):
         _note_declared(builder, intrinsic)
     if isinstance(lowering, LlvmCall):
         named = dict(zip((p.name for p in intrinsic.parameters), arguments, strict=True))
