@@ -31,7 +31,9 @@ globals().update(BUILTINS)
 def __getattr__(name: str) -> Intrinsic:
     """Return the builtin that a row of the table declares; refuse other names, with those that are like them."""
     try:
-        return from_table(name[:-1] if keyword.iskeyword(name[:-1]) else name)
+        # `class_` is clang's `class`; `classf` is its own.
+        is_escaped = name.endswith("_") and keyword.iskeyword(name[:-1])
+        return from_table(name[:-1] if is_escaped else name)
     except KeyError:
         alike = get_close_matches(name, rows())
         remedy = f": did you mean {', '.join(alike)}?" if alike else ""

@@ -115,11 +115,11 @@ def buffer_wbinvl1_vol() -> None:
 def class_(a0: _f64, a1: _i32) -> _boolean:
     """clang's `__builtin_amdgcn_class` (`v_cmp_class_f64`)."""
 
-def classf(a0: _f64, a1: _i32) -> _boolean:
-    """clang's `__builtin_amdgcn_class` (`v_cmp_class_f64`)."""
+def classf(a0: _f32, a1: _i32) -> _boolean:
+    """clang's `__builtin_amdgcn_classf` (`v_cmp_class_f32`, `v_cndmask_b32`)."""
 
-def classh(a0: _f64, a1: _i32) -> _boolean:
-    """clang's `__builtin_amdgcn_class` (`v_cmp_class_f64`)."""
+def classh(a0: _f16, a1: _i32) -> _boolean:
+    """clang's `__builtin_amdgcn_classh` (`v_cmp_class_f16`, `v_cndmask_b32`)."""
 
 def cluster_id_x() -> _u32:
     """clang's `__builtin_amdgcn_cluster_id_x`."""

@@ -28,7 +28,7 @@ from amdjit.frontend.values import (
     Value,
 )
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, from_dtype
+from amdjit.types import SCALARS, Array, Layout, Scalar, Tuple, Type, Vector, f64, from_dtype
 
 # Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
 MOST_ITEMS = 4096
@@ -76,9 +76,19 @@ def _outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
     if hasattr(builtins, name):
         return getattr(builtins, name)
     known = [*builder.local_names, *function.__code__.co_freevars, *function.__globals__]
+    raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=_remedy(name, known))
+
+
+_SCALARS = frozenset(scalar.name for scalar in SCALARS)
+
+
+def _remedy(name: str, known: list[str]) -> str:
+    element, _, length = name.partition("x")
+    if element in _SCALARS and length.isdigit():
+        # Only the usual lengths have names of their own.
+        return f"write `amdjit.vector(amdjit.{element}, {length})`, for example as a constant of the module"
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    remedy = f"did you mean `{close[0]}`?" if close else "assign it before it is used, or import it in the module"
-    raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=remedy)
+    return f"did you mean `{close[0]}`?" if close else "assign it before it is used, or import it in the module"
 
 
 def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:

@@ -12,7 +12,18 @@ import pytest
 from amdjit.intrinsics import wave
 
 ROOT = Path(__file__).parents[2]
-TEXTS = ("tutorial", "language", "arithmetic", "memory", "matrix", "emulator", "from_numba", "sanitizer", "wave")
+TEXTS = (
+    "tutorial",
+    "language",
+    "arithmetic",
+    "memory",
+    "matrix",
+    "emulator",
+    "from_numba",
+    "from_hip",
+    "sanitizer",
+    "wave",
+)
 # A program, and behind it what it prints, if the text shows that.
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
 
