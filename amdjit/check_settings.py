@@ -55,13 +55,21 @@ def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
     for block in settings.blocks:
         block.reports.extend(reports)
     if settings.json is not None and reports:
-        with settings.json.open("a", encoding="utf-8") as file:
-            file.writelines(report.as_json() + "\n" for report in reports)
+        _append(reports, settings.json)
     if settings.raises:
         for report in reports:
             if not report.is_error:
                 place = (report.file or "<kernel>", report.line or 1)
                 warnings.warn_explicit(report.render(), SanitizerWarning, *place)
+
+
+def _append(reports: Sequence[SanitizerReport], path: Path) -> None:
+    """A file that cannot be written must not cost what was found."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(report.as_json() + "\n" for report in reports)
+    except OSError as error:
+        warnings.warn(f"the sanitizer's reports do not go to {path}: {error.strerror}", SanitizerWarning, stacklevel=2)
 
 
 def launch_checked(

@@ -145,6 +145,16 @@ def test_reports_are_json_on_request(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_that_cannot_be_written_does_not_cost_the_reports(tmp_path: Path) -> None:
+    with (
+        pytest.warns(amdjit.SanitizerWarning, match="do not go to"),
+        pytest.raises(amdjit.SanitizerError) as caught,
+        amdjit.sanitize("memory", json=tmp_path),
+    ):
+        two_lines[1, 64](zeros(40), zeros(64))
+    assert caught.value.reports
+
+
 _PROGRAM = """
 import numpy, amdjit
 @amdjit.kernel
