@@ -157,15 +157,16 @@ def _global(row: Row, facts: LaunchFacts, writes: bool) -> _Finding:
     if freed is not None and (place is None or not place.is_inside or facts.memory.holding(address) is None):
         return _use_after_free(what, address, freed)
     holding = facts.memory.holding(address)
-    if holding is not None and writes:
+    if holding is not None and writes and address + size <= holding.end:
         return _read_only(what, holding.label, place_of(facts.arguments, address), place)
     if place is None:
         near = facts.memory.nearest(address)
         notes = () if near is None else (f"nearest: {near.nbytes} bytes at {near.address:#x}, {near.distance:+} bytes",)
         return _Finding("out-of-bounds", f"{what} at {address:#x}, which is in no allocation", "", notes=notes)
+    outside = "reaching beyond" if place.is_inside else "outside of"
     return _Finding(
         "out-of-bounds",
-        f"{what} at {place.text}, outside of {place.array} of shape {place.shape}",
+        f"{what} at {place.text}, {outside} {place.array} of shape {place.shape}",
         f"check the index against {place.array}.shape before the {verb}",
         place=place,
     )

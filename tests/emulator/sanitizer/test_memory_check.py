@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 from memory_bugs import CASES, after_free, freed
 from seeded import DEVICE, Case, found_lines, reports_of, text_of
@@ -57,3 +58,19 @@ def test_a_second_free_says_where_the_first_was() -> None:
         device.free(address)
         with pytest.raises(amdjit.BackendError, match=r"it was freed before, at .*test_memory_check.py:\d+"):
             device.free(address)
+
+
+@amdjit.kernel
+def four_at_a_time(x, out):
+    i = amdjit.threadIdx.x
+    out.store(i, x.load(i, 4))
+
+
+def test_wide_accesses_that_begin_inside_reach_beyond() -> None:
+    """The end of what a kernel writes is no read-only memory."""
+    reports = reports_of(lambda: four_at_a_time[1, 32](np.zeros(40, np.float32), np.zeros(32, np.float32)), "memory")
+    assert [(r.kind, r.message, r.count) for r in reports] == [
+        ("out-of-bounds", "store of 16 bytes at out[29], reaching beyond out of shape (32,)", 3)
+    ]
+    reports = reports_of(lambda: four_at_a_time[1, 32](np.zeros(34, np.float32), np.zeros(40, np.float32)), "memory")
+    assert [r.message for r in reports] == ["load of 16 bytes at x[31], reaching beyond x of shape (34,)"]
