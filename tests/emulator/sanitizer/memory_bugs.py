@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -178,8 +179,9 @@ def null() -> DeviceArray:
 
 def neighbours(kernel: amdjit.Kernel) -> None:
     """Launch with an index that leads from one array exactly to another, which lies behind it."""
-    arrays = [amdjit.zeros(64, np.int32) for _ in range(2)]
-    x, table = sorted(arrays, key=lambda array: array.address)
+    arrays = sorted((amdjit.zeros(64, np.int32) for _ in range(8)), key=lambda array: array.address)
+    # Some may lie in the heap and some far from it.
+    x, table = min(pairwise(arrays), key=lambda pair: pair[1].address - pair[0].address)
     distance = (table.address - x.address) // 4
     values = np.arange(64, dtype=np.int32)
     values[0] = distance + 3
