@@ -38,7 +38,7 @@ from amdjit.emulator.translate.control_flow import (
     is_debug_trap,
     longest_run,
 )
-from amdjit.emulator.translate.dataflow import Liveness, ones_after, ones_at_entries, vector_liveness
+from amdjit.emulator.translate.dataflow import ones_after, ones_at_entries
 from amdjit.emulator.translate.emission import branch_condition, emit_instruction
 from amdjit.emulator.translate.frame import (
     CONTEXT,
@@ -47,6 +47,7 @@ from amdjit.emulator.translate.frame import (
     Frame,
     Sites,
 )
+from amdjit.emulator.translate.hidden_lanes import HiddenLanes
 from amdjit.emulator.translate.instruction_classes import may_poll, registers_in_memory
 from amdjit.emulator.translate.instrument import Instruments, begin_function
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
@@ -89,7 +90,7 @@ class _Translation:
         self._mode = mode
         self._wave_size = wave_size
         self._ones = ones_at_entries(graph, full_waves, wave_size)
-        self._liveness: Liveness = vector_liveness(graph, self._ones, wave_size)
+        self._lanes = HiddenLanes(graph, self._ones, wave_size)
         self._modes = modes_at_entries(graph, mode)
         natives: set[str] = set()
         self._builder = Builder() if self._modes.rounds_to_nearest else RoundingBuilder(natives)
@@ -134,7 +135,11 @@ class _Translation:
         self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
         joined = joined_signal(block)
-        for instruction in block.instructions:
+        # Checks emit instructions again, with other registers in the place of theirs.
+        nothing = [0] * len(block.instructions)
+        unseen = nothing if self._frame.instruments else self._lanes.unseen(block.pc)
+        for instruction, registers in zip(block.instructions, unseen, strict=True):
+            self._frame.registers.leave_unseen(registers)
             self._frame.before(instruction)
             if instruction.mnemonic in TERMINATORS:
                 break
@@ -278,7 +283,7 @@ class _Translation:
         b.branch_if(spent, f"save{poll.goal.rpartition('count')[2]}", _label(poll.target))
 
     def _kept(self, pc: int) -> list[tuple[str, int]]:
-        live = self._liveness.at_start.get(pc, frozenset())
+        live = self._lanes.live(pc)
         used = self._frame.registers.used
         return [
             (file, index)
@@ -342,7 +347,7 @@ class _Translation:
 
     def _clear_undefined(self) -> None:
         """Registers that may be read before they are written start as 0, so that runs repeat."""
-        live = self._liveness.at_start.get(self._graph.entry, frozenset()) - {0}
+        live = self._lanes.live(self._graph.entry) - {0}
         for file, index in sorted(self._frame.registers.used):
             if file == "v" and index % HALF_VGPRS in live:
                 place = (place_of if index in self._in_memory else slot_of)(self._builder, ("v", index))

@@ -60,6 +60,8 @@ class Registers:
         self.wave_half = 0
         self._first = 0
         self._full = [False] * self.halves
+        # The registers of which nobody reads the lanes that are inactive now, as a set of bits.
+        self._unseen = 0
         self._views: dict[tuple[str, int], dict[str, Value]] = {}
         # In the order of the writes, which does not depend on the numbers of the registers.
         self._dirty: dict[tuple[str, int], None] = {}
@@ -84,6 +86,15 @@ class Registers:
     def know_ones(self, ones: frozenset[int]) -> None:
         """Take over which scalar registers are known to be all ones."""
         self._full = [EXEC_LO + half in ones for half in range(self.halves)]
+
+    def leave_unseen(self, registers: int) -> None:
+        """Let writes change what inactive lanes of these vector registers hold: nobody reads it (`hidden_lanes.py`)."""
+        self._unseen = registers
+
+    def _written_lanes(self, index: int, mask: Value | None) -> Value:
+        """Return the lanes that a write must be limited to."""
+        mask = mask or self.exec_mask()
+        return FULL_MASK if self._unseen >> index & 1 and mask is self.exec_mask() else mask
 
     # Blocks
 
@@ -211,9 +222,7 @@ class Registers:
         if EXEC_LO <= index < EXEC_LO + self.halves and self._full[index - EXEC_LO]:
             return FULL_MASK
         scalar = self.scalar(index)
-        if not scalar.text.startswith("%"):
-            return self._builder.lane_mask(scalar)
-        views = self._views[("s", index)]
+        views = self._views.setdefault(("s", index), {})
         if "mask" not in views:
             views["mask"] = self._builder.lane_mask(scalar)
         return views["mask"]
@@ -269,7 +278,7 @@ class Registers:
     def write_vector(self, index: int, value: Value, mask: Value | None = None) -> None:
         """Write a vector register in the lanes of EXEC, or of `mask`."""
         bits = self._builder.bitcast(value, "i32")
-        mask = mask or self.exec_mask()
+        mask = self._written_lanes(index, mask)
         number = index + self._first
         if mask is not FULL_MASK:
             self._write("v", number, self._builder.select(mask, bits, self.vector(index)))
@@ -281,10 +290,14 @@ class Registers:
     def write_vector_wide(self, index: int, value: Value, mask: Value | None = None) -> None:
         """Write a pair of vector registers."""
         whole = self._builder.bitcast(value, "i64")
-        low, high = self._builder.split_bits(whole)
-        self.write_vector(index, low, mask)
-        self.write_vector(index + 1, high, mask)
-        if (mask or self.exec_mask()) is FULL_MASK:
+        lanes = [self._written_lanes(index + part, mask) for part in (0, 1)]
+        known = self._views.get(("v", index + self._first), {}).get("i64")
+        if lanes[0] is lanes[1] is not FULL_MASK and known is not None:
+            whole = value = self._builder.select(lanes[0], whole, known)
+            lanes = [FULL_MASK, FULL_MASK]
+        for part, bits in enumerate(self._builder.split_bits(whole)):
+            self.write_vector(index + part, bits, lanes[part])
+        if lanes[0] is lanes[1] is FULL_MASK:
             views = self._views[("v", index + self._first)]
             views["i64"] = whole
             views[element_of(value.type)] = value
