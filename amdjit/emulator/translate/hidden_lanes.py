@@ -76,7 +76,8 @@ class HiddenLanes:
         executes = exec_slots(wave_size)
         self._graph = graph
         self._effects = {pc: _effects(graph.blocks[pc], known, executes) for pc, known in ones.items()}
-        self._at_start = self._solve()
+        self._at_start: dict[int, Seen] = {}
+        self._solve()
 
     def live(self, pc: int) -> frozenset[int]:
         """Return the registers that may be read from a block's start on, by the ISA's numbers."""
@@ -101,8 +102,7 @@ class HiddenLanes:
             active, hidden = active | seen.active, hidden | seen.hidden
         return Seen(active, hidden)
 
-    def _solve(self) -> dict[int, Seen]:
-        self._at_start: dict[int, Seen] = {}
+    def _solve(self) -> None:
         changed = True
         while changed:
             changed = False
@@ -113,7 +113,6 @@ class HiddenLanes:
                 if seen != self._at_start.get(pc):
                     self._at_start[pc] = seen
                     changed = True
-        return self._at_start
 
 
 def _before(effect: _Effect, after: Seen) -> Seen:
