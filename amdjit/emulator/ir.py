@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LANES = 32  # of a wave32, of a half of a wave64
 
+_INTEGER = re.compile(r"(?:splat \(i\d+ )?(-?\d+)\)?")
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
 
 
@@ -142,6 +144,11 @@ class Builder:
     def const(self, shape: Value, value: float) -> Value:
         """Return a constant of the type of `shape`."""
         return constant(shape.type, value)
+
+    def known(self, value: Value) -> int | None:
+        """Return the bits of an integer constant whose lanes are all the same, None for other values."""
+        match = _INTEGER.fullmatch(value.text)
+        return int(match[1]) & (1 << bits_of(value.type)) - 1 if match else None
 
     def not_(self, value: Value) -> Value:
         """Bitwise complement."""

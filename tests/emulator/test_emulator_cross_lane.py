@@ -132,8 +132,9 @@ def test_dpp8(fetch: int) -> None:
 
 
 @pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(("fetch", "bound"), [(0, 0), (0, 1), (1, 0)])
-def test_permutation_within_and_across_rows(other: bool, fetch: int, bound: int) -> None:
+def test_permutation_within_and_across_rows(other: bool, fetch: int, bound: int, known: bool) -> None:
     inputs = samples32(2)[:, :256]
     low, high = 0x76543210, 0xFEDC0A91
     name = "v_permlanex16_b32" if other else "v_permlane16_b32"
@@ -141,6 +142,8 @@ def test_permutation_within_and_across_rows(other: bool, fetch: int, bound: int)
   s_mov_b32 s20, {low:#x}
   s_mov_b32 s21, {high:#x}
   s_mov_b32 exec_lo, {PARTIAL:#x}
+  {"" if known else "v_mov_b32 v101, s20"}
+  {"" if known else "v_readfirstlane_b32 s20, v101"}
   {name} v100, v1, s20, s21 op_sel:[{fetch},{bound}]"""
     found = waves(run_registers(body, inputs, [100])[0])
     values, old = (waves(row) for row in inputs)

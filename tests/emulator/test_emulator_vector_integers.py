@@ -306,3 +306,15 @@ def test_inactive_lanes_keep_their_values_and_compare_as_zero() -> None:
     active = np.array([0x0FF000FF >> (lane % 32) & 1 for lane in range(inputs.shape[1])], bool)
     np.testing.assert_array_equal(found[0], np.where(active, inputs[0] * np.uint32(2), inputs[1]))
     np.testing.assert_array_equal(found[1], np.full(inputs.shape[1], 0x0FF000FF, np.uint32))
+
+
+def test_bytes_by_a_selector_that_is_known() -> None:
+    inputs = samples32(2)[:, :256]
+    random = np.random.default_rng(5)
+    selectors = [0x05040100, 0x07060302, 0x0C0C0C0C, 0x0D0B0A09, 0x08080008, 0x03020100, 0x07060504]
+    selectors += [int.from_bytes(random.integers(0, 16, 4, np.uint8).tobytes(), "little") for _ in range(30)]
+    body = "\n".join(f"  v_perm_b32 v{100 + place}, v1, v2, {value:#x}" for place, value in enumerate(selectors))
+    found = run_registers(body, inputs, [100 + place for place in range(len(selectors))])
+    for row, selector in zip(found, selectors, strict=True):
+        expected = [perm(int(a), int(b), selector) for a, b in inputs.T]
+        np.testing.assert_array_equal(row, np.array(expected, np.uint32), err_msg=hex(selector))

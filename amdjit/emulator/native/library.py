@@ -18,6 +18,7 @@ from amdjit.emulator.native.driver import driver_symbol, driver_text
 from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
+from amdjit.emulator.native.long_expressions import long_sources
 from amdjit.emulator.native.matrix import matrices, matrix_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.race_access import process_symbol, process_text
@@ -108,6 +109,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_scatter_lanes": scatter_lanes_text,
         WIDEN: widen_text,
         NARROW: narrow_text,
+        **long_sources(),
         "aj_exp2": exp2_text,
         "aj_log2": log2_text,
         "aj_sin": sine_text,

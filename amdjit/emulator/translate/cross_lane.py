@@ -89,15 +89,20 @@ def _write_lane(frame: Frame, instruction: Instruction) -> None:
 
 
 def _fetch(
-    frame: Frame, target: Register, values: Value, indices: Value, fetch_inactive: bool, bound_control: bool
+    frame: Frame,
+    target: Register,
+    values: Value,
+    move: Callable[[Value], Value],
+    fetch_inactive: bool,
+    bound_control: bool,
 ) -> None:
-    """Write `values[indices]`; an inactive source gives 0 (bound_control) or leaves the lane as it is."""
+    """Write what `move` makes of the values; an inactive source gives 0 (bound_control) or leaves the lane as it is."""
     b = frame.builder
-    moved = gather_lanes(frame, values, indices)
+    moved = move(values)
     mask = frame.mask()
     if not fetch_inactive and frame.registers.exec_mask() is not FULL_MASK:
         ones = b.resize(frame.registers.exec_mask(), 32)
-        active = b.compare("ne", gather_lanes(frame, ones, indices), constant(V32, 0))
+        active = b.compare("ne", move(ones), constant(V32, 0))
         if bound_control:
             moved = b.select(active, moved, constant(V32, 0))
         else:
@@ -109,17 +114,33 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
     """V_PERMLANE(X)16: a lane of the own row of 16 lanes, or of the other one; op_sel is (fi, bound_ctrl)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
+        values = frame.registers.vector(vector_register(instruction, "src0").index)
+        op_sel = instruction.modifiers.op_sel
+        target = vector_register(instruction, "vdst")
+        _fetch(frame, target, values, move(frame, instruction), bool(op_sel & 1), bool(op_sel & 2))
+
+    def move(frame: Frame, instruction: Instruction) -> Callable[[Value], Value]:
         b = frame.builder
+        known = None if variable else _known_select(frame, instruction)
+        if known is not None:
+            lanes = [(lane ^ 16 if other_row else lane) & 16 | known[lane & 15] for lane in range(LANES)]
+            return lambda values: b.shuffle(values, values, lanes)
         select = _variable_select(frame, instruction) if variable else _scalar_select(frame, instruction)
         row = b.and_(_LANE_NUMBERS, constant(V32, 16))
         if other_row:
             row = b.xor(row, constant(V32, 16))
-        values = frame.registers.vector(vector_register(instruction, "src0").index)
-        op_sel = instruction.modifiers.op_sel
-        target = vector_register(instruction, "vdst")
-        _fetch(frame, target, values, b.or_(row, select), bool(op_sel & 1), bool(op_sel & 2))
+        indices = b.or_(row, select)
+        return lambda values: gather_lanes(frame, values, indices)
 
     return emit
+
+
+def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
+    """Return which lane of a row each lane reads, where the translation knows it."""
+    low, high = (frame.builder.known(frame.scalar_source(instruction, index, "b32")) for index in (2, 3))
+    if low is None or high is None:
+        return None
+    return [(low | high << 32) >> 4 * lane & 15 for lane in range(16)]
 
 
 def _scalar_select(frame: Frame, instruction: Instruction) -> Value:

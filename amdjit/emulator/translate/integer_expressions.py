@@ -280,6 +280,9 @@ def pack(high_x: bool, high_y: bool) -> Expression:
 
 def permute_bytes(b: Builder, x: Value, y: Value, selector: Value) -> Value:
     """Pick four bytes of x:y by the selector's bytes (RDNA 4 ISA, V_PERM_B32)."""
+    known = b.known(selector)
+    if known is not None:
+        return _known_bytes(b, (y, x), known.to_bytes(4, "little"))
     data = b.concat_bits(y, x)
     result = b.const(x, 0)
     for position in range(4):
@@ -294,6 +297,35 @@ def permute_bytes(b: Builder, x: Value, y: Value, selector: Value) -> Value:
         byte = b.select(b.compare("ult", choice, b.const(x, 8)), plain, special)
         result = b.or_(result, b.shift("shl", byte, 8 * position))
     return result
+
+
+def _known_bytes(b: Builder, sources: tuple[Value, Value], choices: bytes) -> Value:
+    """Pick bytes by a selector that is known: shifts of the sources, with a mask for the bytes that come from each."""
+    ones, masks = 0, dict[tuple[int, int], int]()
+    for position, choice in enumerate(choices):
+        byte = 0xFF << 8 * position
+        if choice > 12:
+            ones |= byte
+        elif choice < 8:
+            moved = (choice >> 2, 8 * (position - (choice & 3)))
+            masks[moved] = masks.get(moved, 0) | byte
+        elif choice < 12:
+            moved = (choice >> 1 & 1, 32 + 16 * (choice & 1))
+            masks[moved] = masks.get(moved, 0) | byte
+    result = b.const(sources[0], ones)
+    for (source, distance), mask in masks.items():
+        part = b.and_(_moved(b, sources[source], distance), b.const(result, mask))
+        result = part if result.text == b.const(result, 0).text else b.or_(result, part)
+    return result
+
+
+def _moved(b: Builder, value: Value, distance: int) -> Value:
+    """Shift left by so many bits, right by fewer than 0; 32 and 48 fill with the sign of the lower and upper half."""
+    if distance >= 32:
+        return b.shift("ashr", b.shift("shl", value, 16) if distance == 32 else value, 31)
+    if not distance:
+        return value
+    return b.shift("shl", value, distance) if distance > 0 else b.shift("lshr", value, -distance)
 
 
 def sum_of_differences(bits: int, high: bool = False) -> Expression:

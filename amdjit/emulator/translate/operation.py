@@ -10,6 +10,7 @@ from amdjit.emulator.ir import Value
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.integer_expressions import Expression
+from amdjit.emulator.translate.long_expressions import call_long
 
 Emitter = Callable[[Frame, Instruction], None]
 
@@ -33,7 +34,12 @@ class VectorOp:
         operands = [frame.source(instruction, index + 1, code) for index, code in enumerate(self.sources)]
         if self.accumulates:
             operands.append(frame.source(instruction, 0, self.accumulates))
-        return frame.without_overflow(self.choose(instruction)(frame.builder, *operands), operands, instruction)
+        return frame.without_overflow(self._value(frame, instruction, operands), operands, instruction)
+
+    def _value(self, frame: Frame, instruction: Instruction, operands: list[Value]) -> Value:
+        expression = self.choose(instruction)
+        shared = call_long(frame, instruction.mnemonic, operands) if expression is self.expression else None
+        return shared or expression(frame.builder, *operands)
 
     def choose(self, instruction: Instruction) -> Expression:
         """Return the expression for this instruction's `clamp`."""

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.ir import Builder, Value, bits_of, like
+from amdjit.emulator.ir import Builder, Value, bits_of, like, vector
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.long_expressions import long_symbol
+from amdjit.emulator.translate.operands import ELEMENTS
 from amdjit.emulator.translate.operation import Emitter, vector_op
 from amdjit.emulator.translate.rounding import NEAREST, RoundingBuilder, rounding_of
 
@@ -27,6 +29,7 @@ class Format:
 
 _SINGLE = Format("f32", 64, 96, 23, 127, 23)
 _DOUBLE = Format("f64", 128, 768, 53, 1023, 52)
+SCALES: Mapping[str, Format] = {form.code: form for form in (_SINGLE, _DOUBLE)}
 
 
 def _is_denormal(b: Builder, value: Value, form: Format) -> Value:
@@ -36,40 +39,57 @@ def _is_denormal(b: Builder, value: Value, form: Format) -> Value:
     return b.and_(nonzero, b.compare("olt", magnitude, smallest))
 
 
-def _scale(form: Format) -> Emitter:
-    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs scaling back."""
+def scale_symbol(form: Format) -> str:
+    """Return the name of the native function of V_DIV_SCALE."""
+    return long_symbol(f"v_div_scale_{form.code}")
 
+
+def scaled_type(form: Format) -> str:
+    """Return the type of its result: the scaled operand, and the lanes of the mask."""
+    return f"{{ {vector(ELEMENTS[form.code])}, i32 }}"
+
+
+def scale_expression(b: Builder, form: Format, s0: Value, s1: Value, s2: Value) -> tuple[Value, Value]:
+    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs scaling back."""
+    up = b.binary("fmul", s0, b.const(s0, 2.0**form.scale))
+    down = b.binary("fmul", s0, b.const(s0, 2.0**-form.scale))
+    zero = b.const(s0, 0.0)
+    invalid = b.or_(b.compare("oeq", s1, zero), b.compare("oeq", s2, zero))
+    e1, e2 = (fx.unbiased_exponent(b, value) for value in (s1, s2))
+    far = b.compare("sge", b.sub(e2, e1), b.const(e1, form.far))
+    denormal = _is_denormal(b, s1, form)
+    reciprocal = _is_denormal(b, b.binary("fdiv", b.const(s1, 1.0), s1), form)
+    quotient = _is_denormal(b, b.binary("fdiv", s2, s1), form)
+    tiny = b.compare("sle", e2, b.const(e2, form.tiny))
+    is_denominator, is_numerator = b.compare("oeq", s0, s1), b.compare("oeq", s0, s2)
+    up_denominator = b.select(is_denominator, up, s0)
+    up_numerator = b.select(is_numerator, up, s0)
+    # The last condition of the ISA's chain first; each select overrides what stands further down there.
+    result = b.select(tiny, up, s0)
+    result = b.select(quotient, up_numerator, result)
+    result = b.select(reciprocal, down, result)
+    # The ISA document prints the denominator times 2**scale here, which overflows and would need the other
+    # factor in V_DIV_FMAS; 1 / FLT_MAX comes out right only if it is scaled down.
+    both = b.and_(reciprocal, quotient)
+    result = b.select(both, b.select(is_denominator, down, s0), result)
+    result = b.select(denormal, up, result)
+    result = b.select(far, up_denominator, result)
+    nan = _quiet_nan(b, s0)
+    result = b.select(invalid, nan, result)
+    scaled_back = b.or_(far, b.and_(b.not_(denormal), quotient))
+    return result, b.and_(b.not_(invalid), scaled_back)
+
+
+def _scale(form: Format) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        s0, s1, s2 = (frame.source(instruction, index, form.code) for index in (2, 3, 4))
-        up = b.binary("fmul", s0, b.const(s0, 2.0**form.scale))
-        down = b.binary("fmul", s0, b.const(s0, 2.0**-form.scale))
-        zero = b.const(s0, 0.0)
-        invalid = b.or_(b.compare("oeq", s1, zero), b.compare("oeq", s2, zero))
-        e1, e2 = (fx.unbiased_exponent(b, value) for value in (s1, s2))
-        far = b.compare("sge", b.sub(e2, e1), b.const(e1, form.far))
-        denormal = _is_denormal(b, s1, form)
-        reciprocal = _is_denormal(b, b.binary("fdiv", b.const(s1, 1.0), s1), form)
-        quotient = _is_denormal(b, b.binary("fdiv", s2, s1), form)
-        tiny = b.compare("sle", e2, b.const(e2, form.tiny))
-        is_denominator, is_numerator = b.compare("oeq", s0, s1), b.compare("oeq", s0, s2)
-        up_denominator = b.select(is_denominator, up, s0)
-        up_numerator = b.select(is_numerator, up, s0)
-        # The last condition of the ISA's chain first; each select overrides what stands further down there.
-        result = b.select(tiny, up, s0)
-        result = b.select(quotient, up_numerator, result)
-        result = b.select(reciprocal, down, result)
-        # The ISA document prints the denominator times 2**scale here, which overflows and would need the other
-        # factor in V_DIV_FMAS; 1 / FLT_MAX comes out right only if it is scaled down.
-        both = b.and_(reciprocal, quotient)
-        result = b.select(both, b.select(is_denominator, down, s0), result)
-        result = b.select(denormal, up, result)
-        result = b.select(far, up_denominator, result)
-        nan = _quiet_nan(b, s0)
-        result = b.select(invalid, nan, result)
-        scaled_back = b.or_(far, b.and_(b.not_(denormal), quotient))
+        both = frame.native(
+            scale_symbol(form), scaled_type(form), [frame.source(instruction, index, form.code) for index in (2, 3, 4)]
+        )
+        result = b.emit(vector(ELEMENTS[form.code]), f"extractvalue {both.type} {both.text}, 0")
         frame.write(instruction, 0, result)
-        frame.write_conditions(instruction.operands[1], b.and_(b.not_(invalid), scaled_back))
+        back = b.emit("i32", f"extractvalue {both.type} {both.text}, 1")
+        frame.write_conditions(instruction.operands[1], b.lane_mask(back))
 
     return emit
 

@@ -13,8 +13,9 @@ from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.long_expressions import call_long
 from amdjit.emulator.translate.operands import clamp_unit, constant_bits, modify_input
-from amdjit.emulator.translate.operation import Emitter, vector_register
+from amdjit.emulator.translate.operation import Emitter, vector_op, vector_register
 from amdjit.emulator.translate.registers import V32
 
 
@@ -31,11 +32,34 @@ class PackedOp:
     sources: int
     clamped: ix.Expression | None = None
     accumulates: bool = False
+    # The instruction that does the same with one half, where its expression is long.
+    single: str = ""
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
+        if self.single and self._is_plain(frame, instruction):
+            sources = [frame.source(instruction, number + 1, f"v2{self.code}") for number in range(self.sources)]
+            if self.accumulates:
+                sources.append(frame.registers.vector(vector_register(instruction, "vdst").index))
+            result = call_long(frame, instruction.mnemonic, sources)
+            if result is not None:
+                frame.write(instruction, 0, result)
+                return
         halves = [self._compute(frame, instruction, upper) for upper in (0, 1)]
         frame.write(instruction, 0, pack_halves(frame.builder, *halves))
+
+    def both_halves(self, b: Builder, *sources: Value) -> Value:
+        """Return the dwords of the result, each half of the sources' halves, unmodified."""
+        halves = [[b.bitcast(_half(b, whole, upper), self._element) for whole in sources] for upper in (0, 1)]
+        return pack_halves(b, *(self.expression(b, *operands) for operands in halves))
+
+    def _is_plain(self, frame: Frame, instruction: Instruction) -> bool:
+        """Tell whether the halves are the operands' own, and neither modifiers nor the mode change anything."""
+        modifiers = instruction.modifiers
+        every = (1 << self.sources) - 1
+        own = instruction.opcode.encoding == "VOP2" or (modifiers.op_sel, modifiers.op_sel_hi & every) == (0, every)
+        changed = modifiers.neg or modifiers.neg_hi or modifiers.clamp
+        return own and not changed and frame.keeps_denormals and frame.clamps_overflow is False
 
     def _compute(self, frame: Frame, instruction: Instruction, upper: int) -> Value:
         b = frame.builder
@@ -54,7 +78,8 @@ class PackedOp:
             operands.append(frame.flushed_source(b.bitcast(_half(b, old, upper), self._element)))
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
-        result = frame.without_overflow(expression(b, *operands), operands, instruction)
+        value = call_long(frame, self.single, operands) or expression(b, *operands)
+        result = frame.without_overflow(value, operands, instruction)
         result = clamp_unit(b, result) if clamp and self.code == "f16" else result
         return frame.flushed_result(result, instruction)
 
@@ -86,11 +111,14 @@ def _integers() -> dict[str, Emitter]:
 
 
 _FLOATS: dict[str, Emitter] = {
-    "v_pk_fma_f16": PackedOp(fx.fma_half, "f16", 3),
-    "v_pk_fmac_f16": PackedOp(fx.fma_half, "f16", 2, accumulates=True),
+    "v_pk_fma_f16": PackedOp(fx.fma_half, "f16", 3, single="v_fma_f16"),
+    "v_pk_fmac_f16": PackedOp(fx.fma_half, "f16", 2, accumulates=True, single="v_fma_f16"),
     "v_pk_add_f16": PackedOp(fx.through_float(ix.binary("fadd")), "f16", 2),
     "v_pk_mul_f16": PackedOp(fx.through_float(ix.binary("fmul")), "f16", 2),
-    **{f"v_pk_{name}_f16": PackedOp(expression, "f16", 2) for name, expression in EXTREMES.items()},
+    **{
+        f"v_pk_{name}_f16": PackedOp(expression, "f16", 2, single=f"v_{name}_f16")
+        for name, expression in EXTREMES.items()
+    },
 }
 
 
@@ -207,19 +235,15 @@ def _dot2_narrow(element: str) -> Emitter:
 
 
 def _dot4_eighth(left: str, right: str) -> Emitter:
-    def emit(frame: Frame, instruction: Instruction) -> None:
-        b = frame.builder
-        total = frame.source(instruction, 3, "f32")
-        wholes = [frame.source(instruction, number + 1, "v2u32") for number in (0, 1)]
+    def expression(b: Builder, x: Value, y: Value, addend: Value) -> Value:
+        total = addend
         for start in range(0, 32, 8):
-            x, y = (
-                MATRIX_ELEMENTS[name].widen(b, b.shift("lshr", whole, start))
-                for name, whole in zip((left, right), wholes, strict=True)
-            )
-            total = fx.fma(b, x, y, total)
-        frame.write(instruction, 0, total)
+            one = MATRIX_ELEMENTS[left].widen(b, b.shift("lshr", x, start))
+            other = MATRIX_ELEMENTS[right].widen(b, b.shift("lshr", y, start))
+            total = fx.fma(b, one, other, total)
+        return total
 
-    return emit
+    return vector_op(expression, "v2u32 v2u32 f32")
 
 
 _DOTS: dict[str, Emitter] = {
