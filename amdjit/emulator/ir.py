@@ -119,6 +119,8 @@ class Builder:
 
     def add(self, left: Value, right: Value) -> Value:
         """Add integers."""
+        if right.text == "0":
+            return left
         return self.binary("add", left, right)
 
     def sub(self, left: Value, right: Value) -> Value:
@@ -224,7 +226,8 @@ class Builder:
             return Value(vector(value.type, lanes), f"splat ({value.type} {value.text})")
         type_name = vector(value.type, lanes)
         one = self.emit(type_name, f"insertelement {type_name} poison, {value.type} {value.text}, i64 0")
-        return self.shuffle(one, one, [0] * lanes)
+        lane_0 = f"<{lanes} x i32> zeroinitializer"
+        return self.emit(type_name, f"shufflevector {type_name} {one.text}, {type_name} poison, {lane_0}")
 
     def shuffle(self, left: Value, right: Value, indices: Sequence[int]) -> Value:
         """Permute the lanes of two vectors; a negative index gives an undefined lane."""

@@ -64,13 +64,14 @@ def _run_entry(wave_size: int) -> str:
 def _run_each() -> str:
     """Run each wave that is ready once."""
     return f"""round:
-  %rounds = phi i32 [ {_ROUNDS}, %entry ], [ %roundsleft, %again ], [ %rounds, %wakenext ]
+  %rounds = phi i32 [ {_ROUNDS}, %entry ], [ %roundsleft, %again ], [ %rounds, %wakenext ], [ %joined.left, %joinedlast ]
   br label %each
 each:
   %v = phi i64 [ 0, %round ], [ %vnext, %eachnext ]
   %ran = phi i1 [ false, %round ], [ %rannext, %eachnext ]
   %moved = phi i1 [ false, %round ], [ %movednext, %eachnext ]
   %busy = phi i1 [ false, %round ], [ %busynext, %eachnext ]
+  %common = phi i32 [ -1, %round ], [ %commonnext, %eachnext ]
   %at = getelementptr i32, ptr %resumes, i64 %v
   %kept = load i32, ptr %at
   %vstate.offset = mul i64 %v, %statebytes
@@ -121,6 +122,7 @@ over:
   call void @aj_barrier_end(ptr %context, ptr %vstate, i32 %over.site)
   br label %paused
 paused:
+  %commonrun = phi i32 [ -1, %ask.end ], [ -1, %over ], [ %commonarrived, %arrived ]
   %yielded = icmp sge i32 %result, {WAVE_YIELDED}
   %pausedelsewhere = xor i1 %yielded, true
   %movedrun = or i1 %moved, %pausedelsewhere
@@ -136,6 +138,7 @@ eachnext:
   %rannext = phi i1 [ %ran, %idle ], [ %ran, %ask ], [ true, %paused ]
   %movednext = phi i1 [ %moved, %idle ], [ %moved, %ask ], [ %movedrun, %paused ]
   %busynext = phi i1 [ %busy, %idle ], [ %busy, %ask ], [ %busyrun, %paused ]
+  %commonnext = phi i32 [ -1, %idle ], [ -1, %ask ], [ %commonrun, %paused ]
   %vnext = add i64 %v, 1
   %morev = icmp ult i64 %vnext, %waves
   br i1 %morev, label %each, label %rounddone
@@ -143,7 +146,10 @@ eachnext:
 
 
 def _arrive() -> str:
-    """Signal the workgroup's barrier, as `aj_barrier_arrive` does."""
+    """Signal the workgroup's barrier, as `aj_barrier_arrive` does.
+
+    `commonarrived` is what the wave and all before it in this round returned, if each has arrived in time.
+    """
     return f"""arrive:
   %signals.at = getelementptr i8, ptr %row, i64 {SlotField.BARRIERS * FIELD_BYTES}
   %signals = load i64, ptr %signals.at
@@ -168,12 +174,23 @@ arrived:
   store i64 %signals.kept, ptr %signals.at
   %times.kept = select i1 %full, i32 %times.more, i32 %times
   store i32 %times.kept, ptr %times.at
+  %arrived.waited.at = getelementptr i8, ptr %vstate, i64 {WAITED_SLOT * 4}
+  %arrived.waited = load i32, ptr %arrived.waited.at
+  %intime = icmp eq i32 %arrived.waited, %times
+  %isfirst = icmp eq i64 %v, 0
+  %islike = icmp eq i32 %common, %result
+  %isalike = or i1 %isfirst, %islike
+  %isjoined = and i1 %isalike, %intime
+  %commonarrived = select i1 %isjoined, i32 %result, i32 -1
   br label %paused"""
 
 
 def _run_again() -> str:
     """Go round while waves run and move; else give way, or look at the barrier."""
     return """rounddone:
+  %isbarrier = icmp sge i32 %commonnext, 0
+  br i1 %isbarrier, label %joined, label %apart
+apart:
   br i1 %rannext, label %again, label %look
 again:
   %roundsleft = sub i32 %rounds, 1
@@ -183,6 +200,40 @@ again:
 giveway:
   %giveway.result = select i1 %busynext, i32 0, i32 2
   ret i32 %giveway.result
+"""
+
+
+def _run_joined() -> str:
+    """All waves have come to the same place in one round: the workgroup's barrier lets them go on at once.
+
+    It has completed now, and only now: where it had signals before, or fewer members, some wave was not in time.
+    """
+    return f"""joined:
+  %joined.signals.at = getelementptr i8, ptr %row, i64 {SlotField.BARRIERS * FIELD_BYTES}
+  %joined.signals = load i64, ptr %joined.signals.at
+  %isopen = icmp eq i64 %joined.signals, 0
+  br i1 %isopen, label %joinedfirst, label %apart
+joinedfirst:
+{new_epoch("joined.")}
+  %joined.times.at = getelementptr i8, ptr %row, i64 {(SlotField.BARRIERS + _COMPLETED) * FIELD_BYTES}
+  %joined.times = load i32, ptr %joined.times.at
+  %joined.ready = and i32 %commonnext, {_RESUME}
+  br label %joinednext
+joinednext:
+  %j = phi i64 [ 0, %joinedfirst ], [ %jnext, %joinednext ]
+  %joined.at = getelementptr i32, ptr %resumes, i64 %j
+  store i32 %joined.ready, ptr %joined.at
+  %joined.state.offset = mul i64 %j, %statebytes
+  %joined.state = getelementptr i8, ptr %states, i64 %joined.state.offset
+  %joined.waited.at = getelementptr i8, ptr %joined.state, i64 {WAITED_SLOT * 4}
+  store i32 %joined.times, ptr %joined.waited.at
+  %jnext = add i64 %j, 1
+  %morej = icmp ult i64 %jnext, %waves
+  br i1 %morej, label %joinednext, label %joinedlast
+joinedlast:
+  %joined.left = sub i32 %rounds, 1
+  %joined.patient = icmp ne i32 %joined.left, 0
+  br i1 %joined.patient, label %round, label %giveway
 """
 
 
@@ -332,5 +383,5 @@ def run_text(wave_size: int, attributes: str) -> str:
     """
     return f"""
 define internal i32 @aj_run_group(ptr %context, i64 %slot) {attributes} {{
-{_run_entry(wave_size)}{_run_each()}{_run_noted()}{_run_again()}{_run_barrier()}{_run_wake()}{_run_end()}}}
+{_run_entry(wave_size)}{_run_each()}{_run_noted()}{_run_again()}{_run_joined()}{_run_barrier()}{_run_wake()}{_run_end()}}}
 """

@@ -117,14 +117,15 @@ done:
 """
 
 
-def new_epoch() -> str:
+def new_epoch(prefix: str = "") -> str:
     """Begin another epoch: the part of a workgroup between two barriers (`Context.EPOCH`)."""
+    new = f"%{prefix}epoch.new"
     return f"""
-{field("context", "epochs", Context.EPOCHS)}
-  %epoch.new = add i64 %epochs, 1
-{put("context", "epochs", Context.EPOCHS, "%epoch.new")}
-{put("context", "epoch", Context.EPOCH, "%epoch.new")}
-{put("row", "epoch.row", SlotField.EPOCH, "%epoch.new")}
+{field("context", f"{prefix}epochs", Context.EPOCHS)}
+  {new} = add i64 %{prefix}epochs, 1
+{put("context", f"{prefix}epoch.new", Context.EPOCHS, new)}
+{put("context", f"{prefix}epoch", Context.EPOCH, new)}
+{put("row", f"{prefix}epoch.row", SlotField.EPOCH, new)}
 """
 
 
