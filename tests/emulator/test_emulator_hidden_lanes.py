@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from building import KERNELS, assemble, compile_source, missing_tools
+from building import KERNELS, assemble, compile_source
 from numpy.typing import NDArray
+from required_tools import needs_tools
 from single_instruction import run_registers
 
 from amdjit.code_object import CodeObject
@@ -16,7 +17,7 @@ from amdjit.emulator.kernel_code import kernel_text
 from amdjit.emulator.translate.control_flow import build_graph
 from amdjit.emulator.translate.function import translate_wave
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 LANES = 32
 VECTORS, MASKS = 6, 3

@@ -64,7 +64,7 @@ def _run_entry(wave_size: int) -> str:
 def _run_each() -> str:
     """Run each wave that is ready once."""
     return f"""round:
-  %rounds = phi i32 [ {_ROUNDS}, %entry ], [ %roundsleft, %again ], [ %rounds, %wakenext ], [ %joined.left, %joinedlast ]
+  %rounds = phi i32 [ {_ROUNDS}, %entry ], [ %roundsleft, %again ], [ %rounds, %wakenext ], [ %openleft, %opened ]
   br label %each
 each:
   %v = phi i64 [ 0, %round ], [ %vnext, %eachnext ]
@@ -229,10 +229,10 @@ joinednext:
   store i32 %joined.times, ptr %joined.waited.at
   %jnext = add i64 %j, 1
   %morej = icmp ult i64 %jnext, %waves
-  br i1 %morej, label %joinednext, label %joinedlast
-joinedlast:
-  %joined.left = sub i32 %rounds, 1
-  %joined.patient = icmp ne i32 %joined.left, 0
+  br i1 %morej, label %joinednext, label %opened
+opened:
+  %openleft = sub i32 %rounds, 1
+  %joined.patient = icmp ne i32 %openleft, 0
   br i1 %joined.patient, label %round, label %giveway
 """
 
