@@ -158,15 +158,21 @@ class Dispatcher:
     ) -> None:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         with DeferredInterrupt() as interrupt:
-            batch = self._workers.start(drive, workspace.contexts)
+
+            def look() -> None:
+                if takeover is not None:
+                    takeover.look()
+                if interrupt.requested:
+                    workspace.stop(Stop.INTERRUPT)
+                elif deadline is not None and time.monotonic() >= deadline:
+                    workspace.stop(Stop.TIME_LIMIT)
+
+            first, *others = workspace.contexts
+            batch = self._workers.start(drive, others)
             try:
-                while not batch.wait(_pause(deadline)):
-                    if takeover is not None:
-                        takeover.look()
-                    if interrupt.requested:
-                        workspace.stop(Stop.INTERRUPT)
-                    elif deadline is not None and time.monotonic() >= deadline:
-                        workspace.stop(Stop.TIME_LIMIT)
+                workspace.attendance.run(drive, first, look, lambda: workspace.stop(Stop.INTERRUPT))
+                while others and not batch.wait(_pause(deadline)):
+                    look()
             except BaseException:  # a signal handler has raised
                 _abandon(workspace, batch)
                 raise

@@ -64,7 +64,12 @@ class Context(IntEnum):
     EPOCHS = 24
     # Which of the launch's host threads it is, from 0 on.
     THREAD = 25
-    FIELDS = 26
+    # How many instructions, about, its waves may still execute until it looks at the stop flag; how often it does that
+    # until it calls ATTEND, which returns that number anew. 0 where nobody wants to be called.
+    BUDGET = 26
+    TICKS = 27
+    ATTEND = 28
+    FIELDS = 29
 
 
 # The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's document "AMDGPU
@@ -190,6 +195,11 @@ class Stop(IntEnum):
     INTERRUPT = 2
     TIME_LIMIT = 3
 
+
+# What BUDGET starts with each time: some 50 us of arithmetic, some milliseconds of slow instructions.
+TICK_INSTRUCTIONS = 1 << 16
+# The driver counts so many for each time that it calls a wave.
+CALL_INSTRUCTIONS = 64
 
 # A row of the allocation table: first address, one past the last, writable; three 64-bit fields.
 TABLE_ROW = 3

@@ -29,7 +29,7 @@ class Workers:
 
     def start(self, call: Call, arguments: Sequence[int]) -> Batch:
         """Make one call for each argument, at most as many at a time as there are threads."""
-        if self._process != os.getpid():
+        if arguments and self._process != os.getpid():
             self._start_threads()
         batch = Batch(len(arguments))
         for argument in arguments:
@@ -55,7 +55,8 @@ class Batch:
         self._count = count
         self._counting = threading.Lock()
         self._running = threading.Lock()
-        self._running.acquire()
+        if count:
+            self._running.acquire()
 
     def returned(self) -> None:
         """Say that a call has returned."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
+from amdjit.emulator.attendance import Attendance
 from amdjit.emulator.barrier_faults import StoppedGroup, StoppedWave
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry, build_segment, explicit_size, segment_size, user_sgprs
@@ -105,8 +106,8 @@ def make_plan(function: EmulatedFunction, compiled: CompiledKernel, geometry: Ge
 class Workspace:
     """The memory that native code works with in one launch at a time; it must outlive the native calls.
 
-    contexts: the address of each host thread's context. nbytes: about what it takes. residents: how many workgroups a
-    host thread may have under way.
+    contexts: the address of each host thread's context. attendance: whom the first one calls back. nbytes: about what
+    it takes. residents: how many workgroups a host thread may have under way.
     """
 
     def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
@@ -139,6 +140,8 @@ class Workspace:
         for thread, context in enumerate(self._contexts):
             context[Context.THREAD] = thread
             self._fill(context, plan)
+        self.attendance = Attendance()
+        self._contexts[0, Context.ATTEND] = self.attendance.address
         self.contexts = [row.ctypes.data for row in self._contexts]
 
     def begin(self, explicit: bytes, dispatch: int, table: Table, checks: int = 0) -> None:

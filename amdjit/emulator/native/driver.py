@@ -165,7 +165,7 @@ def driver_text(wave_size: int, attributes: str) -> str:
     """
     return f"""
 {FAULT_DECLARATION}
-declare void @aj_stopped(ptr, i32)
+declare i32 @aj_tick(ptr, i32)
 declare void @aj_sync_report(ptr, i32, i32, i64)
 declare void @aj_barrier_end(ptr, ptr, i32)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, Context, Fault, FaultKind, Launch, Stop
+from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, TICK_INSTRUCTIONS, Context, Fault, FaultKind, Launch, Stop
 from amdjit.emulator.native.reports import REPORT_DECLARATION
 
 # Faults that are one access of a lane, which is left out.
@@ -101,6 +101,8 @@ claim:
   br label %stop
 stop:
   %flag = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.FAULT:d} seq_cst seq_cst
+{_at("context", "budgetfield", Context.BUDGET)}
+  store i64 0, ptr %budgetfield
   ret void"""
 
 
@@ -136,6 +138,45 @@ record:
   br label %done
 done:
   ret void
+}}
+"""
+
+
+def tick_text(attributes: str) -> str:
+    """Return `aj_tick(context, site)`: called when the budget is spent; whether the wave has to stop.
+
+    It looks at the stop flag and, every so often, lets the host's thread look at the clock and at signals.
+    """
+    return f"""
+declare void @aj_stopped(ptr, i32)
+define i32 @aj_tick(ptr %context, i32 %site) noinline cold {attributes} {{
+entry:
+{_at("context", "budget", Context.BUDGET)}
+  store i64 {TICK_INSTRUCTIONS}, ptr %budget
+{_at("context", "ticks", Context.TICKS)}
+  %before = load i64, ptr %ticks
+  %left = sub i64 %before, 1
+  store i64 %left, ptr %ticks
+  %due = icmp slt i64 %left, 0
+{_at("context", "attend.at", Context.ATTEND)}
+  %attend = load ptr, ptr %attend.at
+  %wanted = icmp ne ptr %attend, null
+  %calls = and i1 %due, %wanted
+  br i1 %calls, label %call, label %look
+call:
+  %anew = call i64 %attend()
+  store i64 %anew, ptr %ticks
+  br label %look
+look:
+  %launch = load ptr, ptr %context
+  %flag = load atomic i64, ptr %launch monotonic, align 8
+  %stop = icmp ne i64 %flag, {Stop.RUN:d}
+  br i1 %stop, label %stopped, label %done
+stopped:
+  call void @aj_stopped(ptr %context, i32 %site)
+  ret i32 1
+done:
+  ret i32 0
 }}
 """
 

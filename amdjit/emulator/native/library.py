@@ -15,7 +15,7 @@ from amdjit.emulator.native.barriers import BARRIERS
 from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
 from amdjit.emulator.native.driver import driver_symbol, driver_text
-from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text
+from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text, tick_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.long_expressions import long_sources
@@ -99,6 +99,7 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         "aj_report": report_text,
         "aj_sync_report": sync_report_text,
         "aj_stopped": stopped_text,
+        "aj_tick": tick_text,
         "aj_refuse_mode": refuse_mode_text,
         "aj_resolve": resolve_text,
         **BARRIERS,

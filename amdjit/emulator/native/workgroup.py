@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amdjit.emulator.layout import (
+    CALL_INSTRUCTIONS,
     END_SITE_SLOT,
     FIELD_BYTES,
     NAMED_COMPLETE_SLOT,
@@ -55,6 +56,7 @@ def _run_entry(wave_size: int) -> str:
 {put("context", "slot", Context.SLOT, "%slot")}
   %wave.at = getelementptr i8, ptr %context, i64 {Context.WAVE * FIELD_BYTES}
   %scratch.at = getelementptr i8, ptr %context, i64 {Context.SCRATCH * FIELD_BYTES}
+  %budget.at = getelementptr i8, ptr %context, i64 {Context.BUDGET * FIELD_BYTES}
   %wavebytes = mul i64 %lanebytes, {wave_size}
   %firstwave = mul i64 %slot, %waves
   br label %round
@@ -103,7 +105,7 @@ run:
 
 
 def _run_noted() -> str:
-    """Note what the wave that ran waits for, look at the stop flag, and go on to the next wave."""
+    """Note what the wave that ran waits for, count it, and go on to the next wave."""
     return f"""keep:
   %isend = icmp eq i32 %result, 0
   %flipped = xor i32 %result, {WAVE_YIELDED}
@@ -128,17 +130,20 @@ paused:
   %movedrun = or i1 %moved, %pausedelsewhere
   %computes = icmp slt i32 %result, {WAVE_YIELDED | WAVE_WAITS}
   %busyrun = or i1 %busy, %computes
-  %flag = load atomic i64, ptr %launch monotonic, align 8
-  %stop = icmp ne i64 %flag, 0
-  br i1 %stop, label %stopped, label %eachnext
-stopped:
-  call void @aj_stopped(ptr %context, i32 0)
-  br label %finish
+  %budget = load i64, ptr %budget.at
+  %budget.left = sub i64 %budget, {CALL_INSTRUCTIONS}
+  store i64 %budget.left, ptr %budget.at
+  %spent = icmp slt i64 %budget.left, 0
+  br i1 %spent, label %tick, label %eachnext
+tick:
+  %ticked = call i32 @aj_tick(ptr %context, i32 0)
+  %stop = icmp ne i32 %ticked, 0
+  br i1 %stop, label %finish, label %eachnext
 eachnext:
-  %rannext = phi i1 [ %ran, %idle ], [ %ran, %ask ], [ true, %paused ]
-  %movednext = phi i1 [ %moved, %idle ], [ %moved, %ask ], [ %movedrun, %paused ]
-  %busynext = phi i1 [ %busy, %idle ], [ %busy, %ask ], [ %busyrun, %paused ]
-  %commonnext = phi i32 [ -1, %idle ], [ -1, %ask ], [ %commonrun, %paused ]
+  %rannext = phi i1 [ %ran, %idle ], [ %ran, %ask ], [ true, %paused ], [ true, %tick ]
+  %movednext = phi i1 [ %moved, %idle ], [ %moved, %ask ], [ %movedrun, %paused ], [ %movedrun, %tick ]
+  %busynext = phi i1 [ %busy, %idle ], [ %busy, %ask ], [ %busyrun, %paused ], [ %busyrun, %tick ]
+  %commonnext = phi i32 [ -1, %idle ], [ -1, %ask ], [ %commonrun, %paused ], [ %commonrun, %tick ]
   %vnext = add i64 %v, 1
   %morev = icmp ult i64 %vnext, %waves
   br i1 %morev, label %each, label %rounddone

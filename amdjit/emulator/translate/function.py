@@ -61,6 +61,11 @@ from amdjit.emulator.translate.wave_state import place_of, restore, save, save_a
 
 WAVE_SYMBOL = "aj_wave"
 
+# Most instructions have 8 bytes or 4.
+INSTRUCTION_BYTES = 6
+# The budget is spent seldom: what lives in registers need not make room for that call.
+_SELDOM = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
+
 # How often a wave may go round a loop that may wait for another wave before that one runs.
 PATIENCE = 128
 
@@ -124,7 +129,7 @@ class _Translation:
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
         head = f"define i32 @{WAVE_SYMBOL}(ptr %state, ptr %context, i32 %resume) {attributes} {{"
-        return "\n".join([declarations, head, *lines, "}", ""])
+        return "\n".join([declarations, head, *lines, "}", _SELDOM, ""])
 
     # Blocks
 
@@ -183,14 +188,14 @@ class _Translation:
         self._builder.branch_if(condition, yes, _label(following))
 
     def _destination(self, last: Instruction, target: int) -> str:
-        """Return the label to jump to; a jump backwards goes through a look at the stop flag."""
+        """Return the label to jump to; a jump backwards goes through the count of instructions."""
         if target > last.pc:
             return _label(target)
         self._polls += 1
         label = f"poll{self._polls}"
         site = self._frame.sites.add(last.pc)
         goal = self._patience(label, target) if may_poll(self._graph, target, last.pc) else _label(target)
-        self._exits.append(Poll(label, goal, target, site))
+        self._exits.append(Poll(label, goal, target, site, (last.pc - target) // INSTRUCTION_BYTES + 1))
         return label
 
     def _patience(self, label: str, target: int) -> str:
@@ -260,18 +265,23 @@ class _Translation:
         for pause in self._pauses:
             self._save_and_resume(pause)
         for poll in self._exits:
-            self._look_at_stop_flag(poll)
+            self._count_down(poll)
         for number, pc in enumerate(self._entries, len(self._pauses) + 1):
             self._resume(number, pc)
 
-    def _look_at_stop_flag(self, poll: Poll) -> None:
+    def _count_down(self, poll: Poll) -> None:
+        """Take the loop's instructions from the budget; when it is spent, see whether the launch goes on."""
         b = self._builder
         b.label(poll.label)
-        flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
-        stop = b.compare("ne", flag, constant("i64", 0))
-        b.branch_if(stop, f"{poll.label}.stop", poll.goal)
+        place = b.offset(CONTEXT, Context.BUDGET * FIELD_BYTES)
+        left = b.sub(b.load("i64", place, 8), constant("i64", poll.cost))
+        b.store(left, place, 8)
+        spent = b.compare("slt", left, constant("i64", 0))
+        b.line(f"br i1 {spent.text}, label %{poll.label}.tick, label %{poll.goal}, !prof !0")
+        b.label(f"{poll.label}.tick")
+        stop = b.compare("ne", self._frame.native("aj_tick", "i32", [CONTEXT, poll.site]), constant("i32", 0))
+        b.line(f"br i1 {stop.text}, label %{poll.label}.stop, label %{poll.goal}, !prof !0")
         b.label(f"{poll.label}.stop")
-        self._frame.native_void("aj_stopped", [CONTEXT, poll.site])
         b.line(f"ret i32 {WAVE_STOPPED}")
         if poll.goal == _label(poll.target):
             return

@@ -1,4 +1,4 @@
-"""Where a wave gives its processor away: at barriers and in loops, and where it looks whether the launch is stopped."""
+"""Where a wave gives its processor away: at barriers and in loops, and where its instructions are counted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A look at the stop flag on the way back to `target`; `goal` is the label that comes next."""
+    """A count of instructions on the way back to `target`; `goal` is the label that comes next. cost: how many."""
 
     label: str
     goal: str
     target: int
     site: Value
+    cost: int

@@ -24,6 +24,7 @@ from amdjit.emulator.layout import (
     WAVE_STOPPED,
     WAVE_WAITS,
     WAVE_YIELDED,
+    Context,
     FaultKind,
     Launch,
 )
@@ -42,7 +43,7 @@ from amdjit.emulator.translate.control_flow import (
 from amdjit.emulator.translate.dataflow import Ones, exec_slots, ones_after, ones_at_entries, vector_liveness
 from amdjit.emulator.translate.emission import branch_condition, emit_instruction
 from amdjit.emulator.translate.frame import CONTEXT, Frame
-from amdjit.emulator.translate.function import PATIENCE, TERMINATORS
+from amdjit.emulator.translate.function import INSTRUCTION_BYTES, PATIENCE, TERMINATORS
 from amdjit.emulator.translate.instruction_classes import may_poll
 from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.translate.operations import (
@@ -292,16 +293,21 @@ class _Threading:
         site = self._sites.add(last.pc)
         self._tail.append(label)
         patient = may_poll(self._graph, target, last.pc)
-        self._tail.append(self._poll(site, target, self._new_pause(target, True, False) if patient else None))
+        cost = number((last.pc - target) // INSTRUCTION_BYTES + 1)
+        self._tail.append(self._poll(site, target, cost, self._new_pause(target, True, False) if patient else None))
         return label
 
-    def _poll(self, site: Value, target: int, pause: int | None) -> _Record:
+    def _poll(self, site: Value, target: int, cost: Value, pause: int | None) -> _Record:
         """Stop if the launch does, leave if the full tier takes over, and after some rounds let other waves run."""
         b = self._builder
-        flag = b.emit("i64", "load atomic i64, ptr %launch monotonic, align 8")
-        b.branch_if(b.compare("ne", flag, constant("i64", 0)), "own.stop", "own.run")
+        budget = b.offset(CONTEXT, Context.BUDGET * FIELD_BYTES)
+        left = b.sub(b.load("i64", budget, 8), b.resize(cost, 64))
+        b.store(left, budget, 8)
+        b.branch_if(b.compare("slt", left, constant("i64", 0)), "own.tick", "own.run")
+        b.label("own.tick")
+        stop = b.compare("ne", self._frame.native("aj_tick", "i32", [CONTEXT, site]), constant("i32", 0))
+        b.branch_if(stop, "own.stop", "own.run")
         b.label("own.stop")
-        self._frame.native_void("aj_stopped", [CONTEXT, site])
         b.line(_STOPPED)
         b.label("own.run")
         place = b.offset(Value("ptr", "%launch"), Launch.CHANGED * FIELD_BYTES)
