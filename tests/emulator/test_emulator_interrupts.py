@@ -30,7 +30,7 @@ x = np.zeros(32, np.float32)
 fill[1, 32](x)
 print("ready", flush=True)
 try:
-    endless[4, 32](x)
+    endless[GROUPS, 32](x)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 x[:] = 0
@@ -40,10 +40,11 @@ print(int(x.sum()), flush=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
-@pytest.mark.parametrize("signals", [1, 2, 5])
-def test_interrupts_stop_an_endless_kernel(tmp_path: Path, signals: int) -> None:
+@pytest.mark.parametrize(("signals", "groups"), [(1, 1), (2, 4), (5, 1)])
+def test_interrupts_stop_an_endless_kernel(tmp_path: Path, signals: int, groups: int) -> None:
+    """One workgroup runs in the main thread alone, four with another one's help."""
     script = tmp_path / "endless.py"
-    script.write_text(SCRIPT)
+    script.write_text(SCRIPT.replace("GROUPS", str(groups)))
     root = Path(__file__).parents[2]
     environment = {"PYTHONPATH": str(root), "AMDJIT_DEVICE": "emulator:gfx1201", "AMDJIT_CACHE_DIR": ""}
     with subprocess.Popen(

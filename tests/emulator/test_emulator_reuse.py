@@ -133,24 +133,49 @@ def test_a_process_that_was_forked_can_launch() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers")
-def test_a_signal_handler_that_raises_stops_the_launch() -> None:
-    done = run_script("""
+@pytest.mark.parametrize("groups", [1, 4])
+def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
+    done = run_script(f"""
+    import signal, sys
+    sys.path.insert(0, sys.argv[1])
+    import numpy as np
+    from building import compile_source, device
+    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
+    emulator = device(2)
+    address = emulator.allocate(4)
+    emulator.copy_to_device(address, np.zeros(1, np.uint32).data)
+    function = emulator.load(code).function("spin")
+    def ring(number, frame):
+        print("rings")
+        emulator.copy_to_device(address, np.ones(1, np.uint32).data)
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    emulator.launch(function, ({groups}, 1, 1), (64, 1, 1), 0, bytearray(address.to_bytes(8, "little")))
+    print("ended")
+    """)
+    assert done.stdout == "rings\nended\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers")
+@pytest.mark.parametrize("groups", [1, 4])
+def test_a_signal_handler_that_raises_stops_the_launch(groups: int) -> None:
+    done = run_script(f"""
     import signal, sys, time
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, emulate
-    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) { while (*x == 0) ; }')
+    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
     class Alarm(Exception): pass
     def ring(number, frame): raise Alarm
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.7, 0.02)
     try:
-        emulate(code, "spin", 4, 64, [np.zeros(1, np.uint32)], threads=2)
+        emulate(code, "spin", {groups}, 64, [np.zeros(1, np.uint32)], threads=2)
     except Alarm:
         signal.setitimer(signal.ITIMER_REAL, 0)
         print("stopped")
     x = np.ones(1, np.uint32)
-    emulate(code, "spin", 4, 64, [x], threads=2)
+    emulate(code, "spin", {groups}, 64, [x], threads=2)
     print("again")
     """)
     assert done.stdout == "stopped\nagain\n", done.stderr
