@@ -19,12 +19,14 @@ _MOST_TICKS = 127
 @dataclass(slots=True)
 class _State:
     look: Callable[[], None] | None = None
-    stop: Callable[[], None] | None = None
     error: BaseException | None = None
 
 
 class Attendance:
-    """What a launch is called back by. address: of the function to call, which returns after how many ticks again."""
+    """What a launch is called back by, of no use behind an exception.
+
+    address: of the function to call, which returns after how many ticks again; 0 where the launch has to stop.
+    """
 
     def __init__(self) -> None:
         self._state = _State()
@@ -33,37 +35,34 @@ class Attendance:
         self._callback = _CALLBACK(attending.__next__)
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def run(
-        self, native: Callable[[int], None], argument: int, look: Callable[[], None], stop: Callable[[], None]
-    ) -> None:
-        """Make a native call and call `look` meanwhile. What that or a signal handler raises comes from here, when
-        `stop` has made the native call return."""
+    def run(self, native: Callable[[int], None], argument: int, look: Callable[[], None]) -> None:
+        """Make a native call and call `look` meanwhile. What that or a signal handler raises comes from here."""
         state = self._state
-        state.look, state.stop, state.error = look, stop, None
+        state.look = look
         try:
             native(argument)
         finally:
-            state.look = state.stop = None
+            state.look = None
         if state.error is not None:
             raise state.error
 
 
 def _attend(state: _State) -> Generator[int, None, None]:
     """A generator, since it is entered inside of its `try`: what a signal handler raises at the entry of a function
-    would be out of reach, and lost (CPython handles signals where a frame is resumed)."""
+    would be out of reach, and lost. CPython handles signals where frames are entered or resumed, behind calls and where
+    loops go back: nothing of these is outside.
+    """
     ticks, last = 1, 0.0
-    while True:
-        try:
+    try:
+        while True:
             yield ticks
             now = time.perf_counter()
             ticks = min(_MOST_TICKS, max(1, round(ticks * _SECONDS / max(now - last, 1e-6))))
             last = now
             if state.look is not None:
                 state.look()
-        except GeneratorExit:
-            return
-        except BaseException as error:  # a signal handler has raised
-            if state.stop is not None:
-                state.stop()
-            state.error = state.error or error
-            ticks = 1
+    except GeneratorExit:
+        return
+    except BaseException as error:  # a signal handler has raised
+        state.error = error
+        yield 0

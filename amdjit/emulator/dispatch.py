@@ -170,7 +170,7 @@ class Dispatcher:
             first, *others = workspace.contexts
             batch = self._workers.start(drive, others)
             try:
-                workspace.attendance.run(drive, first, look, lambda: workspace.stop(Stop.INTERRUPT))
+                workspace.attendance.run(drive, first, look)
                 while others and not batch.wait(_pause(deadline)):
                     look()
             except BaseException:  # a signal handler has raised

@@ -151,6 +151,7 @@ def tick_text(attributes: str) -> str:
 declare void @aj_stopped(ptr, i32)
 define i32 @aj_tick(ptr %context, i32 %site) noinline cold {attributes} {{
 entry:
+  %launch = load ptr, ptr %context
 {_at("context", "budget", Context.BUDGET)}
   store i64 {TICK_INSTRUCTIONS}, ptr %budget
 {_at("context", "ticks", Context.TICKS)}
@@ -166,9 +167,12 @@ entry:
 call:
   %anew = call i64 %attend()
   store i64 %anew, ptr %ticks
+  %goeson = icmp sgt i64 %anew, 0
+  br i1 %goeson, label %look, label %raised
+raised:
+  %pair = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.INTERRUPT:d} seq_cst seq_cst
   br label %look
 look:
-  %launch = load ptr, ptr %context
   %flag = load atomic i64, ptr %launch monotonic, align 8
   %stop = icmp ne i64 %flag, {Stop.RUN:d}
   br i1 %stop, label %stopped, label %done
