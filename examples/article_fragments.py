@@ -1,7 +1,7 @@
 """The kernels of AMD's RDNA 4 articles once more, through fragments: none of them knows which lane holds what.
 
-`wmma_matmul`, `wmma_matmul_f32_input`, `mlp`, `wide_k_int8` and `transpose_wmma` are the same by the instructions
-alone. (`transpose_shuffle` moves elements between lanes, which fragments hide: it stays as it is.)
+`wmma_matmul`, `wmma_matmul_f32_input`, `mlp`, `wide_k_int8`, `transpose_shuffle` and `transpose_wmma` are the same by
+the instructions alone.
 """
 
 from __future__ import annotations
@@ -115,6 +115,14 @@ def transpose(source, out):
     matrix.store_matrix_sync(out, same, layout=matrix.col_major)
 
 
+@amdjit.kernel(block=32)
+def transpose_in_registers(source, out):
+    """The article's `shfl_movmatrix`: S^T in a fragment like that of S, by moves between lanes."""
+    held = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)
+    matrix.load_matrix_sync(held, source)
+    matrix.store_matrix_sync(out, matrix.transpose(held))
+
+
 def run_products() -> list[Report]:
     """Multiply small integers, and f32 that rounding to nearest would turn into others."""
     random = np.random.default_rng(4)
@@ -156,12 +164,19 @@ def run_integers() -> Report:
     return _compare(f"a {m}x{n}x{k} product of i8", c.T, a.astype(np.int32) @ b.astype(np.int32).T)
 
 
-def run_transpose() -> Report:
-    """Transpose random finite numbers."""
-    source = np.random.default_rng(8).standard_normal((16, 16)).astype(np.float16)
+def run_transposes() -> list[Report]:
+    """Transpose random finite numbers by a product; and any, NaN and -0 too, by moves."""
+    random = np.random.default_rng(8)
+    source = random.standard_normal((16, 16)).astype(np.float16)
     out = np.full((16, 16), np.nan, np.float16)
     transpose[1, 32](source, out)
-    return _compare("the transpose of a 16x16 f16 matrix", out, source.T)
+    any_bits = random.integers(0, 65536, (16, 16)).astype(np.uint16)
+    moved = np.zeros((16, 16), np.uint16)
+    transpose_in_registers[1, 32](any_bits.view(np.float16), moved.view(np.float16))
+    return [
+        _compare("the transpose of a 16x16 f16 matrix", out, source.T),
+        _compare("the same by moves, of any bits", moved, any_bits.T),
+    ]
 
 
 def _compare(checked: str, result: Any, expected: Any) -> Report:
@@ -170,7 +185,7 @@ def _compare(checked: str, result: Any, expected: Any) -> Report:
 
 def main() -> list[Report]:
     """Run all."""
-    return [*run_products(), *run_layers(), run_integers(), run_transpose()]
+    return [*run_products(), *run_layers(), run_integers(), *run_transposes()]
 
 
 if __name__ == "__main__":

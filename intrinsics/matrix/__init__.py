@@ -10,6 +10,7 @@ and `pack_index` make the operands of a sparse one, `layout_map` draws a layout.
 
 from __future__ import annotations
 
+from amdjit.intrinsics.matrix.conversions import convert
 from amdjit.intrinsics.matrix.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
 from amdjit.intrinsics.matrix.coordinates import (
     block_coord,
@@ -18,6 +19,7 @@ from amdjit.intrinsics.matrix.coordinates import (
     wave_coord,
     workgroup_dim,
 )
+from amdjit.intrinsics.matrix.elements import column_of, place_of, reduce, row_of
 from amdjit.intrinsics.matrix.fragments import (
     Fragment,
     accumulator,
@@ -78,6 +80,7 @@ from amdjit.intrinsics.matrix.transforms import (
     apply_transpose,
     from_register_file,
     to_register_file,
+    transpose,
 )
 from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, layout, matrix_instruction
 
@@ -92,7 +95,9 @@ __all__ = [
     "apply_transpose",
     "block_coord",
     "col_major",
+    "column_of",
     "compress_2to4",
+    "convert",
     "coop_col_major_2d",
     "coop_col_slice_2d",
     "coop_row_major_2d",
@@ -118,8 +123,11 @@ __all__ = [
     "mma_sync",
     "pack",
     "pack_index",
+    "place_of",
+    "reduce",
     "reference",
     "row_major",
+    "row_of",
     "single",
     "sparse_a",
     "store_matrix_coop_sync",
@@ -137,6 +145,7 @@ __all__ = [
     "swmmac_i32_16x16x64_iu4",
     "synchronize_workgroup",
     "to_register_file",
+    "transpose",
     "u4",
     "unpack",
     "wave_coord",

@@ -5,8 +5,9 @@
     matrix.store_matrix_coop_sync(tile, part, (0, 0), wave_index, 4)
     matrix.synchronize_workgroup()
 
-The blocks go round the waves: block n is wave n % wave_count's. A wave's fragment then holds its own blocks only, so
-the store must name the same waves as the load, and `mma_sync` needs fragments that were loaded whole, from LDS.
+The blocks go round the waves: block n is wave n % wave_count's. Where they do not go round evenly, the last waves have
+one less, or none. A wave's fragment then holds its own blocks only, so the store must name the same waves as the load,
+and `mma_sync` needs fragments that were loaded whole, from LDS.
 
 Source: rocWMMA 1.x, rocwmma_coop.hpp.
 """
@@ -19,17 +20,21 @@ from typing import Any
 from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.blocks import load_blocks, store_blocks
+from amdjit.intrinsics.matrix.fragments import move_in_layout
 from amdjit.intrinsics.matrix.kinds import FragmentKind, Use, share_of
-from amdjit.intrinsics.matrix.memory import access_of
 from amdjit.intrinsics.matrix.schedules import Order, Turns, grid_of, number_of_wave
+from amdjit.types import Scalar
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a wave takes. turns: how waves are numbered, None: as the kernel says; count: who share; blocks: of each."""
+    """What a wave takes. turns: how waves are numbered, None: as the kernel says; blocks: how many it may have.
+
+    count: how many waves share, None where only the launch knows it.
+    """
 
     turns: Turns | None
-    count: int
+    count: int | None
     blocks: int
 
 
@@ -44,8 +49,10 @@ def _share(compilation: Compilation, kind: FragmentKind, wave_index: Any, wave_c
         wave_count = turns.count
     if wave_count is None or (wave_index is None and turns is None):
         raise Refused("one of wave_index and wave_count is missing", "give both, or none of them")
+    if isinstance(wave_count, Scalar) and wave_count.is_integer:
+        return Share(turns, None, kind.blocks)
     if not isinstance(wave_count, int) or isinstance(wave_count, bool) or wave_count < 1:
-        raise Refused(f"wave_count is {wave_count}", "give a number that is known when compiling")
+        raise Refused(f"wave_count is {wave_count}", "give the number of waves, best one that is known when compiling")
     return Share(turns, wave_count, share_of(kind, wave_count))
 
 
@@ -67,13 +74,14 @@ def load_matrix_coop_sync(
 ):
     """Read a wave's share of the fragment; wave_index: 0 to wave_count - 1, the same in all lanes of a wave.
 
-    Without them the waves of a row of the workgroup's grid (`schedules`) share an A, those of a column a B.
+    wave_count: best known when compiling; else each block takes a branch. Without both numbers the waves of a row of
+    the workgroup's grid (`schedules`) share an A, those of a column a B.
     split_count: nothing depends on it, as in rocWMMA 1.6. The other arguments are those of `load_matrix_sync`.
     """
     share = _share(fragment.kind, wave_index, wave_count)
-    turn = wave_index if share.turns is None else number_of_wave(share.turns), share.count, share.blocks
-    access = access_of("load_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
-    load_blocks(fragment, access, array, index, ld, clip, turn)
+    first = wave_index if share.turns is None else number_of_wave(share.turns)
+    turn = first, wave_count if share.count is None else share.count, share.blocks
+    move_in_layout(load_blocks, "load_matrix_coop_sync", fragment, array, index, ld, layout, clip, turn)
 
 
 @device_function
@@ -82,6 +90,6 @@ def store_matrix_coop_sync(
 ):
     """Write a wave's share of the fragment, as `load_matrix_coop_sync` with the same waves has read it."""
     share = _share(fragment.kind, wave_index, wave_count)
-    turn = wave_index if share.turns is None else number_of_wave(share.turns), share.count, share.blocks
-    access = access_of("store_matrix_coop_sync", fragment.kind, array, index, ld, layout, clip)
-    store_blocks(fragment, access, array, index, ld, clip, turn)
+    first = wave_index if share.turns is None else number_of_wave(share.turns)
+    turn = first, wave_count if share.count is None else share.count, share.blocks
+    move_in_layout(store_blocks, "store_matrix_coop_sync", fragment, array, index, ld, layout, clip, turn)

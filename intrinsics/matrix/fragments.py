@@ -108,10 +108,10 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
     two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
     Where only the launch knows it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1.
-    clip: nothing behind an edge is read, elements there become 0. True: the edge is the end of the array's axes;
-    (rows, columns): how many the matrix has from the fragment's first element on, counted in items of the array along
-    k: bytes of 4-bit elements, kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or
-    less than none. The first element's index is not negative.
+    clip: nothing outside of the matrix is read, elements there become 0. True: it is the array, and the first element
+    may lie before it, too, at negative indices; (rows, columns): how many the matrix has from the fragment's first
+    element on, counted in items of the array where they are neighbours: bytes of 4-bit elements, kept elements of a
+    `sparse_a`; no matter if there are more than the fragment's, none, or less than none.
     Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     _transfer(load_blocks, "load_matrix_sync", fragment, array, index, ld, layout, clip)
@@ -129,13 +129,19 @@ def _transfer(move, call, fragment, array, index, ld, layout, clip):
     kind = fragment.kind
     if takes_part(kind):
         first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        turn = first, kind.waves, kind.own
-        if not chosen_when_running(layout):
-            move(fragment, access_of(call, kind, array, index, ld, layout, clip), array, index, ld, clip, turn)
-        elif layout == mem_row_major:
-            move(fragment, access_of(call, kind, array, index, ld, row_major, clip), array, index, ld, clip, turn)
-        else:
-            move(fragment, access_of(call, kind, array, index, ld, col_major, clip), array, index, ld, clip, turn)
+        move_in_layout(move, call, fragment, array, index, ld, layout, clip, (first, kind.waves, kind.own))
+
+
+@device_function
+def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
+    """Load or store blocks, in a layout that is known when compiling or not. turn: (first, step, count) of them."""
+    kind = fragment.kind
+    if not chosen_when_running(layout):
+        move(fragment, access_of(call, kind, array, index, ld, layout, clip), array, index, ld, clip, turn)
+    elif layout == mem_row_major:
+        move(fragment, access_of(call, kind, array, index, ld, row_major, clip), array, index, ld, clip, turn)
+    else:
+        move(fragment, access_of(call, kind, array, index, ld, col_major, clip), array, index, ld, clip, turn)
 
 
 @device_function

@@ -213,8 +213,8 @@ class FragmentKind:
 
     @property
     def own(self) -> int:
-        """Blocks of a wave: numbers w, w + waves, w + 2 waves, ... of wave w."""
-        return self.blocks // self.waves
+        """Blocks of a wave: numbers w, w + waves, w + 2 waves, ... of wave w; the last waves may have one less."""
+        return share_of(self, self.waves)
 
     @property
     def operand_items(self) -> int:
@@ -274,10 +274,7 @@ def fragment_kind(
     _check_elements(use, m, n, k, dtype)
     _check_wide_k(use, wide_k)
     turns = turns_of(compilation, schedule)
-    kind = FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k)
-    if kind.turns is not None:
-        share_of(kind, kind.turns.count)
-    return kind
+    return FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k)
 
 
 def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
@@ -294,12 +291,8 @@ def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
 
 
 def share_of(kind: FragmentKind, waves: int) -> int:
-    """Return how many blocks a wave takes. Refused where the blocks do not go round."""
-    if kind.blocks % waves:
-        counts = [str(count) for count in range(1, kind.blocks + 1) if kind.blocks % count == 0]
-        problem = f"{kind} has {kind.blocks} blocks, which {waves} waves cannot share"
-        raise Refused(problem, f"as many waves can as {', '.join(counts)}, or take a larger fragment")
-    return kind.blocks // waves
+    """Return how many blocks a wave has room for."""
+    return -(-kind.blocks // waves)
 
 
 def _check_wide_k(use: Use, wide_k: Any) -> None:

@@ -32,6 +32,7 @@ class Access:
     alignment: bytes that the addresses of wide accesses are multiples of, None: the size of the vector.
     is_in_lds: or in global memory.
     edge: what is clipped beside the padding of a partial fragment.
+    is_turned: whether elements of 4 bits are neighbours of others of their k, with which they share bytes.
     """
 
     is_wide: bool
@@ -40,6 +41,7 @@ class Access:
     alignment: int | None
     is_in_lds: bool
     edge: Edge
+    is_turned: bool
 
 
 @compile_time
@@ -54,17 +56,17 @@ def access_of(
         raise Refused(f"{kind} is in an array of {array.element}", f"its array has elements of {wanted}")
     chosen = _layout(kind, layout)
     is_wide = (chosen is DataLayout.ROW_MAJOR) == kind.is_left
-    if kind.is_nibble and not is_wide:
-        raise Refused(
-            f"{kind} has neighbours of k in different bytes",
-            "4-bit matrices lie along k: matrix_a and sparse_a row_major, matrix_b col_major",
-        )
+    if kind.is_nibble and not is_wide and kind.across % 2:
+        name = "m" if kind.is_left else "n"
+        problem = f"{name} of {kind} is {kind.across}, and two neighbours of {name} share a byte"
+        raise Refused(problem, f"give an even {name}, or let its matrix lie along k")
     _check_place(function, array, index, ld)
     two_axes = array.ndim == 2
     has_place = index is not None and (two_axes or ld is not None)
     alignment = _alignment(kind, array, ld if has_place else index)
     is_in_lds = array.address_space is AddressSpace.LDS
-    return Access(is_wide, two_axes, has_place, alignment, is_in_lds, _edge(array, clip))
+    is_turned = kind.is_nibble and not is_wide
+    return Access(is_wide, two_axes, has_place, alignment, is_in_lds, _edge(array, clip), is_turned)
 
 
 def _edge(array: Array, clip: Any) -> Edge:

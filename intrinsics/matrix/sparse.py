@@ -22,9 +22,9 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import perm
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.blocks import load_blocks
-from amdjit.intrinsics.matrix.fragments import Fragment
+from amdjit.intrinsics.matrix.fragments import Fragment, move_in_layout
 from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind, Use
-from amdjit.intrinsics.matrix.memory import access_of, first_along
+from amdjit.intrinsics.matrix.memory import first_along
 from amdjit.intrinsics.matrix.memory import static_range as _static_range
 from amdjit.intrinsics.wave import lane_id
 from amdjit.types import Scalar, Type, u8, u32, vector
@@ -90,8 +90,7 @@ def load_index_sync(fragment, array, index=None, ld=None, layout=None, clip=None
     kind = fragment.kind
     lying = _index_kind(kind)
     rows = Fragment(lying, local.array(lying.blocks, u32), None)
-    access = access_of("load_index_sync", lying, array, index, ld, layout, clip)
-    load_blocks(rows, access, array, index, ld, clip, (0, 1, lying.blocks))
+    move_in_layout(load_blocks, "load_index_sync", rows, array, index, ld, layout, clip, (0, 1, lying.blocks))
     first = u32(2 * first_along(kind, lane_id()))
     for word in _static_range(lying.blocks):
         rows.x[word] = rows.x[word] >> first

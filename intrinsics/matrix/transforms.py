@@ -10,43 +10,45 @@ Source: rocWMMA's API reference, rocwmma_transforms.hpp.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Any
 
 from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import perm
 from amdjit.intrinsics.lds import local
+from amdjit.intrinsics.matrix.exchanges import Swap, exchange, places_of, swaps_between
 from amdjit.intrinsics.matrix.fragments import Fragment
 from amdjit.intrinsics.matrix.kinds import DataLayout, FragmentKind, Use, fragment_kind, type_name
 from amdjit.intrinsics.matrix.memory import put_registers, registers, static_range
-from amdjit.intrinsics.wave import lane_id, shuffle, swap_in_rows
 from amdjit.types import Type, u32, vector
-
-
-class Motion(Enum):
-    """What becomes of a block's elements: nothing, groups of lanes swap all of theirs, or rows become columns."""
-
-    NONE = "none"
-    GROUPS = "groups"
-    TRANSPOSE = "transpose"
 
 
 @dataclass(frozen=True)
 class Transform:
-    """How a fragment becomes one of another kind. words: of a lane's elements of a block; word_type: all of them."""
+    """How a fragment becomes one of another kind: tile by tile, each of as many blocks of the two as are its size.
+
+    swaps: what the lanes exchange, None where nothing moves. tiles: how many along the source's axes, (across, along).
+    source, target: blocks of a tile, (across, along) of each. words: of a lane's elements of a block of each.
+    """
 
     kind: FragmentKind
-    motion: Motion
-    words: int
-    word_type: Type
+    swaps: tuple[Swap, ...] | None
+    is_turned: bool = False
+    tiles: tuple[int, int] = (0, 0)
+    source: tuple[int, int] = (0, 0)
+    target: tuple[int, int] = (0, 0)
+    words: tuple[int, int] = (0, 0)
+
+    @property
+    def word_type(self) -> Type:
+        """A lane's elements of a block of the source."""
+        return vector(u32, self.words[0]) if self.words[0] > 1 else u32
 
 
 @compile_time
 def _transposed(compilation: Compilation, kind: FragmentKind) -> FragmentKind:
     opposite = {Use.MATRIX_A: Use.MATRIX_B, Use.MATRIX_B: Use.MATRIX_A}.get(kind.use)
     if opposite is None:
-        raise Refused(f"{kind} has no transpose without a move", "transpose a matrix_a or a matrix_b")
+        raise Refused(f"{kind} has no transpose without a move", "write matrix.transpose(fragment), which moves it")
     layout = DataLayout.COL_MAJOR if kind.layout is DataLayout.ROW_MAJOR else DataLayout.ROW_MAJOR
     return replace(kind, use=opposite, m=kind.n, n=kind.m, layout=layout)
 
@@ -85,20 +87,38 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
         shapes = (" x ".join(map(str, each.shape)) for each in (kind, wanted))
         problem = "{}, not {}".format(*shapes) if wanted.turns == kind.turns else "other waves share it"
         raise Refused(f"{kind} is no {wanted}: {problem}", "give the same rows and columns, shared by the same waves")
-    motion = _motion(kind, wanted)
-    words = max(1, kind.access_bytes // 4)
-    return Transform(wanted, motion, words, vector(u32, words) if words > 1 else u32)
+    return _plan(kind, wanted, False)
 
 
-def _motion(kind: FragmentKind, wanted: FragmentKind) -> Motion:
-    if kind.per_block > 1:
-        raise Refused(f"{kind} has k in an order of its own", "load it without wide_k")
-    if (kind.is_left, kind.steps, kind.depth) == (wanted.is_left, wanted.steps, wanted.depth):
-        return Motion.NONE
-    if kind.is_nibble or kind.is_sparse or wanted.is_sparse or kind.waves > 1:
-        what = "4-bit elements" if kind.is_nibble else "sparse or shared fragments"
+@compile_time
+def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
+    """Choose how a fragment becomes its transpose. Refused where that is no fragment."""
+    m, n, k = kind.m, kind.n, kind.k
+    m, n, k = {Use.ACCUMULATOR: (n, m, k), Use.MATRIX_B: (m, k, n)}.get(kind.use, (k, n, m))
+    if kind.is_nibble and k % 2:
+        raise Refused(f"the transpose of {kind} has a k of {k}", "two neighbours of k share a byte: give an even size")
+    return _plan(kind, replace(kind, m=m, n=n, k=k), True)
+
+
+def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
+    """Choose what moves. is_transposed: the rows of the source are the columns of what is wanted."""
+    is_turned = (kind.is_left != wanted.is_left) != is_transposed
+    if not is_turned and (kind.steps, kind.depth) == (wanted.steps, wanted.depth):
+        return Transform(wanted, None)
+    if kind.is_sparse or wanted.is_sparse or kind.waves > 1 or min(kind.lanes, wanted.lanes) < kind.wave_size:
+        what = "4-bit blocks with k of 16 in waves of 64 lanes" if kind.is_nibble else "sparse or shared fragments"
         raise Refused(f"the lanes exchange no {what}: {kind} to {wanted}", "store it to LDS and load it from there")
-    return Motion.GROUPS if kind.is_left == wanted.is_left else Motion.TRANSPOSE
+    own, other = (16, kind.depth), (wanted.depth, 16) if is_turned else (16, wanted.depth)
+    across, along = max(own[0], other[0]), max(own[1], other[1])
+    rows, columns = (across, along) if kind.is_left else (along, across)
+    swaps = swaps_between(places_of(kind, rows, columns), places_of(wanted, rows, columns, is_transposed))
+    if swaps is None:
+        raise Refused(f"the lanes cannot exchange {kind} to {wanted}", "store it to LDS and load it from there")
+    tiles = -(-kind.blocks_across * 16 // across), -(-kind.blocks_along * kind.depth // along)
+    target = (along // 16, across // wanted.depth) if is_turned else (across // 16, along // wanted.depth)
+    words = kind.access_bytes // 4, wanted.access_bytes // 4
+    source = across // 16, along // kind.depth
+    return Transform(wanted, swaps, is_turned, tiles, source, target, words)
 
 
 @device_function
@@ -135,97 +155,58 @@ def from_register_file(fragment, use, m, n, k, dtype, layout=None, schedule=None
 
 
 @device_function
-def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None):
+def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     """Return the same matrix as a fragment of another kind, whose parameters are those of `matrix.fragment`.
 
     The matrix is m by k of `matrix_a`, k by n of `matrix_b`, m by n of accumulators. Where the lanes hold the same
     elements, it is the same registers: always for the same use, in wave32 for accumulators and B, in wave64 unless the
     elements have 16 bits. Else the lanes exchange elements: A with B or an accumulator takes a transpose of each block.
     """
-    transform = _transform(fragment.kind, use, m, n, k, dtype, layout, schedule)
-    if transform.motion is Motion.NONE:
-        return Fragment(transform.kind, fragment.x, fragment.index)
-    result = Fragment(transform.kind, local.array(transform.kind.size, transform.kind.item), None)
-    lane = _source_lane(fragment.kind, transform.kind, transform.motion)
-    for across in static_range(transform.kind.blocks_across):
-        for along in static_range(transform.kind.blocks_along):
-            number = across * transform.kind.blocks_along + along
-            source = along * fragment.kind.blocks_along + across if transform.motion is Motion.TRANSPOSE else number
-            put_registers(result, number, _moved(fragment, transform, source, lane))
+    return _moved(fragment, _transform(fragment.kind, use, m, n, k, dtype, layout, schedule, wide_k))
+
+
+@device_function
+def transpose(fragment):
+    """Return the transpose as a fragment of its own, of the same use, type and layout, whose elements have moved.
+
+    An accumulator of m by n becomes one of n by m, a `matrix_a` of m by k one of k by m, a `matrix_b` of k by n one of
+    n by k. `apply_transpose` makes an A a B and needs no moves.
+    """
+    return _moved(fragment, _transpose(fragment.kind))
+
+
+@device_function
+def _moved(fragment, transform):
+    """Return the fragment of another kind, tile by tile; what a tile lacks of blocks is 0."""
+    kind, tile = transform.kind, transform.source[0] * transform.source[1]
+    if transform.swaps is None:
+        return Fragment(kind, fragment.x, fragment.index)
+    result = Fragment(kind, local.array(kind.size, kind.item), None)
+    words = local.array(tile * transform.words[0], u32)
+    for across in static_range(transform.tiles[0]):
+        for along in static_range(transform.tiles[1]):
+            for place in static_range(tile):
+                number = _number_in(fragment.kind, transform.source, (across, along), place)
+                held = registers(fragment, max(number, 0), transform.word_type)
+                for i in static_range(transform.words[0]):
+                    word = held[i] if transform.words[0] > 1 else held
+                    words[place * transform.words[0] + i] = word if number >= 0 else u32(0)
+            exchange(words, transform.swaps)
+            for place in static_range(transform.target[0] * transform.target[1]):
+                where = (along, across) if transform.is_turned else (across, along)
+                number = _number_in(kind, transform.target, where, place)
+                if number >= 0:
+                    count = transform.words[1]
+                    moved = words[place] if count == 1 else words.load(place * count, count)
+                    put_registers(result, number, moved)
     return result
 
 
-@device_function
-def _moved(fragment, transform, block, lane):
-    """Return what a block is after its motion, as words. lane: whose words, transposed among neighbours, are wanted."""
-    words = local.array(transform.words, u32)
-    held = registers(fragment, block, transform.word_type)
-    for i in static_range(transform.words):
-        words[i] = held[i] if transform.words > 1 else held
-    if transform.motion is Motion.TRANSPOSE:
-        _transpose_neighbours(words, fragment.kind.item.bits, fragment.kind.held)
-    if transform.words == 1:
-        return shuffle(words[0], lane)
-    result = transform.word_type()
-    for i in static_range(transform.words):
-        result[i] = shuffle(words[i], lane)
-    return result
-
-
-@device_function
-def _transpose_neighbours(words, bits, held):
-    """Swap element number and lane number of `held` elements in `held` neighbouring lanes, bit by bit."""
-    for bit in static_range(3):
-        distance = 1 << bit
-        if distance < held:
-            if bits * distance < 32:
-                _swap_within_words(words, bits * distance, distance)
-            else:
-                _swap_words(words, bits * distance // 32, distance)
-
-
-@device_function
-def _swap_words(words, step, distance):
-    """Swap a bit of the lane's number and the bit `step` of words' numbers."""
-    is_upper = lane_id() & distance != 0
-    for i in static_range(len(words)):
-        if i // step % 2 == 0:
-            sent = words[i] if is_upper else words[i + step]
-            got = swap_in_rows(sent, distance)
-            words[i] = got if is_upper else words[i]
-            words[i + step] = words[i + step] if is_upper else got
-
-
-@device_function
-def _swap_within_words(words, width, distance):
-    """Swap a bit of the lane's number and that of elements, or pairs of bytes, of `width` bits in each word.
-
-    The selectors of `perm` count the lane's own bytes from 0 on, those of the other lane from 4 on.
-    """
-    lower = u32(0x05040100) if width == 16 else u32(0x06020400)
-    upper = u32(0x03020706) if width == 16 else u32(0x03070105)
-    selectors = upper if lane_id() & distance != 0 else lower
-    for i in static_range(len(words)):
-        words[i] = perm(swap_in_rows(words[i], distance), words[i], selectors)
-
-
-@device_function
-def _source_lane(source, target, motion):
-    """Return the lane that has what this one is to hold.
-
-    After the transpose among neighbours, as before a motion of groups, a lane has the right elements for another lane,
-    whose number within its group, below `held`, is the same.
-    """
-    odd, upper = target.steps
-    row = lane_id() % 16
-    first = lane_id() // 16 % 2 * odd + lane_id() // 32 * upper
-    if motion is Motion.GROUPS:
-        return 16 * _group(source, first) + row
-    return 16 * _group(source, row // source.held * source.held) + first + row % source.held
-
-
-@device_function
-def _group(kind, first):
-    """Return which 16 lanes hold rows from `first` on."""
-    odd, upper = kind.steps
-    return first // odd % 2 + (2 * (first // upper % 2) if upper > 0 else 0)
+@compile_time
+def _number_in(
+    compilation: Compilation, kind: FragmentKind, tile: tuple[int, int], where: tuple[int, int], place: int
+) -> int:
+    """Return the number of a tile's block; -1 where the fragment ends before."""
+    across, along = tile[0] * where[0] + place // tile[1], tile[1] * where[1] + place % tile[1]
+    is_there = across < kind.blocks_across and along < kind.blocks_along
+    return across * kind.blocks_along + along if is_there else -1

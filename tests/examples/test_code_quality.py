@@ -10,6 +10,7 @@ import pytest
 import amdjit
 from amdjit import f16, f32, i8, i32
 from amdjit.examples import (
+    flash_attention,
     i8_gemm,
     mlp,
     perf_hgemm,
@@ -41,6 +42,9 @@ KERNELS = {
     "wmma_gemm": lambda: wmma_gemm.wmma_gemm.compile(f16[:, :], f16[:, :], f32[:, :], target="gfx1201"),
     "perf_hgemm": lambda: perf_hgemm.perf_hgemm.compile(*[f16[:, :]] * 4, f32, f32, target="gfx1201"),
     "i8_gemm": lambda: i8_gemm.i8_gemm.compile(*[i8[:, :]] * 4, i8_gemm.relu, Tuple((i32,)), target="gfx1201"),
+    "flash_attention": lambda: flash_attention.flash_attention.compile(
+        *[f16[:, :, :]] * 4, f32, True, target="gfx1201"
+    ),
     "user_intrinsic": lambda: user_intrinsic.median_filter.compile(F, F, target="gfx1201"),
 }
 COMPILED: dict[str, amdjit.CompiledKernel] = {}
@@ -135,3 +139,13 @@ def test_the_tuned_gemms_are_all_matrix_instructions_and_128_bit_accesses(name: 
     assert [line for line in loop if line.startswith("v_") and not line.startswith("v_wmma")] == []
     assert instructions(name).count("s_barrier_wait") == 2
     assert compiled(name).resources.vgprs <= 240
+
+
+def test_flash_attention_exchanges_what_lanes_share_without_lds() -> None:
+    """16 WMMA and 17 exponentials a step: a query's maximum and sum take one exchange each, P none."""
+    found = instructions("flash_attention")
+    assert found.count("v_wmma_f32_16x16x16_f16") == 16
+    assert found.count("v_exp_f32_e32") == 16 + 1
+    assert found.count("ds_load_b128") == 16
+    assert found.count("v_permlanex16_b32") == 2 + 8  # for the transpose of two blocks of values, too
+    assert not any("bpermute" in mnemonic for mnemonic in found)

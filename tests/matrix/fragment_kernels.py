@@ -32,16 +32,20 @@ def product_kernel(a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tupl
         total = matrix.fragment(matrix.accumulator, m, n, k, c, c_layout)
         place = (row, column) if c_layout is ROW else (column, row)
         matrix.load_matrix_sync(total, c_matrix, place)
-        per_item = 2 if is_nibble else 1
         for step in range(0, depth, k):
-            at = step // per_item
-            matrix.load_matrix_sync(left, a_matrix, (row, at) if a_layout is ROW else (at, row))
-            matrix.load_matrix_sync(right, b_matrix, (at, column) if b_layout is ROW else (column, at))
+            matrix.load_matrix_sync(left, a_matrix, at(row, step, a_layout, unit))
+            matrix.load_matrix_sync(right, b_matrix, at(step, column, b_layout, unit))
             matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d_matrix, total, place)
 
-    is_nibble = isinstance(a, Nibble)
+    unit = 2 if isinstance(a, Nibble) else 1
     return kernel
+
+
+@amdjit.device_function
+def at(row, column, layout, unit):
+    """Return the indices of an element; unit: how many share a byte."""
+    return (row, column // unit) if layout is ROW else (column, row // unit)
 
 
 def numpy_type(dtype: Any) -> Any:

@@ -132,7 +132,7 @@ def edges(across: int, along: int) -> Any:
     @device_function
     def wrong(kind, access, array, place, clip):
         found = _EDGES_OF(kind, access, array, place, clip)
-        return found[0] + across, found[1] + along
+        return found[0] + across, found[1] + along, found[2], found[3]
 
     return wrong
 

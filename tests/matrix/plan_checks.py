@@ -21,7 +21,6 @@ from plan_data import (
 from plan_kernels import copy_kernel, fill_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
 
 import amdjit
-from amdjit.intrinsics.matrix.kinds import Nibble
 from amdjit.types import Scalar
 
 Data = Callable[[int, int, Any], Matrix]
@@ -101,7 +100,7 @@ def product_error(
 ) -> tuple[float, float]:  # fmt: skip
     """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading dimension.
 
-    fixed: whether the kernel is compiled for the layouts, or the launch chooses those that it can.
+    fixed: whether the kernel is compiled for the layouts, or the launch chooses them.
     """
     a_type, b_type, out_type, sum_type = types
     m, n, k = shape
@@ -111,7 +110,7 @@ def product_error(
     lying = (m, n) if layouts[2] is ROW else (n, m)
     d = signalling(lying[0] * (lying[1] + 4), out_type)
     rows, columns = 16 * blocks[0] * waves[0], 16 * blocks[1] * waves[1]
-    kernel = product_kernel(types, blocks, depth, layouts if fixed else left_open(types), wave_size)
+    kernel = product_kernel(types, blocks, depth, layouts if fixed else (None, None, None), wave_size)
     chosen = [int(each is COL) for each in layouts]
     with amdjit.use("emulator:gfx1201"):
         launch = kernel[(m // rows, n // columns), wave_size * waves_of(waves)]
@@ -119,11 +118,6 @@ def product_error(
     found = d.reshape(lying[0], -1)[:, : lying[1]]
     error = relative_error(found if layouts[2] is ROW else found.T, reference(a, b, c, out_type, sum_type))
     return error, tolerance(a, b, c, out_type, sum_type)
-
-
-def left_open(types: Any) -> tuple[Any, ...]:
-    """Return a product's layouts, None where there are both: 4-bit A and B lie along k."""
-    return (ROW, COL, None) if isinstance(types[0], Nibble) else (None, None, None)
 
 
 def reference(a: Matrix, b: Matrix, c: Matrix, out_type: Any, sum_type: Any) -> Matrix:

@@ -60,12 +60,6 @@ def memory_grid() -> Iterator[tuple[Any, ...]]:
             yield use, rows, columns, dtype, layout
 
 
-def layouts_of(types: Any) -> tuple[Any, ...]:
-    """Return the layouts of A, B and C that there are: 4-bit matrices lie along k."""
-    is_nibble = types[0] in (matrix.i4, matrix.u4)
-    return tuple(each for each in LAYOUTS if not is_nibble or each[:2] == (ROW, COL))
-
-
 def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
     """Return how many registers a product takes, A and B counted twice as rocWMMA does on gfx12."""
     a_bits, b_bits = (4 if each in (matrix.i4, matrix.u4) else each.bits for each in types[:2])
@@ -85,22 +79,22 @@ def product_grid() -> Iterator[tuple[Any, ...]]:
     """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
-        for (blocks, depth), layouts in itertools.product(tiles_of(types), layouts_of(types)):
+        for (blocks, depth), layouts in itertools.product(tiles_of(types), LAYOUTS):
             yield types, blocks, depth, layouts, next(turns)
 
 
 def dealt_product_grid() -> Iterator[tuple[Any, ...]]:
     """Yield those products that are also compiled for their layouts alone.
 
-    Every type, wave tile and depth, each dealt to one or two of the type's layouts, of which each gets six or more; the
-    thread blocks in turn.
+    Every type, wave tile and depth, each dealt to one or two of the layouts, of which each gets six or more; the thread
+    blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
-        tiles, layouts = tiles_of(types), layouts_of(types)
+        tiles = tiles_of(types)
         deal = itertools.cycle(tiles)
-        for each in layouts:
-            for blocks, depth in itertools.islice(deal, max(6, -(-len(tiles) // len(layouts)))):
+        for each in LAYOUTS:
+            for blocks, depth in itertools.islice(deal, max(6, -(-len(tiles) // len(LAYOUTS)))):
                 yield types, blocks, depth, each, next(turns)
 
 

@@ -39,10 +39,10 @@ def first_of_wave(rows, columns, waves_down):
 
 
 @amdjit.device_function
-def place(layout, row, column, ld):
-    """Return the offset of an element."""
+def place(layout, row, column, ld, unit=1):
+    """Return the offset of an element; unit: how many share a byte."""
     is_row = layout == matrix.mem_row_major if chosen_when_running(layout) else layout is ROW
-    return row * ld + column if is_row else column * ld + row
+    return row * ld + column // unit if is_row else column * ld + row // unit
 
 
 @few_kept
@@ -119,8 +119,8 @@ def product_kernel(types: Any, blocks: tuple[int, int], depth: int, layouts: Any
         result = matrix.fragment(C, rows, columns, depth, out_type, layouts[2])
         matrix.fill_fragment(total, 0)
         for step in range(0, k, depth):
-            matrix.load_matrix_sync(left, a, place(a_layout, row, step // unit, ld_a), ld_a, a_layout)
-            matrix.load_matrix_sync(right, b, place(b_layout, step // unit, column, ld_b), ld_b, b_layout)
+            matrix.load_matrix_sync(left, a, place(a_layout, row, step, ld_a, unit), ld_a, a_layout)
+            matrix.load_matrix_sync(right, b, place(b_layout, step, column, ld_b, unit), ld_b, b_layout)
             matrix.mma_sync(total, left, right, total)
         matrix.load_matrix_sync(result, c, place(c_layout, row, column, ld_c), ld_c, c_layout)
         for i in static_range(result.num_elements):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, limits, marked
+from fragment_kernels import COL, ROW, at, in_memory, limits, marked
 
 import amdjit
 from amdjit import blockIdx, shared
@@ -40,11 +40,8 @@ def gemm(types: tuple[Any, Any, Any], tile: tuple[int, int, int], layouts: tuple
         place = (row, column) if c_layout is ROW else (column, row)
         matrix.load_matrix_sync(total, c_matrix, place, clip=True)
         for step in range(0, depth, k):
-            at = step // unit
-            a_place = (row, at) if a_layout is ROW else (at, row)
-            b_place = (at, column) if b_layout is ROW else (column, at)
-            matrix.load_matrix_sync(left, a_matrix, a_place, clip=True)
-            matrix.load_matrix_sync(right, b_matrix, b_place, clip=True)
+            matrix.load_matrix_sync(left, a_matrix, at(row, step, a_layout, unit), clip=True)
+            matrix.load_matrix_sync(right, b_matrix, at(step, column, b_layout, unit), clip=True)
             matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d_matrix, total, place, clip=True)
 
@@ -103,6 +100,67 @@ def test_fragments_of_any_size(tile: tuple[int, int, int]) -> None:
 def test_4_bit_fragments_of_any_even_k() -> None:
     check((matrix.i4, matrix.i4, i32), (7, 9, 44), (5, 9, 22), (ROW, COL, ROW))
     check((matrix.u4, matrix.i4, i32), (7, 9, 28), (7, 9, 14), (ROW, COL, COL), 64)
+
+
+BEFORE = [(-5, -3), (-16, 2), (3, -20), (-40, 0), (-8, -8), (-1, 14)]
+
+
+@pytest.mark.parametrize("place", marked(BEFORE, BEFORE[:4]), ids=str)
+def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
+    """What lies before is 0 when loaded and not written: out of NaN into 99, of all uses, by both layouts."""
+
+    @amdjit.kernel(block=32)
+    def copy(source, target, flat, row, column, use: amdjit.Const, layout: amdjit.Const):
+        part = matrix.fragment(use, 32, 32, 32, f16, layout)
+        matrix.load_matrix_sync(part, source, (row, column), clip=True)
+        matrix.store_matrix_sync(flat, part, 0, 32)
+        matrix.store_matrix_sync(target, part, (row, column), clip=True)
+
+    inner = np.random.default_rng(9).standard_normal((21, 24)).astype(np.float16)
+    for use, layout in itertools.product((A, B, C), (ROW, COL)):
+        around, written = np.full((70, 80), np.nan, np.float16), np.full((70, 80), 99, np.float16)
+        around[45:66, 45:69] = inner
+        flat, padded = np.zeros(1024, np.float16), np.zeros((99, 99), np.float16)
+        padded[45:66, 45:69] = inner
+        with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+            copy[1, 32](around[45:66, 45:69], written[45:66, 45:69], flat, *place, use, layout)
+        rows, columns = (slice(45 + first, 77 + first) for first in place)
+        np.testing.assert_array_equal(flat.reshape(32, 32), padded[rows, columns])
+        expected, inside = np.full((99, 99), 99, np.float16), np.zeros((99, 99), bool)
+        inside[45:66, 45:69] = True
+        inside[: rows.start] = inside[rows.stop :] = False
+        inside[:, : columns.start] = inside[:, columns.stop :] = False
+        expected[inside] = padded[inside]
+        np.testing.assert_array_equal(written, expected[:70, :80])
+
+
+@pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
+def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
+    @amdjit.kernel(block=32)
+    def copy(source, target):
+        part = matrix.fragment(A, 16, 16, 32, matrix.u4, layout)
+        matrix.load_matrix_sync(part, source, (-3, -2), clip=True)
+        matrix.store_matrix_sync(target, part)
+
+    source = np.random.default_rng(2).integers(1, 256, (40, 30)).astype(np.uint8)
+    target = np.full((16, 16) if layout is ROW else (32, 8), 99, np.uint8)
+    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+        copy[1, 32](source, target)
+    expected = np.pad(source, ((3, 0), (2, 0)))[: target.shape[0], : target.shape[1]]
+    np.testing.assert_array_equal(target, expected)
+
+
+ACROSS_K = list(itertools.product((32, 64), ((COL, ROW), (COL, COL), (ROW, ROW)), (16, 32, 64)))
+
+
+@pytest.mark.parametrize("case", marked(ACROSS_K, ACROSS_K[::4] + ACROSS_K[11:12]), ids=str)
+def test_4_bit_elements_across_k(case: Any) -> None:
+    """Whole tiles, clipped ones, and partial fragments of A by columns and B by rows: lanes transpose them."""
+    wave_size, layouts, k = case
+    types = (matrix.i4, matrix.u4, i32)
+    check(types, (64, 32, 2 * k), (32, 32, k), (*layouts, ROW), wave_size)
+    check(types, (22, 38, 2 * k + 6), (16, 32, k), (*layouts, COL), wave_size)
+    check(types, (6, 10, k + 2), (6, 10, 10), (*layouts, ROW), wave_size)
 
 
 PLACES = list(itertools.product((A, B, C), (ROW, COL), ("LDS", "global")))

@@ -88,7 +88,7 @@ def test_every_fragment_is_filled_and_copied_in_every_thread_block(use: Any, dty
 @pytest.mark.parametrize("dtype", MEMORY_TYPES, ids=named)
 @pytest.mark.parametrize("use", USES, ids=named)
 def test_every_fragment_is_shared(use: Any, dtype: Any) -> None:
-    """In every thread block by its rows, columns and all waves, where each wave gets as many blocks.
+    """In every thread block by its rows, columns and all waves, some of which may have no block.
 
     One that a wave has to itself is loaded as in the test above, and only of less than 16 blocks here.
     """
@@ -97,5 +97,5 @@ def test_every_fragment_is_shared(use: Any, dtype: Any) -> None:
             blocks = -(-fragment[1] // 16) * -(-fragment[2] // 16)
             for sharing, waves in itertools.product(("row", "column", "all"), BLOCKS[1:]):
                 count, groups, _ = shared_by(waves, sharing)
-                if blocks % count == 0 and (count > 1 or blocks < 16):
+                if count > 1 or blocks < 16:
                     check_copy(fragment, (2 * fragment[1] * groups, fragment[2]), waves, (3, 8, 4, 1), 32, sharing)

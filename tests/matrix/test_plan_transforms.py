@@ -15,34 +15,41 @@ from test_plan_memory import named
 from test_transforms import check_conversion
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.matrix import transforms
+from amdjit.intrinsics.matrix import exchanges
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
 
 PAIRS = tuple(itertools.product((A, B, C), repeat=2))
 TYPES = (f16, bf16, f32, f64, fp8, i8, u8, i16, i32, u32)
 SIZES = ((16, 16), (16, 64), (32, 32), (64, 16), (64, 64), (128, 16), (256, 16))
-_SOURCE_LANE, _NEIGHBOURS = transforms._source_lane, transforms._transpose_neighbours
+_SWAP_WITHIN = exchanges._swap_within_words
 
 
 @device_function
-def neighbour_of_source(source, target, motion):
-    """Return the lane beside the one that has what is wanted."""
-    return _SOURCE_LANE(source, target, motion) ^ 1
+def own_word(word, bit):
+    """Return the lane's own word instead of another's."""
+    return word
 
 
 @device_function
-def nothing_transposed(words, bits, held):
-    """Leave neighbours as they are."""
+def with_neighbours(words, lane, width):
+    """Swap elements of another width."""
+    _SWAP_WITHIN(words, lane, width // 2)
+
+
+@device_function
+def nothing(words, first, second):
+    """Leave all where it is."""
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"), [("_source_lane", neighbour_of_source), ("_transpose_neighbours", nothing_transposed)]
-)
+    ("name", "wrong"),
+    [("_of_other_lane", own_word), ("_swap_within_words", with_neighbours), ("_swap_words", nothing),
+     ("_swap_lanes", nothing)],
+)  # fmt: skip
 def test_conversions_kill_a_wrong_exchange(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transforms, name, wrong)
-    for dtype in (f16, f32):
-        with pytest.raises(AssertionError):
-            check_conversion((A, C), dtype, 32, 16, (ROW, ROW), 32)
+    monkeypatch.setattr(exchanges, name, wrong)
+    with pytest.raises(AssertionError):
+        check_conversion((A, C), f16, 32, 16, (ROW, ROW), 32)
 
 
 @pytest.mark.exhaustive

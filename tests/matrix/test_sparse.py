@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, limits, marked, numpy_type
+from fragment_kernels import COL, ROW, at, in_memory, limits, marked, numpy_type
 
 import amdjit
 from amdjit import blockIdx, shared
@@ -44,10 +44,10 @@ def gemm(types: Any, tile: tuple[int, int, int], layouts: tuple[Any, Any], wave_
         total = matrix.fragment(matrix.accumulator, m, n, k, c_type)
         matrix.load_matrix_sync(total, c_matrix, (row, column), clip=clip)
         for step in range(0, depth, k):
-            at, kept, byte = step // unit, step // (2 * unit), step // 8
-            matrix.load_matrix_sync(left, held, (row, kept) if a_layout is ROW else (kept, row), clip=clip)
+            byte = step // 8
+            matrix.load_matrix_sync(left, held, at(row, step // 2, a_layout, unit), clip=clip)
             matrix.load_index_sync(left, index, (row, byte) if a_layout is ROW else (byte, row), clip=clip)
-            matrix.load_matrix_sync(right, b_matrix, (at, column) if b_layout is ROW else (column, at), clip=clip)
+            matrix.load_matrix_sync(right, b_matrix, at(step, column, b_layout, unit), clip=clip)
             matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d_matrix, total, (row, column), clip=clip)
 
@@ -114,6 +114,13 @@ def test_tiles_of_many_blocks(types: Any, wave_size: int) -> None:
 def test_sparse_matrices_are_clipped(types: Any, k: int) -> None:
     """k ends within an instruction's, and for 76 within a byte of the index; m and n end within a block."""
     check(types, (19, 21, k if types[0] is not matrix.i4 else k // 8 * 8), (16, 16, 32), clip=True)
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_4_bit_elements_across_k(wave_size: int) -> None:
+    check(TYPES[13], (32, 32, 128), (16, 16, 64), (COL, ROW), wave_size)
+    check(TYPES[12], (16, 16, 96), (16, 16, 32), (COL, COL), wave_size)
+    check(TYPES[14], (18, 22, 72), (16, 16, 32), (COL, ROW), wave_size, clip=True)
 
 
 def test_partial_fragments_and_fills() -> None:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW
+from fragment_kernels import COL, ROW, in_memory
 
 import amdjit
 from amdjit import shared
+from amdjit.compile_time import Refused
 from amdjit.intrinsics import matrix, wave
+from amdjit.intrinsics.matrix import transforms
+from amdjit.intrinsics.matrix.kinds import FragmentKind, Nibble
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
@@ -83,11 +86,100 @@ def test_what_does_not_move_costs_nothing() -> None:
         assert "scratch_" not in code(*pair, dtype, wave_size)
 
 
-def test_a_transpose_of_16_bits_takes_four_shuffles_through_lds_hardware() -> None:
-    """Neighbours swap by DPP; only what goes to other 8 lanes takes a shuffle, two elements at once."""
-    code = converting(C, A, f16, 16, 16, (COL, ROW), 32).compile(f16[:, :], f16[:, :]).asm
-    assert code.count("ds_bpermute_b32") == 4
-    assert code.count("row_xmask") == 4 + 2 * 2
+def transposing(use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, layouts: Any = (ROW, ROW)) -> Any:
+    @amdjit.kernel(block=wave_size, wave_size=wave_size)
+    def transposed(a, d):
+        part = matrix.fragment(use, m, n, k, dtype, layouts[0])
+        matrix.load_matrix_sync(part, a)
+        matrix.store_matrix_sync(d, matrix.transpose(part), layout=layouts[1])
+
+    return transposed
+
+
+def check_transpose(use: Any, rows: int, columns: int, dtype: Any, layouts: Any, wave_size: int) -> None:
+    """Of numbers in random order: no other exchange passes."""
+    values = np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
+    values = values % 16 if isinstance(dtype, Nibble) else (values % 251).astype(dtype.dtype)
+    a, expected = in_memory(values, dtype, layouts[0]), in_memory(values.T, dtype, layouts[1])
+    d = np.zeros_like(expected)
+    with amdjit.use("emulator:gfx1201"):
+        transposing(use, *sizes(use, rows, columns), dtype, wave_size, layouts)[1, wave_size](a, d)
+    np.testing.assert_array_equal(d, expected)
+
+
+TRANSPOSES = [
+    (A, f16, 32, 16), (B, bf16, 16, 48), (C, f32, 32, 32), (C, f16, 21, 40), (A, u8, 16, 32), (B, i8, 33, 16),
+    (C, f64, 16, 16), (A, matrix.i4, 32, 64), (B, matrix.u4, 32, 32), (C, fp8, 16, 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("case", TRANSPOSES, ids=lambda case: f"{case[0].value}-{case[1]}")
+def test_a_fragment_becomes_its_transpose_of_the_same_use(case: Any, wave_size: int) -> None:
+    use, dtype, rows, columns = case
+    check_transpose(use, rows, columns, dtype, (ROW, COL) if rows > columns else (COL, ROW), wave_size)
+
+
+def test_4_bit_blocks_of_other_depths_are_transposed() -> None:
+    """16 by 32 elements are one block, their transpose two that are half as deep."""
+    check_transpose(A, 16, 32, matrix.i4, (ROW, ROW), 32)
+    check_transpose(B, 16, 32, matrix.u4, (COL, ROW), 32)
+    check_transpose(A, 20, 40, matrix.u4, (ROW, COL), 32)
+
+
+def test_results_become_operands_with_a_k_of_their_own_order() -> None:
+    """An accumulator of 8 bits as an A of wide_k, and that as a B of it."""
+
+    @amdjit.kernel(block=32)
+    def convert(c, d, e):
+        total = matrix.fragment(C, 32, 64, 16, i8, ROW)
+        matrix.load_matrix_sync(total, c)
+        left = matrix.apply_fragment(total, A, 32, 16, 64, i8, ROW, wide_k=True)
+        right = matrix.apply_fragment(left, B, 16, 64, 32, i8, COL, wide_k=True)
+        matrix.store_matrix_sync(d, left)
+        matrix.store_matrix_sync(e, right)
+
+    c = np.random.default_rng(4).integers(-128, 128, (32, 64)).astype(np.int8)
+    d, e = np.zeros((32, 64), np.int8), np.zeros((64, 32), np.int8)
+    with amdjit.use("emulator:gfx1201"):
+        convert[1, 32](c, d, e)
+    np.testing.assert_array_equal(d, c)
+    np.testing.assert_array_equal(e, c.T)
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_a_transpose_takes_one_or_two_instructions_a_register_and_bit(wave_size: int) -> None:
+    """Three swaps of bits take a `v_perm_b32` with DPP, the one between rows two instructions. LDS takes no part."""
+    code = transposing(C, 16, 16, 16, f16, wave_size, (COL, COL)).compile(f16[:, :], f16[:, :]).asm
+    registers, in_rows = (4, 3) if wave_size == 32 else (2, 3)
+    assert code.count("v_perm_b32_e64_dpp") == registers * in_rows
+    assert code.count("v_permlanex16_b32") == registers
+    assert code.count("v_permlane64_b32") == (registers if wave_size == 64 else 0)
+    assert not re.search(r"ds_|scratch_", code)
+
+
+def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
+    """There is a plan for each pair of kinds, but for 4 bits in wave64 with blocks that half a wave holds."""
+
+    def kinds(rows: int, columns: int, dtype: Any, wave_size: int) -> list[FragmentKind]:
+        uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
+        wide = {A: (False, True), B: (False, True), C: (False,)}
+        return [
+            FragmentKind(use, *sizes(use, rows, columns), dtype, ROW, wave_size, None, is_wide)
+            for use in uses
+            for is_wide in wide[use]
+        ]
+
+    for wave_size, dtype, rows, columns in itertools.product(
+        (32, 64), (f16, u8, f32, matrix.i4), (16, 48, 64), (16, 32)
+    ):
+        fragments = kinds(rows, columns, dtype, wave_size)
+        for source, target in itertools.product(fragments, repeat=2):
+            if min(source.lanes, target.lanes) == wave_size:
+                assert transforms._plan(source, target, False).kind == target
+            elif (source.is_left, source.steps, source.depth) != (target.is_left, target.steps, target.depth):
+                with pytest.raises(Refused):
+                    transforms._plan(source, target, False)
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])

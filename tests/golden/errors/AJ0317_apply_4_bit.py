@@ -1,13 +1,13 @@
-"""What is refused: lanes that exchange 4-bit elements."""
+"""What is refused: lanes that exchange 4-bit elements of which half a wave holds copies."""
 
 import amdjit
 from amdjit.intrinsics import matrix
 
 
-@amdjit.kernel
+@amdjit.kernel(wave_size=64)
 def change():
-    part = matrix.fragment(matrix.matrix_a, 32, 16, 32, matrix.i4, matrix.row_major)
-    matrix.apply_fragment(part, matrix.matrix_b, 16, 32, 32, matrix.i4, matrix.col_major)
+    part = matrix.fragment(matrix.matrix_a, 32, 16, 16, matrix.i4, matrix.row_major)
+    matrix.apply_fragment(part, matrix.matrix_b, 16, 16, 32, matrix.i4, matrix.col_major)
 
 
 def run():
