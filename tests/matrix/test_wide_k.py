@@ -132,7 +132,7 @@ def test_what_has_no_wide_k_is_refused(use: Any, wide_k: Any, message: str) -> N
         wrong.compile(i32[:, :])
 
 
-def test_wide_fragments_are_transposed_but_not_made_others() -> None:
+def test_wide_fragments_are_transposed_and_made_others() -> None:
     @amdjit.kernel(block=32)
     def transpose(a_matrix, b_matrix, d_matrix, other: amdjit.Const):
         right = matrix.fragment(matrix.matrix_b, 16, 16, 64, i8, matrix.col_major, wide_k=True)
@@ -143,15 +143,15 @@ def test_wide_fragments_are_transposed_but_not_made_others() -> None:
         matrix.load_matrix_sync(right, b_matrix)
         if other:
             left = matrix.apply_fragment(left, matrix.matrix_a, 16, 16, 64, i8, matrix.row_major)
+            right = matrix.apply_fragment(right, matrix.matrix_b, 16, 16, 64, i8, matrix.col_major)
         # (A B)^T = B^T A^T
         matrix.mma_sync(total, matrix.apply_transpose(right), matrix.apply_transpose(left), total)
         matrix.store_matrix_sync(d_matrix, total)
 
     random = np.random.default_rng(6)
     a, b = (random.integers(-128, 128, (16, 64)).astype(np.int8) for _ in range(2))
-    d = np.zeros((16, 16), np.int32)
-    with amdjit.use("emulator:gfx1201"):
-        transpose[1, 32](a, b, d, False)
-    np.testing.assert_array_equal(d, b.astype(np.int32) @ a.T.astype(np.int32))
-    with pytest.raises(amdjit.CompileError, match="has k in an order of its own"):
-        transpose.compile(i8[:, :], i8[:, :], i32[:, :], True)
+    for other in (False, True):
+        d = np.zeros((16, 16), np.int32)
+        with amdjit.use("emulator:gfx1201"):
+            transpose[1, 32](a, b, d, other)
+        np.testing.assert_array_equal(d, b.astype(np.int32) @ a.T.astype(np.int32))
