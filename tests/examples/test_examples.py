@@ -20,7 +20,7 @@ NAMES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 17
+    assert len(NAMES) == 19
 
 
 @pytest.mark.parametrize("name", NAMES)
