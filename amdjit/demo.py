@@ -13,12 +13,14 @@ from amdjit.diagnostics import AmdjitError
 from amdjit.examples import (
     article_fragments,
     dlrm,
+    flash_attention,
     hgemv,
     i8_gemm,
     mlp,
     perf_hgemm,
     simple_hgemm,
     transpose_wmma,
+    w4a16_gemm,
     wide_k_int8,
     wmma_gemm,
     wmma_matmul,
@@ -42,6 +44,8 @@ EXAMPLES = (
     i8_gemm,
     hgemv,
     dlrm,
+    flash_attention,
+    w4a16_gemm,
 )
 
 

@@ -32,7 +32,7 @@ def test_the_demo_runs_every_wmma_example() -> None:
     assert done.stdout.startswith("device: emulator:gfx1201 (")
     names = [example.__name__.rpartition(".")[2] for example in demo.EXAMPLES]
     assert re.findall(r"^(\w+) \(", done.stdout, re.MULTILINE) == names
-    variants = {"mlp": 2, "article_fragments": 6, "i8_gemm": 2, "hgemv": 2, "dlrm": 2}
+    variants = {"mlp": 2, "article_fragments": 7, "i8_gemm": 2, "hgemv": 2, "dlrm": 2, "flash_attention": 2}
     checks = sum(variants.get(name, 1) for name in names)
     assert done.stdout.count("  checked: ") == checks
     assert done.stdout.count("  error:     largest ") == checks
