@@ -34,6 +34,16 @@ class Compilation(Protocol):
         """The workgroup's shape where it is compiled in."""
         ...
 
+    @property
+    def flushes_denormals(self) -> bool:
+        """Whether f32 numbers too small to be normal are taken and given as 0."""
+        ...
+
+    @property
+    def approximates_functions(self) -> bool:
+        """Whether `fastmath` has the flag `afn`."""
+        ...
+
 
 class Refused(Exception):
     """What a compile-time function raises about its arguments. problem: what is wrong; remedy: what to write."""

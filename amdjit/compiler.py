@@ -41,6 +41,8 @@ def compile_kernel(
         options.asserts,
         bool(options.bounds_check),
         backend.find_ocml(environment),
+        options.denormals == "flush",
+        "afn" in options.fast_math_flags,
     )
     try:
         with collector_paused():

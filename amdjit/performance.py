@@ -9,7 +9,7 @@ from amdjit.diagnostics.performance import Finding
 from amdjit.lane_stride import strided_accesses
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
-from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64
+from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64, i64, u64
 
 if TYPE_CHECKING:
     from amdjit.code_object.metadata import KernelMetadata
@@ -58,6 +58,8 @@ _SLOW_DOUBLES = "these processors compute f64 many times slower than f32"
 
 def _promoted(node: tree.Node) -> list[Type]:
     """Return the types that an f64 operation's operands had, if the promotion alone made it one."""
+    if isinstance(node, tree.Call):
+        return _promoted_by_library(node)
     operands: list[object] = []
     if isinstance(node, (tree.Binary, tree.Compare)):
         operands = [node.left, node.right]
@@ -70,6 +72,13 @@ def _promoted(node: tree.Node) -> list[Type]:
         elif not isinstance(operand, tree.Constant) or operand.type != f64 or operand.span != node.span:
             return []
     return sources
+
+
+def _promoted_by_library(call: tree.Call) -> list[Type]:
+    """Return the types of the arguments if a function of amdjit's own makes f64 of 64-bit integers: `math.sqrt(n)`."""
+    sources = [argument.type for argument in call.arguments]
+    is_made = call.function.transparent and call.type == f64 and all(type in (i64, u64) for type in sources)
+    return sources if is_made else []
 
 
 def _is_implicit(conversion: tree.Convert, consumer: tree.Node) -> bool:

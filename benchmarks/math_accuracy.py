@@ -225,7 +225,7 @@ def _pairs() -> Iterator[tuple[Singles, ...]]:
 def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
     """Return the largest error of a function, where it is, and what was measured."""
     worst, place, inputs, misrounded, start = -1.0, (0.0,), 0, 0, time.process_time()
-    kernel = kernel_of(name)
+    kernel, source = kernel_of(name), fingerprint(getattr(real, name))
     device = amdjit.to_device(np.empty(BATCH, np.float32))
     for arguments in _batches(everything) if name in REFERENCES else _pairs():
         kernel[BATCH // 256, 256](*arguments, device)
@@ -238,7 +238,7 @@ def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
     at = ", ".join(map(repr, place))
     print(f"{name:10} {worst:.4f} ulp at {at}, {misrounded} misrounded of {inputs}, {seconds:.0f} s", flush=True)
     row = {"ulp": worst, "at": at, "inputs": inputs, "misrounded": misrounded, "seconds": round(seconds)}
-    return row | {"source": fingerprint(getattr(real, name))} | instructions(name, len(arguments))
+    return row | {"source": source} | instructions(name, len(arguments))
 
 
 def stale(known: dict[str, Any]) -> list[str]:

@@ -20,14 +20,16 @@ beside them what OCML, ROCm's device library, takes. `python benchmarks/math_acc
 Functions of f32 are computed in f32 arithmetic: additions, products, `fma`, which give the same bits on every GPU.
 Where one of the approximate instructions enters (`exp2` and the logarithms: `v_exp_f32`, `v_log_f32`; `rsqrt`:
 `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`: `v_exp_f32` or `v_rcp_f32`, whose error counts less than
-once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `tgamma` and `lgamma` are
+once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `sqrt`, `fmod` and `remainder` give
+the same bits for any guess within 1 unit. `tgamma` and `lgamma` are
 computed in f64, which graphics GPUs execute at a fraction of the rate of f32.
 
 - 16-bit floats give the nearest of their type, all 65,536 tested: the f32 result decides, except close to a tie of two
   (1 of 1000 numbers), where a branch computes again in f64.
-- `denormals="flush"` takes and gives 0 for denormals and leaves all else as it is.
-- `fastmath` does not rearrange the arithmetic of these functions; the flag `afn` makes `exp2`, the logarithms and
-  divisions approximate.
+- `denormals="flush"` takes and gives 0 for denormals and leaves all else as it is; `exp2` and `log2` are one
+  instruction then, `log` and `log10` three.
+- `fastmath` does not rearrange the arithmetic of these functions; its flag `afn` makes `exp2`, `log`, `log2`, `log10`
+  and `sqrt` the `fast_` functions below, and divisions approximate.
 - The instructions themselves, with one product where their unit is another, are `fast_sin`, `fast_cos`, `fast_tan`,
   `fast_exp`, `fast_exp2`, `fast_exp10`, `fast_log`, `fast_log2`, `fast_log10`, `fast_power`, `fast_sqrt`, `rcp` and
   `rsq`; their errors are in [intrinsics.md](intrinsics.md).

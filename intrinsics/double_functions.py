@@ -8,12 +8,13 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.float_evaluation import (
     bitcast,
+    double_sqrt,
     exponential,
     exponential_less_1,
     logarithm_of_1_plus,
     polynomial,
 )
-from amdjit.intrinsics.native_math import copysign, isfinite, isinf, sqrt
+from amdjit.intrinsics.native_math import copysign, isfinite, isinf
 from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [
@@ -124,7 +125,7 @@ def asinh(x):
     """Return the number whose hyperbolic sine is x."""
     magnitude = abs(x)
     square = magnitude * magnitude
-    result = logarithm_of_1_plus(magnitude + square / (1 + sqrt(1 + square)))
+    result = logarithm_of_1_plus(magnitude + square / (1 + double_sqrt(1 + square)))
     return copysign(magnitude if isinf(x) or x != x else result, x)
 
 
@@ -132,7 +133,7 @@ def asinh(x):
 def acosh(x):
     """Return the number that is not negative whose hyperbolic cosine is x, NaN below 1."""
     above = x - 1
-    result = logarithm_of_1_plus(above + sqrt(above * (above + 2)))
+    result = logarithm_of_1_plus(above + double_sqrt(above * (above + 2)))
     if isinf(x):
         result = x
     return result if x >= 1 else f64(math.nan)
@@ -178,7 +179,7 @@ def _complement(x):
 @device_function
 def rsqrt(x):
     """Return 1 / sqrt(x)."""
-    return 1 / sqrt(x)
+    return 1 / double_sqrt(x)
 
 
 @device_function
@@ -199,4 +200,4 @@ def cbrt(x):
 @device_function
 def hypot(x, y):
     """Return sqrt(x * x + y * y); infinite if x or y is, also beside NaN."""
-    return f64(math.inf) if isinf(x) or isinf(y) else sqrt(fma(x, x, y * y))
+    return f64(math.inf) if isinf(x) or isinf(y) else double_sqrt(fma(x, x, y * y))

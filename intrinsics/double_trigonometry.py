@@ -10,8 +10,8 @@ import math
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import bitcast, polynomial
-from amdjit.intrinsics.native_math import copysign, isfinite, isinf, rint, sqrt
+from amdjit.intrinsics.float_evaluation import bitcast, double_sqrt, polynomial
+from amdjit.intrinsics.native_math import copysign, isfinite, isinf, rint
 from amdjit.types import f32, f64, i32, i64, u32, u64
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
@@ -57,13 +57,13 @@ def tan(x):
 @device_function
 def asin(x):
     """Return the angle in [-pi/2, pi/2] whose sine is x, NaN beyond -1 and 1."""
-    return copysign(_angle(abs(x), sqrt((1 - x) * (1 + x))), x)
+    return copysign(_angle(abs(x), double_sqrt((1 - x) * (1 + x))), x)
 
 
 @device_function
 def acos(x):
     """Return the angle in [0, pi] whose cosine is x, NaN beyond -1 and 1."""
-    angle = _angle(sqrt((1 - x) * (1 + x)), abs(x))
+    angle = _angle(double_sqrt((1 - x) * (1 + x)), abs(x))
     return math.pi - angle if x < 0 else angle
 
 

@@ -9,12 +9,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from amdjit.declarations import Form, SpecialForm, device_function
+import numpy as np
+
+from amdjit.compile_time import Compilation, compile_time
+from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.native_math import rint
 from amdjit.types import bf16, f16, f32, f64, i32, i64, u64
 
-__all__ = ["exponential", "exponential_less_1", "logarithm_of_1_plus", "polynomial", "rounded", "single"]
+__all__ = [
+    "approximates",
+    "double_sqrt",
+    "exponential",
+    "exponential_less_1",
+    "flushes",
+    "logarithm_of_1_plus",
+    "polynomial",
+    "rounded",
+    "single",
+]
 
 bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 
@@ -29,6 +42,24 @@ _LARGEST = 400  # e to this power is still finite in f64
 _LN2 = math.log(2)
 _EXPONENTIAL = tuple(1 / math.factorial(n) for n in range(11, 0, -1))
 _ARTANH = tuple(1 / n for n in (15, 13, 11, 9, 7, 5, 3, 1))
+
+
+@intrinsic(LlvmCall("llvm.sqrt.{x}"), isa="v_rsq_f64")
+def double_sqrt(x: f64) -> f64:
+    """Return the square root, correctly rounded (`llvm.sqrt`)."""
+    return np.sqrt(x)
+
+
+@compile_time
+def flushes(compilation: Compilation) -> bool:
+    """Return whether f32 denormals are taken and given as 0 (`denormals="flush"`)."""
+    return compilation.flushes_denormals
+
+
+@compile_time
+def approximates(compilation: Compilation) -> bool:
+    """Return whether functions may be approximate (`fastmath`, its flag `afn`)."""
+    return compilation.approximates_functions
 
 
 @device_function

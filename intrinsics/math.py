@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from amdjit.intrinsics.elementwise import (
+    clip,
+    heaviside,
+    isclose,
+    isneginf,
+    isposinf,
+    logaddexp,
+    logaddexp2,
+    nan_to_num,
+    sign,
+    signbit,
+    sinc,
+    spacing,
+    ulp,
+)
 from amdjit.intrinsics.error_functions import erf, erfc
 from amdjit.intrinsics.exponentials import exp, exp2, exp10, log, log2, log10
 from amdjit.intrinsics.gamma_functions import lgamma, tgamma
 from amdjit.intrinsics.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
+from amdjit.intrinsics.lengths import dist, hypot, sumprod
 from amdjit.intrinsics.native_math import (
     ceil,
     ceil_to_int,
@@ -37,12 +53,12 @@ from amdjit.intrinsics.native_math import (
     rint,
     round_to_int,
     rsq,
-    sqrt,
     trunc,
     trunc_to_int,
 )
+from amdjit.intrinsics.number_theory import gcd, isqrt, lcm
 from amdjit.intrinsics.power import power
-from amdjit.intrinsics.roots_and_remainders import cbrt, fmod, frexp, hypot, modf, nextafter, remainder, rsqrt
+from amdjit.intrinsics.roots_and_remainders import cbrt, fmod, frexp, modf, nextafter, remainder, rsqrt, sqrt
 from amdjit.intrinsics.trigonometry import acos, asin, atan, atan2, cos, sin, sincos, tan
 
 __all__ = [
@@ -56,10 +72,12 @@ __all__ = [
     "cbrt",
     "ceil",
     "ceil_to_int",
+    "clip",
     "copysign",
     "cos",
     "cosh",
     "degrees",
+    "dist",
     "erf",
     "erfc",
     "exp",
@@ -85,17 +103,27 @@ __all__ = [
     "fmod",
     "fract",
     "frexp",
+    "gcd",
+    "heaviside",
     "hypot",
+    "isclose",
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isqrt",
+    "lcm",
     "ldexp",
     "lgamma",
     "log",
     "log1p",
     "log2",
     "log10",
+    "logaddexp",
+    "logaddexp2",
     "modf",
+    "nan_to_num",
     "nextafter",
     "power",
     "radians",
@@ -105,13 +133,19 @@ __all__ = [
     "round_to_int",
     "rsq",
     "rsqrt",
+    "sign",
+    "signbit",
     "sin",
+    "sinc",
     "sincos",
     "sinh",
+    "spacing",
     "sqrt",
+    "sumprod",
     "tan",
     "tanh",
     "tgamma",
     "trunc",
     "trunc_to_int",
+    "ulp",
 ]

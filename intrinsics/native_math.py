@@ -1,4 +1,4 @@
-"""Functions of real numbers, each for the types that LLVM selects on amdgcn; no f64 exponentials (LLVM has none).
+"""Functions of real numbers that are instructions of the GPU, each for the types that LLVM selects on amdgcn.
 
 The instructions themselves are in `amdgcn`: `amdgcn.sinf` and `amdgcn.cosf` (the argument counts full turns).
 
@@ -13,50 +13,8 @@ import math
 import numpy as np
 
 from amdjit.declarations import LlvmCall, device_function, intrinsic
-from amdjit.intrinsics.type_variables import FLOAT, HALF_OR_SINGLE, NATIVE_FLOAT, SMALL_FLOAT
+from amdjit.intrinsics.type_variables import FLOAT, HALF_OR_SINGLE, NATIVE_FLOAT
 from amdjit.types import boolean, i32
-
-
-@intrinsic(LlvmCall("llvm.sqrt.{x}"), isa="v_sqrt")
-def sqrt(x: FLOAT) -> FLOAT:
-    """Return the square root, correctly rounded in f32 and f64 (`llvm.sqrt`)."""
-    return np.sqrt(x)
-
-
-@intrinsic(LlvmCall("llvm.exp.{x}"), isa="v_exp")
-def exp(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return e to the power x (`llvm.exp`)."""
-    return np.exp(x)
-
-
-@intrinsic(LlvmCall("llvm.exp2.{x}"), isa="v_exp")
-def exp2(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return 2 to the power x (`llvm.exp2`)."""
-    return np.exp2(x)
-
-
-@intrinsic(LlvmCall("llvm.exp10.{x}"), isa="v_exp")
-def exp10(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return 10 to the power x (`llvm.exp10`)."""
-    return np.power(10.0, x)
-
-
-@intrinsic(LlvmCall("llvm.log.{x}"), isa="v_log")
-def log(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return the natural logarithm (`llvm.log`)."""
-    return np.log(x)
-
-
-@intrinsic(LlvmCall("llvm.log2.{x}"), isa="v_log")
-def log2(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return the logarithm to base 2 (`llvm.log2`)."""
-    return np.log2(x)
-
-
-@intrinsic(LlvmCall("llvm.log10.{x}"), isa="v_log")
-def log10(x: SMALL_FLOAT) -> SMALL_FLOAT:
-    """Return the logarithm to base 10 (`llvm.log10`)."""
-    return np.log10(x)
 
 
 @intrinsic(LlvmCall("llvm.floor.{x}"), isa="v_floor")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.intrinsics import arithmetic, complex_functions, power
+from amdjit.intrinsics import arithmetic, complex_functions, elementwise, lengths, number_theory, power
 from amdjit.intrinsics import math as real
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
@@ -60,6 +60,13 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "radians": real.radians,
     "degrees": real.degrees,
     "fma": arithmetic.fma,
+    "isclose": elementwise.isclose,
+    "ulp": elementwise.ulp,
+    "gcd": number_theory.gcd,
+    "lcm": number_theory.lcm,
+    "isqrt": number_theory.isqrt,
+    "dist": lengths.dist,
+    "sumprod": lengths.sumprod,
 }
 
 # NumPy's own names, and what rounds: to floats in NumPy, to integers in Python.
@@ -79,6 +86,31 @@ _BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "rint": real.rint,
     "fmax": real.fmax,
     "fmin": real.fmin,
+    "sign": elementwise.sign,
+    "signbit": elementwise.signbit,
+    "spacing": elementwise.spacing,
+    "square": elementwise.square,
+    "reciprocal": elementwise.reciprocal,
+    "heaviside": elementwise.heaviside,
+    "logaddexp": elementwise.logaddexp,
+    "logaddexp2": elementwise.logaddexp2,
+    "float_power": power.power,
+    "divmod": elementwise.divmod,
+    "bitwise_count": elementwise.bit_count,
+    "conjugate": elementwise.conjugate,
+    "isclose": elementwise.numpy_isclose,
+    "round": elementwise.numpy_round,
+    "around": elementwise.numpy_round,
+    "fix": real.trunc,
+    "clip": elementwise.clip,
+    "where": elementwise.where,
+    "sinc": elementwise.sinc,
+    "nan_to_num": elementwise.nan_to_num,
+    "isposinf": elementwise.isposinf,
+    "isneginf": elementwise.isneginf,
+    "real": elementwise.real,
+    "imag": elementwise.imag,
+    "angle": elementwise.angle,
 }
 
 
@@ -86,11 +118,12 @@ def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
     # np.remainder is Python's operator, not C's function; np.pow is new, and an operator too.
     shared = {name: ours for name, ours in _BY_NAME.items() if name not in ("remainder", "pow")}
     named = ((getattr(np, name, None), ours) for name, ours in (shared | _BY_NUMPYS_NAME).items())
-    return {function: ours for function, ours in named if isinstance(function, np.ufunc)}
+    return {function: ours for function, ours in named if function is not None}
 
 
 _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     round: real.round_to_int,
+    divmod: elementwise.divmod,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
     complex.__abs__: DeviceFunction(complex_functions.magnitude),
 }

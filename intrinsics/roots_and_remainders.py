@@ -1,11 +1,10 @@
-"""Roots, lengths, remainders and parts of real numbers, special cases as in C.
+"""Roots, remainders and parts of real numbers, special cases as in C.
 
 Sources: C23, F.10.4 and F.10.7; LLVM language reference, "frem"; LLVM AMDGPU guide, `llvm.amdgcn.frexp`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,21 @@ from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, in
 from amdjit.intrinsics import device_library as library
 from amdjit.intrinsics import double_functions as double
 from amdjit.intrinsics.arithmetic import fma, mul24
-from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
-from amdjit.intrinsics.native_math import copysign, isinf, ldexp, rcp, rsq, trunc
-from amdjit.intrinsics.single_evaluation import nearest, root_of_normal, settled
-from amdjit.intrinsics.type_variables import NATIVE_FLOAT, SINGLE_OR_DOUBLE
-from amdjit.types import f32, f64, i16, i32, i64, u32
+from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, approximates, bitcast, double_sqrt, single
+from amdjit.intrinsics.native_math import copysign, fast_sqrt, isinf, ldexp, rcp, rint, rsq, trunc
+from amdjit.intrinsics.single_evaluation import nearest
+from amdjit.intrinsics.type_variables import SINGLE_OR_DOUBLE
+from amdjit.types import boolean, f16, f32, f64, i16, i32, i64, u32
 
-__all__ = ["cbrt", "fmod", "frexp", "hypot", "modf", "nextafter", "remainder", "rsqrt"]
+__all__ = ["cbrt", "exponent_of", "fmod", "frexp", "modf", "nextafter", "remainder", "rsqrt", "sqrt"]
 
 # Two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
 _GUESS = int((127 - 127 / 3 - 0.0331) * 2**23)
 _SMALLEST_NORMAL = 2.0**-126
+_HALF: Any = f16
+_STEP = 20  # bits of a quotient that one step of a division finds
+# The test mask of llvm.is.fpclass: LLVM language reference, "llvm.is.fpclass".
+_ZERO_OR_INFINITY = 0x260
 
 
 def _emit_remainder(context: EmitContext, x: Any, y: Any) -> Any:
@@ -32,9 +35,15 @@ def _emit_remainder(context: EmitContext, x: Any, y: Any) -> Any:
 
 
 @intrinsic(Emit(_emit_remainder))
-def fmod(x: NATIVE_FLOAT, y: NATIVE_FLOAT) -> NATIVE_FLOAT:
-    """Return x - n * y exactly, n the quotient rounded toward zero; it has the sign of x (LLVM's `frem`)."""
+def _double_fmod(x: f64, y: f64) -> f64:
+    """Return `fmod` of f64 (LLVM's `frem`)."""
     return np.fmod(x, y)
+
+
+@intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _ZERO_OR_INFINITY)), isa="v_cmp_class_f32")
+def _is_own_root(x: f32) -> boolean:
+    """Return whether x is a zero or plus infinity (`llvm.is.fpclass`)."""
+    return np.isinf(x) or x == 0
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.frexp.mant.{x}"), isa="v_frexp_mant")
@@ -44,9 +53,29 @@ def _mantissa(x: SINGLE_OR_DOUBLE) -> SINGLE_OR_DOUBLE:
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.frexp.exp.i32.{x}"), isa="v_frexp_exp")
-def _exponent(x: SINGLE_OR_DOUBLE) -> i32:
+def exponent_of(x: SINGLE_OR_DOUBLE) -> i32:
     """Return the exponent that goes with the mantissa (`llvm.amdgcn.frexp.exp`)."""
     return np.frexp(x)[1]
+
+
+@device_function
+def sqrt(x):
+    """Return the square root, correctly rounded: NaN below 0, -0 of -0."""
+    if isinstance(x, DOUBLES):
+        return double_sqrt(f64(x))
+    if isinstance(x, _HALF):
+        # The root of a number of 11 bits is never so close to a tie that 1 unit of f32 decides.
+        return f16(fast_sqrt(f32(x)))
+    root = fast_sqrt(single(x)) if approximates() else _sqrt(single(x))
+    return _of_type(root, x)
+
+
+@device_function
+def fmod(x, y):
+    """Return x - n * y exactly, n the quotient rounded toward zero; it has the sign of x."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return _double_fmod(f64(x), f64(y))
+    return _of_type(_fmod(single(x), single(y)), x + y)
 
 
 @device_function
@@ -70,15 +99,47 @@ def cbrt(x):
 
 
 @device_function
-def hypot(x, y):
-    """Return sqrt(x * x + y * y) without overflow between; infinite if x or y is, also beside NaN."""
-    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
-        return library.hypot(f64(x), f64(y))
-    length = _hypot(single(x), single(y))
-    if isinstance(x + y, SMALL_FLOATS):
-        both = x + y
-        return type(both)(length) if settled(length, both) else rounded(double.hypot(f64(x), f64(y)), both)
-    return length
+def _sqrt(x):
+    is_small = x < 2.0**-96
+    moved = x * (f32(2.0**32) if is_small else f32(1))
+    root = _root(moved, rsq(moved)) * (f32(2.0**-16) if is_small else f32(1))
+    return moved if _is_own_root(moved) else root
+
+
+@device_function
+def _root(x, guess):
+    """Return sqrt(x), correctly rounded for x above 2**-96 and a guess within 2 units of its reciprocal.
+
+    P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990: root and half of
+    the reciprocal in step, then once more the root, whose difference `fma` gives exactly.
+    """
+    root, half = x * guess, 0.5 * guess
+    lacking = fma(-half, root, f32(0.5))
+    root, half = fma(root, lacking, root), fma(half, lacking, half)
+    return fma(fma(-root, root, x), half, root)
+
+
+@device_function
+def _fmod(x, y):
+    """Return C's `fmod`, by division with quotients of 20 bits, as many of them as the exponents are apart.
+
+    Mantissas are multiples of 2**-24 below 1, so each remainder of theirs, which is less than the divisor, is exact.
+    """
+    rest, divisor = abs(x), abs(y)
+    if not rest < divisor:
+        exponent = exponent_of(divisor)
+        bits = exponent_of(rest) - exponent
+        rest, divisor = _mantissa(rest), _mantissa(divisor)
+        inverse = rcp(divisor)
+        while True:
+            # The quotient is wrong by less than 1, so that the remainder may be negative.
+            rest = ldexp(rest, min(bits, _STEP))
+            rest = fma(-rint(rest * inverse), divisor, rest)
+            bits -= _STEP
+            if bits <= 0:
+                break
+        rest = ldexp(rest + divisor if rest < 0 else rest, exponent)
+    return copysign(rest, x)
 
 
 @device_function
@@ -89,7 +150,7 @@ def _rsqrt(x):
 
 @device_function
 def _cbrt(x):
-    third = mul24(_exponent(x), 171) >> 9
+    third = mul24(exponent_of(x), 171) >> 9
     magnitude = ldexp(abs(x), third * -3)
     root = bitcast(bitcast(magnitude, u32) // 3 + _GUESS, f32)
     # One step of Halley's, from 4 right bits to 15, and one of Newton's with an exact difference.
@@ -100,15 +161,6 @@ def _cbrt(x):
     root = fma(-beyond, rcp(3 * square), root)
     result, unchanged = copysign(ldexp(root, third), x), x + x
     return unchanged if x == unchanged else result
-
-
-@device_function
-def _hypot(x, y):
-    a, b = abs(x), abs(y)
-    exponent = _exponent(max(a, b))
-    a, b = ldexp(a, -exponent), ldexp(b, -exponent)
-    root, _ = root_of_normal(fma(a, a, b * b))
-    return f32(math.inf) if isinf(x) or isinf(y) else ldexp(root, exponent)
 
 
 @device_function
@@ -157,7 +209,7 @@ def _next(x, y, integer):
 def frexp(x):
     """Return m in [0.5, 1) and an i32 e with x = m * 2**e; (x, 0) where x is 0, infinite or NaN."""
     mantissa = _mantissa(x)
-    return type(x)(mantissa) if isinstance(x, SMALL_FLOATS) else mantissa, _exponent(x)
+    return type(x)(mantissa) if isinstance(x, SMALL_FLOATS) else mantissa, exponent_of(x)
 
 
 @device_function

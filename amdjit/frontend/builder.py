@@ -39,6 +39,7 @@ class Limits:
 
     asserts, bounds_check: whether `assert` and `raise`, and tests of indices, are compiled.
     device_library: the bitcode of OCML, if it is installed.
+    flushes_denormals, approximates_functions: of `amdjit.compile_time.Compilation`.
     """
 
     target: Target
@@ -47,6 +48,8 @@ class Limits:
     asserts: bool = True
     bounds_check: bool = False
     device_library: Path | None = None
+    flushes_denormals: bool = False
+    approximates_functions: bool = False
 
 
 class Session(Protocol):

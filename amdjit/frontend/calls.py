@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import math
 import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
+from amdjit.frontend.host_functions import REMEDIES
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
 from amdjit.frontend.operators import binary, fold
@@ -165,6 +167,8 @@ def _call_partial(
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
     """NumPy's functions have no source, but some have a namesake that kernels can call."""
+    if isinstance(callee, Hashable) and callee in REMEDIES:
+        return REMEDIES[callee]
     name = getattr(callee, "__name__", "")
     namesake = next((ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee), None)
     return _CALLABLE if namesake is None else f"use Python's `{namesake.__module__}.{name}`".replace("builtins.", "")
@@ -220,7 +224,8 @@ def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Ar
     return outside_value(builder, result.value, callee.__name__, node)
 
 
-_ON_HOST: frozenset[Any] = frozenset({abs, complex, min, max, round, divmod, pow, int, float, bool, str, vector})
+_OF_MATH = frozenset(function for function in vars(math).values() if isinstance(function, types.BuiltinFunctionType))
+_ON_HOST: frozenset[Any] = _OF_MATH | {abs, complex, min, max, round, divmod, pow, int, float, bool, str, vector}
 
 
 def _call_method(builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -86,6 +87,13 @@ def _sum(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Valu
     return functools.reduce(lambda total, item: binary(builder, ast.Add, total, item, node), items, start)
 
 
+def _product(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    _, first = arguments.exactly(builder, node, "prod", ("items", "start"), optional=1)
+    items = _items(builder, arguments, node, "prod")
+    start = CompileTime(1) if first == CompileTime(None) else first
+    return functools.reduce(lambda product, item: binary(builder, ast.Mult, product, item, node), items, start)
+
+
 def _all(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     arguments.exactly(builder, node, "all", ("items",))
     return _chain(builder, _items(builder, arguments, node, "all"), both, True, node)
@@ -123,6 +131,7 @@ def _tuple(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Va
 TUPLE_FUNCTIONS: Mapping[Any, Callable[[FunctionBuilder, Arguments, ast.Call], Value]] = {
     all: _all,
     any: _any,
+    math.prod: _product,
     sorted: _sorted,
     sum: _sum,
     tuple: _tuple,

@@ -83,6 +83,10 @@ def literal_type(value: bool | int | float, other: Type) -> Scalar | None:
     return f64 if scalar.bits == 64 else f32
 
 
+# Python refuses to make a float of this integer.
+_TOO_LARGE = 2**1024 - 2**970
+
+
 def literal_fits(value: bool | int | float, scalar: Scalar) -> bool:
     """Whether a literal can be written in this type: integers exactly, floats rounded but not to infinity."""
     if isinstance(value, bool):
@@ -94,7 +98,7 @@ def literal_fits(value: bool | int | float, scalar: Scalar) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return True
     with np.errstate(over="ignore"):
-        return bool(np.isfinite(np.float64(scalar.dtype.type(float(value))))) if abs(value) < 2**1023 else False
+        return bool(np.isfinite(np.float64(scalar.dtype.type(float(value))))) if abs(value) < _TOO_LARGE else False
 
 
 def widens_exactly(source: Type, target: Type) -> bool:

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import f32, f64
+from amdjit import bitcast, f32, f64, i32
 from amdjit.intrinsics import math as real
+from amdjit.intrinsics import roots_and_remainders
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -177,6 +179,12 @@ def test_the_rows_of_the_table_are_of_what_is_evaluated_today() -> None:
     assert not stale, f"run benchmarks/math_accuracy.py --stale: {stale}"
 
 
+def test_the_errors_of_the_table_are_those_that_are_promised() -> None:
+    for name, row in json.loads(accuracy.RESULT.read_text()).items():
+        assert row["ulp"] <= (4 if name in ("power", "tgamma", "lgamma") else LARGEST_ERROR), name
+        assert row["inputs"] == 2**32 or name in accuracy.REFERENCES_OF_TWO
+
+
 FACTOR = 2.0
 
 
@@ -203,13 +211,21 @@ def test_a_fingerprint_differs_where_the_evaluation_in_f32_does(monkeypatch: pyt
 
 
 NOT_IN_F32 = ("tgamma", "lgamma", "nextafter")
+APPROXIMATED = {
+    "exp2": "v_exp_f32",
+    "log": "v_log_f32",
+    "log2": "v_log_f32",
+    "log10": "v_log_f32",
+    "sqrt": "v_sqrt_f32",
+}
+UNCHANGED = ("exp", "log1p", "sin", "asinh", "atanh", "erfc", "atan2", "power")
 IN_F32 = [name for name in accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO if name not in NOT_IN_F32]
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [(name, {"denormals": "flush"}) for name in IN_F32]
-    + [(name, {"fastmath": True}) for name in ("exp", "log1p", "sin", "asinh", "atanh", "erfc", "atan2", "power")],
+    + [(name, {"fastmath": True}) for name in (*APPROXIMATED, *UNCHANGED)],
 )
 def test_modes_of_arithmetic_leave_functions_as_exact(name: str, options: dict[str, Any]) -> None:
     numbers = accuracy.stratified(1 << 13)
@@ -227,6 +243,35 @@ def test_modes_of_arithmetic_leave_functions_as_exact(name: str, options: dict[s
         np.testing.assert_array_equal(found[is_usual & (true == 0)], 0)
     worst = int(np.argmax(np.where(is_usual, errors, 0)))
     assert errors[worst] <= 4 or not is_usual[worst], f"{name}({[float(x[worst]) for x in arguments]})"
+
+
+@pytest.mark.parametrize("name", APPROXIMATED)
+def test_approximate_functions_are_the_instruction_and_at_most_a_product(name: str) -> None:
+    options = {"fastmath": {"afn"}}
+    text = amdjit.kernel(**options)(accuracy.kernel_of(name).function).compile(f32[:], f32[:]).asm
+    assert text.count(APPROXIMATED[name]) == 1
+    assert not re.search("v_cndmask|v_ldexp|v_fma", text)
+    assert text.count("v_mul_f32") == (name in ("log", "log10"))
+
+
+HARD_ROOTS = np.array([0x3F4D142A, 0x3F5AE03B, 0x3F6E9372, 0x3FFC114A], np.uint32).view(np.float32)
+"""Roots so close to a tie that one step of Newton's from a guess with an error of 1 unit rounds them wrongly."""
+
+
+@amdjit.kernel
+def roots(x, offset, out):
+    i = amdjit.grid(1)
+    guess = bitcast(real.rsq(x[i]), i32) + offset
+    out[i] = roots_and_remainders._root(x[i], bitcast(guess, f32))
+
+
+@pytest.mark.parametrize("offset", [-2, -1, 0, 1, 2])
+def test_roots_are_correctly_rounded_whatever_the_guess_lacks(offset: int) -> None:
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.uniform(1, 4, (1 << 14) - 4).astype(np.float32), HARD_ROOTS])
+    found = np.empty_like(x)
+    roots[x.size // 256, 256](x, np.int32(offset), found)
+    np.testing.assert_array_equal(found, np.sqrt(x))
 
 
 def fast_results(name: str, *arguments: Any) -> Any:
