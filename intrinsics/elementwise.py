@@ -14,7 +14,7 @@ from amdjit.intrinsics.arithmetic import popcount
 from amdjit.intrinsics.exponentials import exp, exp2
 from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, single
 from amdjit.intrinsics.hyperbolic import log1p
-from amdjit.intrinsics.native_math import isfinite, isinf, rint
+from amdjit.intrinsics.native_math import isfinite, isinf, rint, round_to_int
 from amdjit.intrinsics.trigonometry import atan2, sin
 from amdjit.types import bf16, f16, f32, f64, i16, i32, i64, u8, u16, u32, u64
 
@@ -34,6 +34,7 @@ __all__ = [
     "nan_to_num",
     "numpy_isclose",
     "numpy_round",
+    "python_round",
     "real",
     "reciprocal",
     "sign",
@@ -207,6 +208,12 @@ def numpy_round(x, decimals=0):
         return rint(x)
     factor = type(x)(10.0 ** abs(decimals))
     return rint(x * factor) / factor if decimals > 0 else rint(x / factor) * factor
+
+
+@device_function
+def python_round(x, ndigits=None):
+    """Return the nearest integer, the even one of two, as an i32; with a number of digits, what `numpy.round` does."""
+    return round_to_int(x) if ndigits is None else numpy_round(x, ndigits)
 
 
 @device_function

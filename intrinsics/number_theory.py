@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.compile_time import Compilation, Refused, compile_time
 from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import ctz
 from amdjit.intrinsics.roots_and_remainders import sqrt
-from amdjit.types import f32, f64, i64, u32, u64
+from amdjit.types import Scalar, f32, f64, i64, u32, u64
 
 __all__ = ["gcd", "isqrt", "lcm"]
 
 _WIDE: Any = (i64, u64)
 
 
+@compile_time
+def _only_integers(compilation: Compilation, function: str, *values: Any) -> None:
+    for value in values:
+        if not isinstance(value, int) and not (isinstance(value, Scalar) and value.is_integer):
+            raise Refused(f"`{function}` of {value}", "give integers: `i32(...)`")
+
+
 @device_function
 def gcd(a, b, c=0, d=0):
     """Return the greatest common divisor of two to four integers, in their type; 0 of zeros."""
+    _only_integers("gcd", a, b, c, d)
     return _gcd(_gcd(_gcd(a, b), c), d)
 
 
 @device_function
 def lcm(a, b, c=1, d=1):
     """Return the least common multiple of two to four integers, in their type (its low bits, where it is larger)."""
+    _only_integers("lcm", a, b, c, d)
     return _lcm(_lcm(_lcm(a, b), c), d)
 
 
@@ -35,6 +45,7 @@ def _lcm(a, b):
 @device_function
 def isqrt(n):
     """Return the greatest integer whose square is not above n, which is not negative."""
+    _only_integers("isqrt", n)
     if isinstance(n, _WIDE):
         return type(n)(_root(u64(n), u64(sqrt(f64(n))), u64((1 << 32) - 1)))
     return type(n)(_root(u32(n), u32(sqrt(f32(n))), u32((1 << 16) - 1)))

@@ -122,7 +122,7 @@ def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
 
 
 _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
-    round: real.round_to_int,
+    round: elementwise.python_round,
     divmod: elementwise.divmod,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
     complex.__abs__: DeviceFunction(complex_functions.magnitude),

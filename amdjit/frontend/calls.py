@@ -34,6 +34,7 @@ from amdjit.frontend.scope import outside_value
 from amdjit.frontend.special_methods import call_method_of, special_method
 from amdjit.frontend.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
+from amdjit.frontend.vector_calls import is_of_elements, over_elements
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
@@ -212,6 +213,8 @@ def call_declared(
     node: ast.expr,
 ) -> Value:
     """Call an intrinsic or a device function."""
+    if is_of_elements(builder, callee, arguments):
+        return over_elements(builder, lambda items: call_declared(builder, callee, items, node), arguments, node)
     if isinstance(callee, Intrinsic):
         return call_intrinsic(builder, callee, arguments, node)
     return builder.session.call(builder, callee, arguments.positional, arguments.keywords, node)

@@ -15,6 +15,7 @@ import pytest
 import amdjit
 from amdjit.diagnostics.errors import CompileError
 from amdjit.frontend.host_functions import REMEDIES
+from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -163,6 +164,7 @@ def test_rounding_to_decimals_is_numpys(dtype: Any, decimals: int) -> None:
     x = numbers(dtype)
     x = x[np.abs(x) < 50]
     np.testing.assert_array_equal(results(lambda v: np.round(v, decimals), dtype, x), np.round(x, decimals))
+    np.testing.assert_array_equal(results(lambda v: round(v, decimals), dtype, x), np.round(x, decimals))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
@@ -265,6 +267,75 @@ def test_parts_of_complex_numbers_are_numpys() -> None:
     out = np.zeros(5, np.float32)
     of_complex[1, 1](np.array([3, -4], np.float32), out)
     np.testing.assert_allclose(out, [3, -4, 4, np.angle(3 - 4j), math.pi], rtol=1e-6)
+
+
+OF_ELEMENTS: tuple[Callable[..., Any], ...] = (math.exp, math.sqrt, np.floor, np.sign, math.lgamma, math.fabs)
+
+
+@pytest.mark.parametrize(("dtype", "length"), [(np.float32, 4), (np.float16, 2)])
+@pytest.mark.parametrize("function", OF_ELEMENTS, ids=lambda f: f.__name__)
+def test_functions_of_numbers_are_computed_for_each_element_of_a_vector(
+    function: Callable[..., Any], dtype: Any, length: int
+) -> None:
+    @amdjit.kernel
+    def of_vectors(x, out):
+        i = amdjit.grid(1) * length
+        out.store(i, function(x.load(i, length)))
+
+    x = (np.arange(12 * length) + 1).astype(dtype)
+    found = np.zeros_like(x)
+    of_vectors[1, 12](x, found)
+    np.testing.assert_array_equal(found, results(function, dtype, x))
+
+
+@amdjit.kernel
+def of_integers(x, root, sign):
+    root.store(0, math.sqrt(x.load(0, 4)))
+    sign.store(0, np.sign(x.load(0, 4)))
+
+
+def test_vectors_of_integers_become_floats_where_numbers_do() -> None:
+    x, root, sign = np.array([1, 4, 9, 16], np.int32), np.zeros(4, np.float32), np.zeros(4, np.int32)
+    of_integers[1, 1](x, root, sign)
+    assert root.tolist() == [1, 2, 3, 4]
+    assert sign.tolist() == [1, 1, 1, 1]
+
+
+@amdjit.kernel
+def of_two_vectors(x, y, out):
+    i = amdjit.grid(1) * 4
+    v, w = x.load(i, 4), y.load(i, 4)
+    out.store(i, math.pow(v, w) + math.fmod(v, 2.5) + math.atan2(1.0, w) + arithmetic.fma(v, w, v))
+
+
+def test_numbers_beside_vectors_are_the_same_for_all_elements() -> None:
+    x, y = np.random.default_rng(8).uniform(0.1, 9, (2, 64)).astype(np.float32)
+    out = np.zeros_like(x)
+    of_two_vectors[1, 16](x, y, out)
+    wide = x.astype(np.float64), y.astype(np.float64)
+    wanted = wide[0] ** wide[1] + np.fmod(wide[0], 2.5) + np.arctan2(1, wide[1]) + wide[0] * wide[1] + wide[0]
+    np.testing.assert_allclose(out, wanted, rtol=4e-7)
+
+
+def test_vectors_of_different_lengths_and_questions_about_vectors_are_refused() -> None:
+    def unequal(x):
+        x.store(0, math.fmod(x.load(0, 4), x.load(0, 2)))
+
+    def question(x):
+        x.store(0, math.isnan(x.load(0, 4)))
+
+    for function, text in ((unequal, "vectors of one length"), (question, "is a number")):
+        with pytest.raises(CompileError, match=text):
+            amdjit.kernel(function).compile(amdjit.f32[:])
+
+
+@pytest.mark.parametrize("function", [math.gcd, math.lcm, math.isqrt], ids=lambda f: f.__name__)
+def test_functions_of_integers_refuse_floats(function: Any) -> None:
+    def kernel(x, out):
+        out[0] = function(x[0]) if function is math.isqrt else function(x[0], 4)
+
+    with pytest.raises(CompileError, match=r"of f32(.|\n)*give integers"):
+        amdjit.kernel(kernel).compile(amdjit.f32[:], amdjit.f32[:])
 
 
 @pytest.mark.parametrize("name", ["comb", "perm", "factorial", "fsum"])
