@@ -2,7 +2,7 @@
 
 from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.frontend.annotation_places import at_annotation
-from amdjit.frontend.builder import Limits
+from amdjit.frontend.limits import Limits
 from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import array_matches
 from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel

@@ -14,6 +14,7 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
+from amdjit.frontend.limits import Limits
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
 from amdjit.frontend.unsupported import keyword_of, remedy_for
@@ -28,28 +29,8 @@ from amdjit.frontend.values import (
     Undefined,
     Value,
 )
-from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.types import Known, Tuple, Type, Void
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the compilation knows of its target: processor, lanes of a wave, the compiled-in workgroup shape.
-
-    asserts, bounds_check: whether `assert` and `raise`, and tests of indices, are compiled.
-    device_library: the bitcode of OCML, if it is installed.
-    flushes_denormals, approximates_functions: of `amdjit.compile_time.Compilation`.
-    """
-
-    target: Target
-    wave_size: int
-    block: tuple[int, int, int] | None = None
-    asserts: bool = True
-    bounds_check: bool = False
-    device_library: Path | None = None
-    flushes_denormals: bool = False
-    approximates_functions: bool = False
 
 
 class Session(Protocol):

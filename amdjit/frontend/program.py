@@ -14,11 +14,12 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.bound_names import assigned_names
-from amdjit.frontend.builder import FunctionBuilder, Limits, ReturnSite, StatementHandler, describe
+from amdjit.frontend.builder import FunctionBuilder, ReturnSite, StatementHandler, describe
 from amdjit.frontend.closures import LocalFunction, define, is_static, local_signature, refreshed, split
 from amdjit.frontend.effects import written_parameters
 from amdjit.frontend.expressions import EXPRESSIONS
 from amdjit.frontend.freeze import freeze
+from amdjit.frontend.limits import Limits
 from amdjit.frontend.loops import LOOPS
 from amdjit.frontend.matching import match
 from amdjit.frontend.outside import OutsideRead
