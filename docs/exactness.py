@@ -20,9 +20,9 @@ beside them what OCML, ROCm's device library, takes. `python benchmarks/math_acc
 Functions of f32 are computed in f32 arithmetic: additions, products, `fma`, which give the same bits on every GPU.
 Where one of the approximate instructions enters (`exp2` and the logarithms: `v_exp_f32`, `v_log_f32`; `rsqrt`:
 `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`: `v_exp_f32` or `v_rcp_f32`, whose error counts less than
-once), hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `sqrt`, `fmod` and `remainder` give
-the same bits for any guess within 1 unit. `tgamma` and `lgamma` are
-computed in f64, which graphics GPUs execute at a fraction of the rate of f32.
+once; `tgamma`: `v_rcp_f32` likewise), hardware may differ from the emulator in the last bit: the ISA allows 1 unit.
+`sqrt`, `fmod` and `remainder` give the same bits for any guess within 1 unit. Only `lgamma` of negative numbers is
+computed in f64, in a branch, as graphics GPUs execute f64 at a fraction of the rate of f32.
 
 - 16-bit floats give the nearest of their type, all 65,536 tested: the f32 result decides, except close to a tie of two
   (1 of 1000 numbers), where a branch computes again in f64.

@@ -1,7 +1,8 @@
-"""Gamma functions of f32 and 16-bit floats, computed in f64 and rounded once; special cases of C23, F.10.5.
+"""Gamma functions of f32 and 16-bit floats; special cases of C23, F.10.5.
 
-Stirling's formula from 3 on, smaller numbers moved there, negative ones reflected. `lgamma` is exact to about 1e-14, as
-its zeros among the negative numbers are differences: at the f32 next to them it is 1e-7 and more.
+In f32 arithmetic, Stirling's formula with a logarithm that is a pair of f32, from 3 on; smaller numbers are moved
+there, negative ones reflected. Only `lgamma` of negative numbers is computed in f64: it is 0 between each two of its
+poles, where all that adds up to it would have to be pairs.
 """
 
 from __future__ import annotations
@@ -10,32 +11,33 @@ import math
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics import device_library as library
+from amdjit.intrinsics import double_gamma as double
 from amdjit.intrinsics.arithmetic import fma
-from amdjit.intrinsics.float_evaluation import DOUBLES, bitcast, exponential, polynomial, rounded, single
-from amdjit.intrinsics.native_math import copysign, isinf, rint
-from amdjit.types import f64, i32, i64
+from amdjit.intrinsics.exponentials import log
+from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, rounded, single
+from amdjit.intrinsics.native_math import copysign, isinf, ldexp, rcp, rint
+from amdjit.intrinsics.power import POWER_OF_2, logarithm_pair
+from amdjit.intrinsics.single_evaluation import horner, nearest_multiple, settled, sum_of_ordered
+from amdjit.types import f32, f64
 
 __all__ = ["lgamma", "tgamma"]
 
-_MANTISSA = (1 << 52) - 1
-_ONE = 1023 << 52
-_LN2 = (0.6931471803691238, 1.9082149292705877e-10)  # the first has 32 bits, so that its multiples are exact
 _LARGEST = 60.0  # beyond it the gamma function is infinite, or 0, in f32
-_HALF_LN_2PI = 0.9189385332046728
-_ARTANH = tuple(1 / n for n in range(21, 2, -2))
-_SINE = tuple((-1) ** n / math.factorial(2 * n + 1) for n in range(10, -1, -1))
+_MARGIN = 2.0**-21  # of the relative errors, for 16-bit floats
+_SCALE = 2.0**30  # makes every number that is divided by a normal one
+_HUGE = 2.0**100
+_LOG2_E = (1.442695e00, 1.925963e-08)
+_LOG2_ROOT_2PI = (1.3125, 1.3248065e-02)
 # Polynomials: tests/intrinsics/fit_polynomials.py
-# What Stirling's formula lacks, times z, over 1 / (z * z) for z above 3
-_STIRLING = (
-    1.4772634411177644e-02, -1.1457367721946578e-02, 4.889557986191583e-03, -1.8292724768879196e-03,
-    8.384287285943276e-04, -5.9516217448575e-04, 7.936498444359221e-04, -2.7777777724593603e-03, 8.33333333333252e-02,
-)  # fmt: skip
-# lgamma(x) / ((x - 1) * (x - 2)) over x - 1.5 in [-0.8, 0.8]
+# What Stirling's formula lacks of log2(gamma(z)), times z, over 1 / (z * z) for z above 2.2
+_STIRLING = (-5.1520637e-04, 1.099695e-03, -4.0050545e-03, 1.2022455e-01)
+# (sin(pi * r) / (pi * r) - 1) / (r * r) over r * r for r in [0, 1/2]
+_SINE = (-2.21548e-03, 2.6104743e-02, -1.9074538e-01, 8.11742e-01, -1.644934e00)
+# lgamma(x) / ((x - 1) * (x - 2)) over x - _MIDDLE for x in [0.8, 2.2]
+_MIDDLE = 1.484375
 _BETWEEN = (
-    -0.00022582254265715067, 0.00033083932018174454, 5.3454216026886375e-05, -1.610281039439163e-05,
-    -0.0005857892711541682, 0.0008839483385182667, -0.001110706088251684, 0.0018678248991030506,
-    -0.0032229262090682676, 0.005455828890625455, -0.009424472399230213, 0.01679632471834803, -0.03130854187550309,
-    0.06291142525002677, -0.14595989516705737, 0.483128950417659,
+    -8.44074e-04, 1.438224e-03, -1.103516e-03, 1.714114e-03, -3.4993498e-03, 5.9064217e-03, -9.950476e-03,
+    1.754391e-02, -3.2381743e-02, 6.4404264e-02, -1.4794907e-01, 4.8542506e-01,
 )  # fmt: skip
 
 
@@ -44,7 +46,10 @@ def tgamma(x):
     """Return the gamma function: infinite at 0, NaN at negative whole numbers."""
     if isinstance(x, DOUBLES):
         return library.tgamma(f64(x))
-    return rounded(_tgamma(f64(single(x))), x)
+    result = _tgamma(single(x))
+    if isinstance(x, SMALL_FLOATS):
+        return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.tgamma(f64(x)), x)
+    return result
 
 
 @device_function
@@ -52,73 +57,91 @@ def lgamma(x):
     """Return the natural logarithm of the gamma function's magnitude: infinite at 0 and negative whole numbers."""
     if isinstance(x, DOUBLES):
         return library.lgamma(f64(x))
-    return rounded(_lgamma(f64(single(x))), x)
+    result = _lgamma(single(x))
+    if isinstance(x, SMALL_FLOATS):
+        return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.lgamma(f64(x)), x)
+    return result
 
 
 @device_function
 def _tgamma(x):
-    z, product = _moved(min(abs(x), _LARGEST))
-    grown = exponential(_stirling(z))
-    numerator, denominator = grown, product
-    if x < 0:
-        numerator, denominator = -math.pi * product, -x * _sine_of_half_turns(-x) * grown
-    result = numerator / denominator
-    if x == 0:
-        result = copysign(f64(math.inf), x)
-    if x == rint(x):
-        result = f64(math.nan) if x < 0 else rint(result)  # factorials, some of which are ties of 16-bit floats
-    return x if x != x or x == math.inf else result
+    magnitude = min(abs(x), f32(_LARGEST))
+    is_low, is_negative = magnitude < 3, x < 0
+    # gamma(z) = gamma(x) * x * (x + 1) * (x + 2), or gamma(-x) * -x, or gamma(x)
+    moved = f32(3) if is_low else (f32(1) if is_negative else f32(0))
+    z, z_low = sum_of_ordered(max(magnitude, moved), min(magnitude, moved))
+    product = fma(magnitude, z, fma(magnitude, z_low, f32(2))) if is_low else f32(1)
+    order, rest = _order(z, z_low, f32(1))
+    whole, n = nearest_multiple(order + _LOG2_ROOT_2PI[0], f32(1))
+    grown = horner(((order - whole) + _LOG2_ROOT_2PI[0]) + rest, POWER_OF_2)
+    # gamma(x) * gamma(-x) = -pi / (x * sin(pi * x))
+    numerator = product if is_negative else grown
+    first = grown if is_negative else product
+    second = _scaled_sine(x) if is_negative else (x * _SCALE if is_low else f32(_SCALE))
+    result = ldexp(_quotient(numerator, first, second), (-n if is_negative else n) + int(math.log2(_SCALE)))
+    return rcp(x) if x == 0 else result
+
+
+@device_function
+def _scaled_sine(x):
+    """Return sin(pi * x) / pi times _SCALE; 0 where x is whole, which makes NaN of the quotient."""
+    turn = fma(rint(0.5 * x), f32(-2), x)
+    distance = min(abs(turn), 1 - abs(turn))
+    scaled, square = distance * _SCALE, distance * distance
+    return copysign(fma(scaled * square, horner(square, _SINE), scaled), turn)
+
+
+@device_function
+def _quotient(x, y, z):
+    """Return x / (y * z), where nothing is a denormal: what the product's rounding loses is not lost."""
+    product = y * z
+    inverse = rcp(product)
+    quotient = x * inverse
+    missed = fma(-quotient, product, x) - quotient * fma(y, z, -product)
+    return fma(missed, inverse, quotient)
+
+
+@device_function
+def _order(z, z_low, factor):
+    """Return log2(gamma(z + z_low)) * factor, less _LOG2_ROOT_2PI[0], as a pair, for z above 2.2.
+
+    factor: a power of 2 that keeps products finite; where it is not 1, what does not grow with z is nothing.
+    """
+    high, low = logarithm_pair(z, 0)
+    inverse = rcp(z)
+    x, y = (z - 0.5) * factor, z * factor
+    product, less = x * high, y * _LOG2_E[0]
+    order = product - less
+    rest = (product - order) - less
+    rest += fma(x, high, -product) - fma(y, _LOG2_E[0], -less)
+    rest += fma(x, low, y * -_LOG2_E[1])
+    rest = fma(z_low, fma(inverse, f32(-0.5 * _LOG2_E[0]), high), rest)
+    return order, rest + fma(inverse, horner(inverse * inverse, _STIRLING), _LOG2_ROOT_2PI[1])
 
 
 @device_function
 def _lgamma(x):
-    z, product = _moved(abs(x))
-    less = product
     if x < 0:
-        less = abs(math.pi * product / (x * _sine_of_half_turns(-x)))
-    result = _stirling(z) - _logarithm(less)
-    if x < 0:
-        result = -result
-    if abs(x - 1.5) < 0.8:
-        result = fma((x - 1) * (x - 2), polynomial(x - 1.5, _BETWEEN), f64(0))  # 0, not -0, at 1 and 2
-    if isinf(x) or (x <= 0 and x == rint(x)):
-        result = f64(math.inf)
-    return x if x != x else result
+        return f32(double.lgamma_of_negative(f64(x)))
+    if x < 2.2:
+        return _between(x)
+    return x if isinf(x) else _beyond(x)
 
 
 @device_function
-def _moved(x):
-    """Return z not below 3, and p with gamma(x) = gamma(z) / p."""
-    is_low = x < 3
-    return x + 3 if is_low else x, x * (x + 1) * (x + 2) if is_low else f64(1)
+def _between(x):
+    """Return lgamma(x) by a polynomial with its zeros, from that of x + 1 for small x."""
+    is_low = x < 0.8
+    beyond = x if is_low else x - 1
+    # 0, not -0, at both zeros
+    result = fma(fma(beyond, beyond, -beyond), horner(beyond - (_MIDDLE - 1), _BETWEEN), f32(0))
+    return result - log(x) if is_low else result
 
 
 @device_function
-def _stirling(z):
-    """Return lgamma(z) for z not below 3."""
-    inverse = 1 / z
-    rest = fma(inverse, polynomial(inverse * inverse, _STIRLING), _HALF_LN_2PI)
-    return fma(z - 0.5, _logarithm(z), rest - z)
-
-
-@device_function
-def _sine_of_half_turns(x):
-    """Return sin(pi * x) for x that is not negative."""
-    turn = x - 2 * rint(0.5 * x)
-    nearest = min(abs(turn), 1 - abs(turn)) * math.pi
-    return copysign(nearest * polynomial(nearest * nearest, _SINE), turn)
-
-
-@device_function
-def _logarithm(x):
-    """Return the natural logarithm of finite x above 0."""
-    bits = bitcast(x, i64)
-    exponent = i32(bits >> 52) - 1023
-    mantissa = bitcast(bits & _MANTISSA | _ONE, f64)
-    if mantissa > math.sqrt(2):
-        mantissa = mantissa * 0.5
-        exponent += 1
-    s = (mantissa - 1) / (mantissa + 1)
-    square = s * s
-    small = fma(f64(exponent), _LN2[1], 2 * s * square * polynomial(square, _ARTANH))
-    return fma(f64(exponent), _LN2[0], fma(f64(2), s, small))
+def _beyond(x):
+    factor = f32(2.0**-8) if x > _HUGE else f32(1)
+    order, rest = _order(x, f32(0), factor)
+    high = order + _LOG2_ROOT_2PI[0]
+    low = _LOG2_ROOT_2PI[0] - (high - order)
+    return (high + (low + rest)) * f32(math.log(2)) * (f32(2.0**8) if x > _HUGE else f32(1))

@@ -17,7 +17,7 @@ from amdjit.intrinsics.native_math import copysign, ldexp, rcp, rint
 from amdjit.intrinsics.single_evaluation import SQRT_HALF, horner, nearest_multiple, settled, sum_of_ordered
 from amdjit.types import f32, f64, i32, u32
 
-__all__ = ["power"]
+__all__ = ["POWER_OF_2", "logarithm_pair", "power"]
 
 _LARGEST = 200.0  # beyond it f32 has only 0 and infinity
 _SMALLEST_NORMAL = 2.0**-126
@@ -28,7 +28,7 @@ _CUBIC = (9.617967e-01, -7.028462e-09)
 # What log2((1 + s) / (1 - s)) has beyond the cubic term, over s**5, in s * s.
 _SERIES = (3.3793944e-01, 4.118445e-01, 5.7708025e-01)
 # 2**r for |r| <= 1/2
-_EXPONENTIAL = (
+POWER_OF_2 = (
     1.532998e-04, 1.3391187e-03, 9.618498e-03, 5.5503592e-02, 2.4022648e-01, 6.931472e-01, 1.0,
 )  # fmt: skip
 
@@ -85,14 +85,19 @@ def _of_positive(x, y):
     if limited != product:
         rest = f32(0)
     whole, n = nearest_multiple(limited, f32(1))
-    return ldexp(horner((limited - whole) + rest, _EXPONENTIAL), n)
+    return ldexp(horner((limited - whole) + rest, POWER_OF_2), n)
 
 
 @device_function
 def _log2(x):
-    """Return the logarithm to base 2 as a pair of f32."""
     is_small = x < _SMALLEST_NORMAL
-    bits = bitcast(x * 2.0**24 if is_small else x, u32)
+    return logarithm_pair(x * 2.0**24 if is_small else x, -24 if is_small else 0)
+
+
+@device_function
+def logarithm_pair(x, doublings):
+    """Return the logarithm to base 2 of x * 2**doublings, x not denormal, as a pair of f32."""
+    bits = bitcast(x, u32)
     exponent = i32(bits - SQRT_HALF) >> 23
     mantissa = bitcast(bits - u32(exponent << 23), f32)
     # s = (m - 1) / (m + 1) as a pair
@@ -110,6 +115,6 @@ def _log2(x):
     low = fma(s, _LINEAR[0], -linear) + fma(s_low, _LINEAR[0], s * _LINEAR[1])
     low += fma(cube, _CUBIC[0], -cubic) + fma(cube_low, _CUBIC[0], cube * _CUBIC[1])
     low = fma(cube * square, horner(square, _SERIES), low)
-    total, rest = sum_of_ordered(f32(exponent - (24 if is_small else 0)), linear)
+    total, rest = sum_of_ordered(f32(exponent + doublings), linear)
     high, rest_of_cubic = sum_of_ordered(total, cubic)
     return sum_of_ordered(high, rest_of_cubic + rest + low)

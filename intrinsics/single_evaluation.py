@@ -55,9 +55,12 @@ def horner(x, coefficients):
 
 
 @device_function
-def settled(value, x):
-    """Return whether `value`, within 2 units of the last place of f32, decides the nearest 16-bit float of x's type."""
-    margin = fma(abs(value), 2.0**-22, 2.0**-148)
+def settled(value, x, error=2.0**-22):
+    """Return whether `value`, with at most this relative error, decides the nearest 16-bit float of x's type.
+
+    error: 2 units of the last place of f32, where nothing else is said.
+    """
+    margin = fma(abs(value), error, 2.0**-148)
     return type(x)(value - margin) == type(x)(value + margin)
 
 

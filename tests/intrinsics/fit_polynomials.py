@@ -103,8 +103,13 @@ def between_zeros(t: float) -> float:
     return float(log_gamma(x) / ((x - 1) * (x - 2)))
 
 
+def sine_of_half_turns(r: float) -> float:
+    """Return sin(pi * r) / pi."""
+    return math.sin(math.pi * r) / math.pi
+
+
 HALF_LOG_2PI = np.longdouble("0.918938533204672741780329736405617639861")
-IN_F64 = ("gamma_functions._STIRLING", "gamma_functions._BETWEEN")
+IN_F64 = ("double_gamma._STIRLING", "double_gamma._BETWEEN")
 """Of `SINGLES`: whose coefficients stay f64."""
 
 SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], float, float, int, tuple[float, ...]]] = {
@@ -134,10 +139,18 @@ SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], flo
         lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
         (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
     ),
-    "gamma_functions._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8, ()),
-    "gamma_functions._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
+    "double_gamma._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8, ()),
+    "double_gamma._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
+    "gamma_functions._STIRLING": (
+        lambda square: beyond_stirling(square) / log(2), lambda square: sqrt(abs(square)) * log(2),
+        1e-5, 1 / 2.19**2, 3, (),
+    ),
+    "gamma_functions._SINE": (*beyond_linear(sine_of_half_turns, -(math.pi**2) / 6), 0, 0.25, 4, ()),
+    "gamma_functions._BETWEEN": (
+        lambda t: between_zeros(t - 0.015625), lambda t: 1 / between_zeros(t - 0.015625), -0.684375, 0.715625, 11, (),
+    ),
     "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2, ()),
-    "power._EXPONENTIAL": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
+    "power.POWER_OF_2": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
 }  # fmt: skip
 """Likewise in f32: the function, what an error counts, the ends of the interval, the degree, given coefficients."""
 
