@@ -19,7 +19,6 @@ from typing import Any
 import builtin_pages
 import matrix_pages
 import target_page
-from declared_modules import MODULES
 from emulator_opcodes import introduction as opcode_introduction
 from emulator_opcodes import tables as opcode_tables
 from error_examples import examples
