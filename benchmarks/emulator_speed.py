@@ -28,7 +28,7 @@ from emulator_kernels import (
     straight,
     tiled_product,
 )
-from measurement import best, run_fresh, save, summary, table
+from measurement import best, run_fresh, save, summary, table, timed
 
 import amdjit
 from amdjit.emulator import device as emulator_device
@@ -115,8 +115,8 @@ def translations() -> dict[str, Any]:
     seconds: list[float] = []
     natives: list[float] = []
     vector_add.main(256)  # starts LLVM and the library of helpers
-    KernelCompiler.for_launch = _timed(KernelCompiler.for_launch, seconds)  # type: ignore[method-assign]
-    NativeLibrary._object = _timed(NativeLibrary._object, natives)  # type: ignore[method-assign]
+    KernelCompiler.for_launch = timed(KernelCompiler.for_launch, seconds.append, time.process_time)  # type: ignore[method-assign]
+    NativeLibrary._object = timed(NativeLibrary._object, natives.append, time.process_time)  # type: ignore[method-assign]
     examples = {
         saxpy: lambda: saxpy.main(256),
         reduction: lambda: reduction.main(256),
@@ -137,18 +137,6 @@ def translations() -> dict[str, Any]:
             sum(natives),
         )
     return found
-
-
-def _timed(function: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:
-    """Return the function that also notes the processor time of each call."""
-
-    def timed(*arguments: Any) -> Any:
-        start = time.process_time()
-        result = function(*arguments)
-        seconds.append(time.process_time() - start)
-        return result
-
-    return timed
 
 
 def growth(steps: int) -> tuple[int, float]:

@@ -50,6 +50,21 @@ def best(action: Callable[[], object], rounds: int) -> float:
     return min(times)
 
 
+def timed(
+    function: Callable[..., Any], note: Callable[[float], None], clock: Callable[[], float] = perf_counter
+) -> Callable[..., Any]:
+    """Return a function that does the same, and tells `note` the seconds that each call takes."""
+
+    def measured(*arguments: Any) -> Any:
+        start = clock()
+        try:
+            return function(*arguments)
+        finally:
+            note(clock() - start)
+
+    return measured
+
+
 def summary(values: Sequence[float]) -> dict[str, float]:
     """Return the least and the middle one of some times, in milliseconds."""
     return {"best_ms": round(min(values) * 1e3, 2), "median_ms": round(statistics.median(values) * 1e3, 2)}
