@@ -91,12 +91,7 @@ class Dispatcher:
             self._run(workspace, drive, time_limit, takeover)
         if running is not None:
             running.seconds += time.perf_counter() - start
-        workspace.end()
-        if workspace.record[Fault.CLAIMED]:
-            record = [int(value) for value in workspace.record]
-            group = workspace.stopped_group()
-            raise fault_from_record(record, function, plan.compiled, geometry, self._memory, group)
-        plan.give_back(workspace)
+        self._end(function, plan, workspace)
 
     @property
     def memory(self) -> DeviceMemory:
@@ -115,11 +110,15 @@ class Dispatcher:
             self._drives[plan.wave_size](workspace.contexts[0])
         else:
             self._run(workspace, self._drives[plan.wave_size], time_limit)
+        self._end(function, plan, workspace)
+
+    def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
+        """Keep the workspace for the next launch, or raise what stopped this one."""
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
             group = workspace.stopped_group()
-            raise fault_from_record(record, function, plan.compiled, geometry, self._memory, group)
+            raise fault_from_record(record, function, plan.compiled, plan.geometry, self._memory, group)
         plan.give_back(workspace)
 
     def _plan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amdjit.emulator.layout import FIELD_BYTES, TABLE_ROW, TICK_INSTRUCTIONS, Context, Fault, FaultKind, Launch, Stop
-from amdjit.emulator.native.reports import REPORT_DECLARATION
+from amdjit.emulator.native.reports import REPORT_DECLARATION, field_at
 
 # Faults that are one access of a lane, which is left out.
 ACCESS_FAULTS = (
@@ -16,10 +16,6 @@ ACCESS_FAULTS = (
 )
 
 FAULT_DECLARATION = "declare void @aj_fault(ptr, i32, i32, i64, i64, i32)"
-
-
-def _at(pointer: str, name: str, field: int) -> str:
-    return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
 
 
 def _fill() -> str:
@@ -35,9 +31,9 @@ def _fill() -> str:
         (Context.SLOT, Fault.SLOT),
     ):
         copies += [
-            _at("context", f"from{source}", source),
+            field_at("context", f"from{source}", source),
             f"  %value{source} = load i64, ptr %from{source}",
-            _at("record", f"to{source}", target),
+            field_at("record", f"to{source}", target),
             f"  store i64 %value{source}, ptr %to{source}",
         ]
     values = []
@@ -48,7 +44,7 @@ def _fill() -> str:
         (Fault.ADDRESS, "%address"),
         (Fault.SIZE, "%size64"),
     ):
-        values += [_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
+        values += [field_at("record", f"field{field}", field), f"  store i64 {value}, ptr %field{field}"]
     return "\n".join(copies + values)
 
 
@@ -66,7 +62,7 @@ define void @aj_fault(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %addres
   noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
-{_at("launch", "sanitizerfield", Launch.SANITIZER)}
+{field_at("launch", "sanitizerfield", Launch.SANITIZER)}
   %sanitizer = load i64, ptr %sanitizerfield
   %plain = icmp eq i64 %sanitizer, 0
   br i1 %plain, label %fault, label %choose
@@ -83,12 +79,12 @@ report:
 def _record() -> str:
     """Fill the record of a launch that has none, and stop the launch."""
     return f"""fault:
-{_at("launch", "recordfield", Launch.FAULT)}
+{field_at("launch", "recordfield", Launch.FAULT)}
   %record = load ptr, ptr %recordfield
   %kind64 = zext i32 %kind to i64
   %site64 = zext i32 %site to i64
   %size64 = zext i32 %size to i64
-{_at("context", "basefield", Context.LANE_BASE)}
+{field_at("context", "basefield", Context.LANE_BASE)}
   %base = load i64, ptr %basefield
   %nolane = icmp slt i64 %lane, 0
   %moved = add i64 %lane, %base
@@ -101,7 +97,7 @@ claim:
   br label %stop
 stop:
   %flag = cmpxchg ptr %launch, i64 {Stop.RUN:d}, i64 {Stop.FAULT:d} seq_cst seq_cst
-{_at("context", "budgetfield", Context.BUDGET)}
+{field_at("context", "budgetfield", Context.BUDGET)}
   store i64 0, ptr %budgetfield
   ret void"""
 
@@ -152,14 +148,14 @@ declare void @aj_stopped(ptr, i32)
 define i32 @aj_tick(ptr %context, i32 %site) noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
-{_at("context", "budget", Context.BUDGET)}
+{field_at("context", "budget", Context.BUDGET)}
   store i64 {TICK_INSTRUCTIONS}, ptr %budget
-{_at("context", "ticks", Context.TICKS)}
+{field_at("context", "ticks", Context.TICKS)}
   %before = load i64, ptr %ticks
   %left = sub i64 %before, 1
   store i64 %left, ptr %ticks
   %due = icmp slt i64 %left, 0
-{_at("context", "attend.at", Context.ATTEND)}
+{field_at("context", "attend.at", Context.ATTEND)}
   %attend = load ptr, ptr %attend.at
   %wanted = icmp ne ptr %attend, null
   %calls = and i1 %due, %wanted
@@ -188,11 +184,11 @@ done:
 def _resolve_entry() -> str:
     """Read the table and the site's range, and find what the access is."""
     return f"""entry:
-{_at("context", "tablefield", Context.TABLE)}
+{field_at("context", "tablefield", Context.TABLE)}
   %table = load ptr, ptr %tablefield
-{_at("context", "countfield", Context.TABLE_COUNT)}
+{field_at("context", "countfield", Context.TABLE_COUNT)}
   %count = load i64, ptr %countfield
-{_at("context", "sitesfield", Context.SITES)}
+{field_at("context", "sitesfield", Context.SITES)}
   %sites = load ptr, ptr %sitesfield
   %site64 = zext i32 %site to i64
   %row = shl i64 %site64, 4

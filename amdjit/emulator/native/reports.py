@@ -7,7 +7,8 @@ from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Report, Sanitiz
 REPORT_DECLARATION = "declare void @aj_report(ptr, i32, i32, i64, i64, i32, ptr)"
 
 
-def _at(pointer: str, name: str, field: int) -> str:
+def field_at(pointer: str, name: str, field: int) -> str:
+    """Point %name to a field of what a pointer leads to."""
     return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
 
 
@@ -21,8 +22,8 @@ def _fill() -> str:
         (Context.WAVE, Report.WAVE),
         (Context.OFFSET_BASE, Report.BASE),
     ):
-        lines += [_at("context", f"from{source}", source), f"  %value{source} = load i64, ptr %from{source}"]
-        lines += [_at("row", f"to{target}", target), f"  store i64 %value{source}, ptr %to{target}"]
+        lines += [field_at("context", f"from{source}", source), f"  %value{source} = load i64, ptr %from{source}"]
+        lines += [field_at("row", f"to{target}", target), f"  store i64 %value{source}, ptr %to{target}"]
     for field, value in (
         (Report.KIND, "%kind64"),
         (Report.SITE, "%site64"),
@@ -31,7 +32,7 @@ def _fill() -> str:
         (Report.SIZE, "%size64"),
         (Report.SEQUENCE, "%number"),
     ):
-        lines += [_at("row", f"to{field}", field), f"  store i64 {value}, ptr %to{field}"]
+        lines += [field_at("row", f"to{field}", field), f"  store i64 {value}, ptr %to{field}"]
     return "\n".join(lines)
 
 
@@ -39,12 +40,12 @@ def _report_entry() -> str:
     """Number the lane in the wave, and read the site of the other access."""
     return f"""entry:
   %launch = load ptr, ptr %context
-{_at("launch", "sanitizerfield", Launch.SANITIZER)}
+{field_at("launch", "sanitizerfield", Launch.SANITIZER)}
   %sanitizer = load ptr, ptr %sanitizerfield
   %kind64 = zext i32 %kind to i64
   %site64 = zext i32 %site to i64
   %size64 = zext i32 %size to i64
-{_at("context", "basefield", Context.LANE_BASE)}
+{field_at("context", "basefield", Context.LANE_BASE)}
   %lanebase = load i64, ptr %basefield
   %nolane = icmp slt i64 %lane, 0
   %baselane = add i64 %lane, %lanebase
@@ -61,9 +62,9 @@ def _report_search(row_bytes: int) -> str:
     """Find the row of this kind and these sites in the table, or claim an empty one."""
     return f"""search:
   %othersite = phi i64 [ 0, %entry ], [ %theirs, %second ]
-{_at("sanitizer", "rowsfield", Sanitizer.ROWS)}
+{field_at("sanitizer", "rowsfield", Sanitizer.ROWS)}
   %rows = load ptr, ptr %rowsfield
-{_at("sanitizer", "maskfield", Sanitizer.ROW_MASK)}
+{field_at("sanitizer", "maskfield", Sanitizer.ROW_MASK)}
   %mask = load i64, ptr %maskfield
   %kindpart = shl i64 %kind64, 56
   %sitepart = shl i64 %site64, 28
@@ -95,20 +96,20 @@ further:
 def _report_row(other_bytes: int) -> str:
     """Fill the row that was claimed, and count what was seen."""
     return f"""full:
-{_at("sanitizer", "lostfield", Sanitizer.LOST)}
+{field_at("sanitizer", "lostfield", Sanitizer.LOST)}
   %lost = atomicrmw add ptr %lostfield, i64 1 seq_cst
   ret void
 claim:
-{_at("sanitizer", "sequencefield", Sanitizer.SEQUENCE)}
+{field_at("sanitizer", "sequencefield", Sanitizer.SEQUENCE)}
   %number = atomicrmw add ptr %sequencefield, i64 1 seq_cst
 {_fill()}
   br i1 %alone, label %count, label %copy
 copy:
-{_at("row", "othersplace", Report.OTHER_SITE)}
+{field_at("row", "othersplace", Report.OTHER_SITE)}
   call void @llvm.memcpy.p0.p0.i64(ptr %othersplace, ptr %other, i64 {other_bytes}, i1 false)
   br label %count
 count:
-{_at("row", "countfield", Report.COUNT)}
+{field_at("row", "countfield", Report.COUNT)}
   %seen = atomicrmw add ptr %countfield, i64 1 seq_cst
   ret void
 """
@@ -136,12 +137,12 @@ def sync_report_text(attributes: str) -> str:
 define void @aj_sync_report(ptr %context, i32 %kind, i32 %site, i64 %value) noinline cold {attributes} {{
 entry:
   %launch = load ptr, ptr %context
-{_at("launch", "sanitizerfield", Launch.SANITIZER)}
+{field_at("launch", "sanitizerfield", Launch.SANITIZER)}
   %sanitizer = load ptr, ptr %sanitizerfield
   %unchecked = icmp eq ptr %sanitizer, null
   br i1 %unchecked, label %done, label %ask
 ask:
-{_at("sanitizer", "syncfield", Sanitizer.SYNC)}
+{field_at("sanitizer", "syncfield", Sanitizer.SYNC)}
   %wanted = load i64, ptr %syncfield
   %off = icmp eq i64 %wanted, 0
   br i1 %off, label %done, label %report
