@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
-from amdjit.diagnostics.sanitizer import Coordinates
+from amdjit.diagnostics.sanitizer import Coordinates, Origin, SanitizerReport
 from amdjit.emulator.checks.quarantine import Quarantine
 from amdjit.emulator.compilation import CompiledKernel
 from amdjit.emulator.kernarg import Geometry
@@ -38,12 +38,19 @@ class LaunchFacts:
 
     def line(self, site: int) -> tuple[str | None, int | None]:
         """Return the source file and line of a site."""
-        found = self.function.module.code_object.line_of(self.compiled.site_pcs[site])
-        return found or (None, None)
+        return self.line_of(self.compiled.site_pcs[site])
+
+    def line_of(self, pc: int) -> tuple[str | None, int | None]:
+        """Return the source file and line of an instruction."""
+        return self.function.module.code_object.line_of(pc) or (None, None)
 
     def instruction(self, site: int) -> str:
         """Return the instruction of a site as text."""
-        return self.function.module.instruction_at(self.compiled.site_pcs[site], self.wave_size)
+        return self.instruction_at(self.compiled.site_pcs[site])
+
+    def instruction_at(self, pc: int) -> str:
+        """Return an instruction as text."""
+        return self.function.module.instruction_at(pc, self.wave_size)
 
     def block(self, group: int) -> Coordinates:
         """Return the indices of a workgroup by its number."""
@@ -96,6 +103,56 @@ class Row:
     def lane(self) -> int | None:
         """The lane, None where there is none."""
         return self[Report.LANE] if self[Report.LANE] >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check says of a row, in words; `SanitizerReport` says what each is. place: the element it is about."""
+
+    kind: str
+    message: str
+    help: str
+    other: Origin | None = None
+    notes: tuple[str, ...] = ()
+    place: Place | None = None
+    severity: str = "error"
+
+
+def report_of(
+    check: str,
+    finding: Finding,
+    row: Row,
+    facts: LaunchFacts,
+    address: int | None = None,
+    nbytes: int | None = None,
+    pc: int | None = None,
+) -> SanitizerReport:
+    """Return the report of a row. pc: the instruction, if it is not that of the row's site."""
+    pc = facts.compiled.site_pcs[row[Report.SITE]] if pc is None else pc
+    file, line = facts.line_of(pc)
+    place = finding.place
+    return SanitizerReport(
+        check=check,
+        kind=finding.kind,
+        severity=finding.severity,
+        kernel=facts.kernel,
+        message=finding.message,
+        file=file,
+        line=line,
+        block=row.block(),
+        thread=facts.thread(row[Report.WAVE], row[Report.LANE]),
+        lane=row.lane(),
+        address=address,
+        nbytes=nbytes,
+        array=place.array if place else None,
+        index=place.indices if place else None,
+        shape=place.shape if place else None,
+        other=finding.other,
+        count=row[Report.COUNT],
+        instruction=facts.instruction_at(pc),
+        notes=finding.notes,
+        help=finding.help,
+    )
 
 
 def one_an_instruction(rows: Iterable[Row], pcs: Sequence[int]) -> list[Row]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.array_places import Place
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.init_kinds import InitKind
 from amdjit.emulator.checks.value_origins import loads_behind, places_read
 from amdjit.emulator.kernel_code import kernel_text
@@ -38,28 +38,9 @@ class InitReports:
             return None
         name, what = _NAMES[kind]
         source = self._source(row, facts)
-        place = source.place
-        file, line = facts.line(row[Report.SITE])
-        return SanitizerReport(
-            check="init",
-            kind=name,
-            severity="error",
-            kernel=facts.kernel,
-            message=f"{what} {source.text}, which nobody has written",
-            file=file,
-            line=line,
-            block=row.block(),
-            thread=facts.thread(row[Report.WAVE], row[Report.LANE]),
-            lane=row.lane(),
-            address=source.address,
-            array=place.array if place else None,
-            index=place.indices if place else None,
-            shape=place.shape if place else None,
-            other=source.origin,
-            count=row[Report.COUNT],
-            instruction=facts.instruction(row[Report.SITE]),
-            help=source.help,
-        )
+        message = f"{what} {source.text}, which nobody has written"
+        finding = Finding(name, message, source.help, source.origin, place=source.place)
+        return report_of("init", finding, row, facts, source.address)
 
     def _source(self, row: Row, facts: LaunchFacts) -> _Source:
         graph = self._code(facts)

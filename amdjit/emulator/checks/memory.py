@@ -5,13 +5,12 @@ This check's code is that of alignment; its reports come from the same rows as t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
 from amdjit.array_places import Place, place_of, signed_offset
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.quarantine import CallPlace, Freed
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.faults import global_verb
@@ -63,52 +62,15 @@ _WIDE = 8
 _NULL_END = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    kind: str
-    message: str
-    help: str
-    other: Origin | None = None
-    notes: tuple[str, ...] = ()
-    place: Place | None = None
-    severity: str = "error"
-
-
 def memory_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a wrong access."""
-    finding = _finding(row, facts)
-    site = row[Report.SITE]
-    file, line = facts.line(site)
-    lane = row.lane()
-    place = finding.place
-    return SanitizerReport(
-        check="memory",
-        kind=finding.kind,
-        severity=finding.severity,
-        kernel=facts.kernel,
-        message=finding.message,
-        file=file,
-        line=line,
-        block=row.block(),
-        thread=facts.thread(row[Report.WAVE], -1 if lane is None else lane),
-        lane=lane,
-        address=row.address,
-        nbytes=row[Report.SIZE],
-        array=place.array if place else None,
-        index=place.indices if place else None,
-        shape=place.shape if place else None,
-        other=finding.other,
-        count=row[Report.COUNT],
-        instruction=facts.instruction(site),
-        notes=finding.notes,
-        help=finding.help,
-    )
+    return report_of("memory", _finding(row, facts), row, facts, row.address, row[Report.SIZE])
 
 
-def _finding(row: Row, facts: LaunchFacts) -> _Finding:
+def _finding(row: Row, facts: LaunchFacts) -> Finding:
     kind, size, address = row[Report.KIND], row[Report.SIZE], row.address
     if kind == MemoryKind.MISALIGNED_LDS:
-        return _Finding(
+        return Finding(
             "misaligned",
             f"access of {size} bytes at LDS byte {address}, which {8 if size == _WIDE else 16} does not divide",
             "wide accesses of LDS go by multiples of their size: index with a multiple of the width, or load elements",
@@ -118,14 +80,14 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
         end = facts.function.kernel.descriptor.group_segment_bytes + facts.geometry.dynamic_lds
         place = facts.lds_place(signed_offset(address))
         name = f" ({place.text} of shape {place.shape})" if place else ""
-        return _Finding(
+        return Finding(
             "lds-out-of-bounds",
             f"access of {size} bytes at LDS byte {signed_offset(address)}{name}; the workgroup has {end} bytes",
             "check the index against the shared array's shape, or make the array (or the launch's dynamic LDS) larger",
             place=place,
         )
     if kind == FaultKind.SCRATCH:
-        return _Finding(
+        return Finding(
             "scratch-overflow",
             f"access of {size} bytes at byte {signed_offset(address)} of the work-item's private memory, outside of it",
             "check the index against the local array's shape",
@@ -135,10 +97,10 @@ def _finding(row: Row, facts: LaunchFacts) -> _Finding:
     return _global(row, facts, kind == FaultKind.GLOBAL_STORE)
 
 
-def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
+def _misaligned(row: Row, facts: LaunchFacts) -> Finding:
     size, address, place = row[Report.SIZE], row.address, facts.place(row)
     where = f"{place.text} ({address:#x})" if place else f"{address:#x}"
-    return _Finding(
+    return Finding(
         "misaligned",
         f"atomic operation of {size} bytes at {where}, which {size} does not divide",
         "atomic operations need addresses that their size divides",
@@ -146,12 +108,12 @@ def _misaligned(row: Row, facts: LaunchFacts) -> _Finding:
     )
 
 
-def _global(row: Row, facts: LaunchFacts, writes: bool) -> _Finding:
+def _global(row: Row, facts: LaunchFacts, writes: bool) -> Finding:
     size, address = row[Report.SIZE], row.address
     verb = global_verb(facts.instruction(row[Report.SITE]), writes)
     what = f"{verb} of {size} byte{'s' * (size > 1)}"
     if address < _NULL_END:
-        return _Finding("null", f"{what} through a null pointer, at {address:#x}", "the address was never set")
+        return Finding("null", f"{what} through a null pointer, at {address:#x}", "the address was never set")
     place = facts.place(row)
     freed = facts.quarantine.find(address)
     if freed is not None and (place is None or not place.is_inside or facts.memory.holding(address) is None):
@@ -162,9 +124,9 @@ def _global(row: Row, facts: LaunchFacts, writes: bool) -> _Finding:
     if place is None:
         near = facts.memory.nearest(address)
         notes = () if near is None else (f"nearest: {near.nbytes} bytes at {near.address:#x}, {near.distance:+} bytes",)
-        return _Finding("out-of-bounds", f"{what} at {address:#x}, which is in no allocation", "", notes=notes)
+        return Finding("out-of-bounds", f"{what} at {address:#x}, which is in no allocation", "", notes=notes)
     outside = "reaching beyond" if place.is_inside else "outside of"
-    return _Finding(
+    return Finding(
         "out-of-bounds",
         f"{what} at {place.text}, {outside} {place.array} of shape {place.shape}",
         f"check the index against {place.array}.shape before the {verb}",
@@ -172,9 +134,9 @@ def _global(row: Row, facts: LaunchFacts, writes: bool) -> _Finding:
     )
 
 
-def _use_after_free(what: str, address: int, freed: Freed) -> _Finding:
+def _use_after_free(what: str, address: int, freed: Freed) -> Finding:
     made = _at("made", freed.made)
-    return _Finding(
+    return Finding(
         "use-after-free",
         f"{what} at byte {address - freed.start} of {freed.end - freed.start} that were freed",
         "keep the array (or the allocation) until the last launch that uses its memory has ended",
@@ -183,11 +145,11 @@ def _use_after_free(what: str, address: int, freed: Freed) -> _Finding:
     )
 
 
-def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) -> _Finding:
+def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) -> Finding:
     if hit is None or not hit.is_inside:
-        return _Finding("read-only", f"{what} to {label or 'read-only memory'}", "nothing may be written there")
+        return Finding("read-only", f"{what} to {label or 'read-only memory'}", "nothing may be written there")
     other = meant if meant is not None and meant.array != hit.array else None
-    return _Finding(
+    return Finding(
         "read-only",
         f"{what} to {hit.text} of shape {hit.shape}, an input that the kernel does not write",
         f"it comes from an index of another array that went wrong: nothing in the kernel writes {hit.array}",

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.code_object_waits import LocatedWait, kernel_waits
-from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.sync_kinds import SyncKind
 from amdjit.emulator.layout import Report
 
 _BARRIER_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    kind: str
-    message: str
-    help: str
-    other: Origin | None = None
-    severity: str = "error"
-
-
 _LANES = {
-    SyncKind.DIVERGENT: _Finding(
+    SyncKind.DIVERGENT: Finding(
         "divergent-barrier",
         "a barrier is reached by some lanes of a wave only: this work-item is not among them",
         "move the barrier out of the branch or loop that not all work-items take, and let none return before it",
     ),
-    SyncKind.MATRIX: _Finding(
+    SyncKind.MATRIX: Finding(
         "matrix-partial-exec",
         "a matrix instruction runs while some lanes of the wave are inactive, among them this one; their parts count",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of whole waves",
     ),
-    SyncKind.TRANSPOSE: _Finding(
+    SyncKind.TRANSPOSE: Finding(
         "transpose-partial-exec",
         "a transposing load runs while some lanes of the wave are inactive, among them this one; others need its part",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of whole waves",
     ),
-    SyncKind.TWICE: _Finding(
+    SyncKind.TWICE: Finding(
         "signalled-twice",
         "a wave signals the workgroup's barrier again before it has completed: that counts for a wave that has not",
         "let each wave signal once and then wait",
@@ -59,30 +48,9 @@ def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
         return _overrun(row, facts)
     if kind is SyncKind.TWICE and row[Report.ADDRESS] < 0:
         # The wave signals and waits in one go: the site is an id to resume from.
-        return _report(row, facts, _LANES[kind], facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES)
-    return _report(row, facts, _LANES[kind], facts.compiled.site_pcs[row[Report.SITE]])
-
-
-def _report(row: Row, facts: LaunchFacts, finding: _Finding, pc: int) -> SanitizerReport:
-    module = facts.function.module
-    place = module.code_object.line_of(pc)
-    lane = row.lane()
-    return SanitizerReport(
-        check="sync",
-        kind=finding.kind,
-        severity=finding.severity,
-        kernel=facts.kernel,
-        message=finding.message,
-        file=place[0] if place else None,
-        line=place[1] if place else None,
-        block=row.block(),
-        thread=facts.thread(row[Report.WAVE], -1 if lane is None else lane),
-        lane=lane,
-        other=finding.other,
-        count=row[Report.COUNT],
-        instruction=module.instruction_at(pc, facts.wave_size),
-        help=finding.help,
-    )
+        pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
+        return report_of("sync", _LANES[kind], row, facts, pc=pc)
+    return report_of("sync", _LANES[kind], row, facts)
 
 
 def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
@@ -90,27 +58,26 @@ def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
     pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
     ended, end_site = row.address & (1 << 32) - 1, row.address >> 32
     other = Origin(f"wave {ended} ended before", *facts.line(end_site), row.block(), facts.thread(ended, 0))
-    finding = _Finding(
+    finding = Finding(
         "unreached-barrier",
         f"a barrier is not reached by all waves of the workgroup: wave {ended} has ended",
         "let all work-items reach each barrier: skip the work behind an early return's condition instead of returning",
         other,
     )
-    return _report(row, facts, finding, pc)
+    return report_of("sync", finding, row, facts, pc=pc)
 
 
 def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Waves wait at two barriers, which are one to the hardware: the second's resume id in place of an address."""
     pcs = facts.compiled.resume_pcs
-    file, line = facts.function.module.code_object.line_of(pcs[row.address] - _BARRIER_BYTES) or (None, None)
-    finding = _Finding(
+    finding = Finding(
         "different-barriers",
         f"waves of a workgroup wait at different barriers: wave {row[Report.WAVE]} waits here",
         "the hardware takes them for one barrier; if that is not meant, let all waves reach the same barriers",
-        Origin("the waves before it wait here", file, line, row.block()),
+        Origin("the waves before it wait here", *facts.line_of(pcs[row.address] - _BARRIER_BYTES), row.block()),
         severity="warning",
     )
-    return _report(row, facts, finding, pcs[row[Report.SITE]] - _BARRIER_BYTES)
+    return report_of("sync", finding, row, facts, pc=pcs[row[Report.SITE]] - _BARRIER_BYTES)
 
 
 def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
@@ -119,25 +86,25 @@ def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
     own = row[Report.ADDRESS] < 0
     pcs = facts.compiled.resume_pcs if own else facts.compiled.site_pcs
     wave = row[Report.WAVE] if own else row.address
-    finding = _Finding(
+    finding = Finding(
         "barrier-overrun",
         f"a barrier has completed twice before wave {wave} waits for it: the wave misses one",
         "let the waves that wait signal, too, and wait as often, so that the barrier cannot complete without them",
     )
-    return _report(row, facts, finding, pcs[row[Report.SITE]] - (_BARRIER_BYTES if own else 0))
+    return report_of("sync", finding, row, facts, pc=pcs[row[Report.SITE]] - (_BARRIER_BYTES if own else 0))
 
 
 def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:
     pc = facts.compiled.site_pcs[row[Report.SITE]]
     found = next(wait for wait in _waits(facts) if wait.wait.pc == pc)
     file, line = found.load_line or (None, None)
-    finding = _Finding(
+    finding = Finding(
         "missing-wait",
         found.wait.message,
         f"put {found.wait.wait} in front of this instruction; the emulator's result is right, a GPU's need not be",
         Origin(found.wait.load_text, file, line),
     )
-    return _report(row, facts, finding, pc)
+    return report_of("sync", finding, row, facts, pc=pc)
 
 
 def _waits(facts: LaunchFacts) -> tuple[LocatedWait, ...]:
