@@ -74,7 +74,7 @@ def place_text(attributes: str) -> str:
     some = masks[0]
     for mask in masks[1:]:
         some = f.or_(some, mask)
-    refusal = _refusal(f, fields, index, offset, some)
+    refusal = _refusal(f, fields, offset, some)
     f.branch_if(f.compare("eq", refusal, i32(0)), "allowed", "refused")
     f.label("refused")
     kind, nobody = i32(FaultKind.BUFFER), i64(-1)
@@ -206,7 +206,7 @@ def _addresses(f: _Place, fields: _Fields, index: Value, offset: Value) -> Value
     return f.select(f.compare("ne", fields.swizzle, i32(0)), swizzled, linear)
 
 
-def _refusal(f: _Place, fields: _Fields, index: Value, offset: Value, some: Value) -> Value:
+def _refusal(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
     """Return a `BufferRefusal`, 0 for none."""
     anybody = f.compare("ne", some, i32(0))
     swizzled = f.compare("ne", fields.swizzle, i32(0))
