@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from building import compile_source, missing_tools
+from building import compile_source
+from required_tools import needs_tools
 
 import amdjit
 from amdjit import SanitizerReport
 from amdjit.emulator import run
 
-pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
+pytestmark = needs_tools
 
 
 def reports_of(source: str, check: str, *arguments: Any, flags: str = "-O2") -> list[SanitizerReport]:
