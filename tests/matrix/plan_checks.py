@@ -18,7 +18,7 @@ from plan_data import (
     signalling,
     tolerance,
 )
-from plan_kernels import copy_kernel, fill_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
+from plan_kernels import copy_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
 
 import amdjit
 from amdjit.types import Scalar
@@ -58,9 +58,11 @@ def check_fill(fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[i
     expected = target.copy().reshape(lying[0], -1)
     expected[:, : lying[1]] = np.array(value).astype(dtype.dtype)
     grid = shape[0] // (rows * waves[0]), shape[1] // (columns * waves[1])
-    kernel = fill_kernel(*fragment, wave_size)
+    kernel = copy_kernel(*fragment, wave_size)
+    source = np.zeros_like(target)
     with amdjit.use("emulator:gfx1201"):
-        kernel[grid, wave_size * waves_of(waves)](target, value, lying[1] + 3, waves[0])
+        launch = kernel[grid, wave_size * waves_of(waves)]
+        launch(source, target, True, value, lying[1] + 3, lying[1] + 3, waves[0])
     np.testing.assert_array_equal(bits(target), bits(expected.reshape(-1)))
 
 
@@ -84,8 +86,8 @@ def check_copy(
     with amdjit.use("emulator:gfx1201"):
         if sharing is None:
             grid = shape[0] // (rows * waves[0]), shape[1] // (columns * waves[1])
-            kernel = copy_kernel(*fragment, wave_size)
-            kernel[grid, wave_size * waves_of(waves)](source.reshape(-1), target, source.shape[1], ld_out, waves[0])
+            launch = copy_kernel(*fragment, wave_size)[grid, wave_size * waves_of(waves)]
+            launch(source.reshape(-1), target, False, 0, source.shape[1], ld_out, waves[0])
         else:
             count, groups, shifts = shared_by(waves, sharing)
             kernel = shared_copy_kernel(*fragment, count)

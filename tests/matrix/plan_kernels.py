@@ -46,30 +46,18 @@ def place(layout, row, column, ld, unit=1):
 
 
 @few_kept
-def fill_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave_size: int) -> Any:
-    """Return a kernel that fills a matrix with a value."""
-    m, n, k = sizes(use, rows, columns)
-
-    @amdjit.kernel(wave_size=wave_size)
-    def fill(target, value, ld, waves_down):
-        part = matrix.fragment(use, m, n, k, dtype, layout)
-        row, column = first_of_wave(rows, columns, waves_down)
-        matrix.fill_fragment(part, value)
-        matrix.store_matrix_sync(target, part, place(layout, row, column, ld), ld)
-
-    return fill
-
-
-@few_kept
 def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave_size: int) -> Any:
-    """Return a kernel that copies a matrix, from and to padded ones."""
+    """Return a kernel that copies a matrix from and to padded ones, or fills one with a value."""
     m, n, k = sizes(use, rows, columns)
 
     @amdjit.kernel(wave_size=wave_size)
-    def copy(source, target, ld_in, ld_out, waves_down):
+    def copy(source, target, fills, value, ld_in, ld_out, waves_down):
         part = matrix.fragment(use, m, n, k, dtype, layout)
         row, column = first_of_wave(rows, columns, waves_down)
-        matrix.load_matrix_sync(part, source, place(layout, row, column, ld_in), ld_in)
+        if fills:
+            matrix.fill_fragment(part, value)
+        else:
+            matrix.load_matrix_sync(part, source, place(layout, row, column, ld_in), ld_in)
         matrix.store_matrix_sync(target, part, place(layout, row, column, ld_out), ld_out)
 
     return copy

@@ -80,8 +80,9 @@ def test_every_fragment_is_filled_and_copied_in_every_thread_block(use: Any, dty
     for fragment in GRID:
         if fragment[0] is use and fragment[3] is dtype:
             for number, waves in enumerate(BLOCKS):
-                check_fill(fragment, shape_of(fragment, waves, 1 + number % 2), waves)
-                check_copy(fragment, shape_of(fragment, waves, 1 + number % 2), waves, next(pads))
+                shape = shape_of(fragment, waves, 1 + number % 2)
+                check_fill(fragment, shape, waves)
+                check_copy(fragment, shape, waves, next(pads))
 
 
 @pytest.mark.exhaustive
