@@ -18,6 +18,7 @@ from plan_data import (
     signalling,
     tolerance,
 )
+from plan_grids import depths_of
 from plan_kernels import copy_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
 
 import amdjit
@@ -102,7 +103,7 @@ def product_error(
 ) -> tuple[float, float]:  # fmt: skip
     """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading dimension.
 
-    fixed: whether the kernel is compiled for the layouts, or the launch chooses them.
+    fixed: whether the kernel is compiled for the depth and the layouts, or the launch chooses them.
     """
     a_type, b_type, out_type, sum_type = types
     m, n, k = shape
@@ -112,11 +113,12 @@ def product_error(
     lying = (m, n) if layouts[2] is ROW else (n, m)
     d = signalling(lying[0] * (lying[1] + 4), out_type)
     rows, columns = 16 * blocks[0] * waves[0], 16 * blocks[1] * waves[1]
-    kernel = product_kernel(types, blocks, depth, layouts if fixed else (None, None, None), wave_size)
+    choices = ((depth,), layouts) if fixed else (depths_of(types, blocks), (None, None, None))
+    kernel = product_kernel(types, blocks, *choices, wave_size)
     chosen = [int(each is COL) for each in layouts]
     with amdjit.use("emulator:gfx1201"):
         launch = kernel[(m // rows, n // columns), wave_size * waves_of(waves)]
-        launch(a_flat, b_flat, c_flat, d, k, ld_a, ld_b, ld_c, lying[1] + 4, waves[0], 2, 2, *chosen)
+        launch(a_flat, b_flat, c_flat, d, k, ld_a, ld_b, ld_c, lying[1] + 4, waves[0], 2, 2, *chosen, depth)
     found = d.reshape(lying[0], -1)[:, : lying[1]]
     error = relative_error(found if layouts[2] is ROW else found.T, reference(a, b, c, out_type, sum_type))
     return error, tolerance(a, b, c, out_type, sum_type)

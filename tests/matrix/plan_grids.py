@@ -72,6 +72,11 @@ def tiles_of(types: Any) -> list[tuple[tuple[int, int], int]]:
     return [each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256]
 
 
+def depths_of(types: Any, blocks: tuple[int, int]) -> tuple[int, ...]:
+    """Return the depths of wave tiles of so many blocks."""
+    return tuple(depth for tile, depth in tiles_of(types) if tile == blocks)
+
+
 def product_grid() -> Iterator[tuple[Any, ...]]:
     """Yield (types, blocks of a wave, depth, layouts, thread block).
 

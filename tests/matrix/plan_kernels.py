@@ -85,31 +85,39 @@ def shared_copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: An
 
 
 @few_kept
-def product_kernel(types: Any, blocks: tuple[int, int], depth: int, layouts: Any, wave_size: int) -> Any:
+def product_kernel(types: Any, blocks: tuple[int, int], depths: tuple[int, ...], layouts: Any, wave_size: int) -> Any:
     """Return D = alpha A B + beta C of wave tiles: so many blocks below each other and side by side.
 
-    types: of A, B, of C and D, and of the sums. depth: rocWMMA's BlockK. layouts: of A, B, and of C and D; None where
-    the launch chooses it.
+    types: of A, B, of C and D, and of the sums. depths: rocWMMA's BlockK, one of which is the launch's choice. layouts:
+    of A, B, and of C and D; None where the launch chooses it.
     """
     a_type, b_type, out_type, sum_type = types
     rows, columns = 16 * blocks[0], 16 * blocks[1]
     unit = 2 if isinstance(a_type, Nibble) else 1
 
+    @amdjit.device_function
+    def add_product(total, depth, a, b, k, row, column, ld_a, ld_b, a_layout, b_layout):
+        left = matrix.fragment(A, rows, columns, depth, a_type, ROW if layouts[0] is None else a_layout)
+        right = matrix.fragment(B, rows, columns, depth, b_type, COL if layouts[1] is None else b_layout)
+        # The same registers: of another depth.
+        sums = matrix.apply_fragment(total, C, rows, columns, depth, sum_type)
+        for step in range(0, k, depth):
+            matrix.load_matrix_sync(left, a, place(a_layout, row, step, ld_a, unit), ld_a, a_layout)
+            matrix.load_matrix_sync(right, b, place(b_layout, step, column, ld_b, unit), ld_b, b_layout)
+            matrix.mma_sync(sums, left, right, sums)
+
     @amdjit.kernel(wave_size=wave_size)
-    def kernel(a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta, of_a, of_b, of_c):
+    def kernel(a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta, of_a, of_b, of_c, depth):
         row, column = first_of_wave(rows, columns, waves_down)
         a_layout = of_a if layouts[0] is None else layouts[0]
         b_layout = of_b if layouts[1] is None else layouts[1]
         c_layout = of_c if layouts[2] is None else layouts[2]
-        left = matrix.fragment(A, rows, columns, depth, a_type, ROW if layouts[0] is None else layouts[0])
-        right = matrix.fragment(B, rows, columns, depth, b_type, COL if layouts[1] is None else layouts[1])
-        total = matrix.fragment(C, rows, columns, depth, sum_type)
-        result = matrix.fragment(C, rows, columns, depth, out_type, layouts[2])
+        total = matrix.fragment(C, rows, columns, depths[0], sum_type)
+        result = matrix.fragment(C, rows, columns, depths[0], out_type, layouts[2])
         matrix.fill_fragment(total, 0)
-        for step in range(0, k, depth):
-            matrix.load_matrix_sync(left, a, place(a_layout, row, step, ld_a, unit), ld_a, a_layout)
-            matrix.load_matrix_sync(right, b, place(b_layout, step, column, ld_b, unit), ld_b, b_layout)
-            matrix.mma_sync(total, left, right, total)
+        for n in static_range(len(depths)):
+            if len(depths) == 1 or depth == depths[n]:
+                add_product(total, depths[n], a, b, k, row, column, ld_a, ld_b, a_layout, b_layout)
         matrix.load_matrix_sync(result, c, place(c_layout, row, column, ld_c), ld_c, c_layout)
         for i in static_range(result.num_elements):
             result.x[i] = out_type(sum_type(alpha) * total.x[i] + sum_type(beta) * sum_type(result.x[i]))

@@ -86,7 +86,7 @@ def check_lds(case: tuple[Any, ...], data: Any) -> None:
 @pytest.mark.parametrize("blocks", WAVE_TILES, ids=named)
 @pytest.mark.parametrize("types", TYPES, ids=named)
 def test_every_wave_tile(types: Any, blocks: tuple[int, int]) -> None:
-    """In every layout and every thread block, which the launch chooses: one kernel computes all of them."""
+    """In every layout, depth and thread block, which the launch chooses: one kernel computes all of them."""
     for case in GRID:
         if case[:2] == (types, blocks):
             check_product(*case, smallest(case), rocwmma_data, fixed=False)
@@ -98,7 +98,7 @@ def test_every_wave_tile(types: Any, blocks: tuple[int, int]) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("layouts", LAYOUTS, ids=named)
 @pytest.mark.parametrize("types", TYPES, ids=named)
-def test_wave_tiles_compiled_for_their_layouts(types: Any, layouts: Any) -> None:
+def test_wave_tiles_compiled_for_their_depth_and_layouts(types: Any, layouts: Any) -> None:
     for case in DEALT:
         if case[0] == types and case[3] == layouts:
             for data in (random_data, rocwmma_data):
