@@ -37,8 +37,9 @@ from amdjit.types import (
 # Nothing after them is reached.
 ENDINGS = {"endpgm"}
 SCALAR = ("s_", "ds_gws")
-# wave32 has no upper half to count in; what a descriptor is put together by depends on what is known of its parts.
-FOLDED = {"mbcnt_hi", "make_buffer_rsrc"}
+# wave32 has no upper half to count in; what a descriptor is put together by depends on what is known of its parts;
+# where a pointer points is known of all that a kernel can write down.
+FOLDED = {"mbcnt_hi", "make_buffer_rsrc", "is_private", "is_shared"}
 _ELEMENTS = tuple(scalar for scalar in SCALARS if scalar is not boolean)
 _LENGTH = 1024
 # Constants that are in the range but whose meaning LLVM checks: a counter's or a message's number.

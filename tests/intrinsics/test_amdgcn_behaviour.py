@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import amdjit
+from amdjit import address_of, i32, local, shared
 from amdjit.intrinsics import amdgcn
 
 RANDOM = np.random.default_rng(13)
@@ -214,3 +215,20 @@ def test_mantissa_and_exponent_make_the_number() -> None:
     out = np.zeros_like(x)
     exponents[1, 32](x, out)
     np.testing.assert_array_equal(out, x)
+
+
+def test_where_pointers_point() -> None:
+    @amdjit.kernel(block=32)
+    def kernel(out):
+        tile, mine = shared.array(4, i32), local.array(4, i32)
+        mine[amdjit.lane_id() % 4] = 1
+        out[0] = i32(amdgcn.is_shared(address_of(tile, 0)))
+        out[1] = i32(amdgcn.is_shared(address_of(mine, 1)))
+        out[2] = i32(amdgcn.is_shared(address_of(out, 0)))
+        out[3] = i32(amdgcn.is_private(address_of(tile, 0)))
+        out[4] = i32(amdgcn.is_private(address_of(mine, 1)))
+        out[5] = i32(amdgcn.is_private(address_of(out, 0)))
+
+    found = np.full(6, 7, np.int32)
+    kernel[1, 32](found)
+    np.testing.assert_array_equal(found, [1, 0, 0, 0, 1, 0])
