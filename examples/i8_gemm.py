@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 import amdjit
-from amdjit import bitcast, f32, i8, i32
+from amdjit import bitcast, f32, i8, i32, static_range
 from amdjit.examples.perf_hgemm import TILE, WAVES, compute_tile
 from amdjit.examples.report import Report, compare
 from amdjit.intrinsics import amdgcn
@@ -41,10 +41,18 @@ def silu(total, c, parameters):
     return i8(min(bitcast(y + ROUNDING, i32) - bitcast(ROUNDING, i32), 127))
 
 
+@amdjit.device_function
+def activated(total, part, how):
+    """Set a part of D to `activation(total, c, parameters)`, element by element; how: those two."""
+    activation, parameters = how
+    for e in static_range(part.num_elements):
+        part.x[e] = activation(total.x[e], part.x[e], parameters)
+
+
 @amdjit.kernel(block=(32 * WAVES, 1, 1))
 def i8_gemm(a, b, c, d, activation: amdjit.Const, parameters):
     """a: m by k; b: n by k, the transpose of B; c, d: m by n; m and n multiples of 128, k of 64."""
-    compute_tile(a, b, c, d, (i8, i32), STEP, activation, parameters)
+    compute_tile(a, b, c, d, (i8, i32), STEP, activated, (activation, parameters))
 
 
 def run(m: int, n: int, k: int, name: str) -> Report:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 import amdjit
-from amdjit import blockIdx, f16, f32, shared, static_range
+from amdjit import blockIdx, f16, f16x8, f32, f32x8, shared, static_range
 from amdjit.examples.report import Report, compare_relative, small_integers
 from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.sync import lds_barrier, sched_barrier
@@ -50,7 +50,7 @@ def multiply(a_tile, b_tile, row, column, dtype, depth, total):
 
 @amdjit.device_function
 def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
-    """Compute the workgroup's tile of D: `finish(total, c, parameters)` for each element.
+    """Compute the workgroup's tile of D: `finish(total, part, parameters)` makes it of a part of C, strip by strip.
 
     kinds: of A's and B's elements, and of their sums. depth: of a tile, along k.
     """
@@ -88,16 +88,16 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
     for i in static_range(len(total)):
         place = first_row + row + 16 * i, first_column + column
         matrix.load_matrix_sync(old, c, place)
-        for e in static_range(old.num_elements):
-            old.x[e] = finish(total[i].x[e], old.x[e], parameters)
+        finish(total[i], old, parameters)
         matrix.store_matrix_sync(d, old, place)
 
 
 @amdjit.device_function
-def scaled_sum(total, c, parameters):
-    """alpha total + beta c."""
+def scaled_sum(total, part, parameters):
+    """Set a part of C to alpha total + beta C, eight elements at a time."""
     alpha, beta = parameters
-    return f16(alpha * total + beta * f32(c))
+    for e in static_range(0, part.num_elements, 8):
+        part.x.store(e, f16x8(alpha * total.x.load(e, 8) + beta * f32x8(part.x.load(e, 8))))
 
 
 @amdjit.kernel(block=(32 * WAVES, 1, 1))
