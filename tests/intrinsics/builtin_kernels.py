@@ -1,6 +1,8 @@
 """Kernels that use the builtins of the table. Run as a script it compiles all that a processor has: `test_builtins`.
 
-    python builtin_kernels.py FOLDER TARGET BUILTINS_A_KERNEL
+    python builtin_kernels.py FOLDER TARGET BUILTINS_A_KERNEL [highest]
+
+`highest`: each constant is the last of those that the processor has, instead of a usual one.
 
 Each kernel's names are printed before it is compiled, because LLVM ends the process where it cannot select something.
 """
@@ -69,9 +71,18 @@ def chosen(type: Type | None) -> Type:
     return type.constraints[0] if isinstance(type, TypeVariable) else type
 
 
-def argument(name: str, place: int, parameter: Parameter) -> str:
-    """Return an argument: a constant, or a value that is the same in all lanes."""
+def highest(mark: Immediate, target: str) -> int:
+    """Return the last constant that a processor has."""
+    there = mark.on(target)
+    return there.only[-1] if there.only else there.hi
+
+
+def argument(name: str, place: int, parameter: Parameter, target: str = "") -> str:
+    """Return an argument: a constant, the highest that a processor has if one is given, or the same in all lanes."""
     mark, type = parameter.immediate, parameter.type
+    if isinstance(mark, Immediate) and target:
+        value = highest(mark, target)
+        return repr(bool(value) if parameter.is_boolean_immediate else value)
     if isinstance(mark, Choice):
         return repr(mark.values[1])
     if isinstance(mark, Immediate):
@@ -108,13 +119,13 @@ def stores(type: Type, value: str, place: int) -> list[str]:
     return [f"m_i32[{place} + i] = i32({value})" if type is boolean else f"m_{type}[{place} + i] = {value}"]
 
 
-def kernel_text(name: str, batch: Sequence[Row]) -> str:
-    """Return a kernel that calls some builtins, one after another."""
+def kernel_text(name: str, batch: Sequence[Row], target: str = "") -> str:
+    """Return a kernel that calls some builtins, one after another; target: with the highest constants there."""
     lines = ["i = amdjit.grid(1)", "lds = amdjit.shared.array(64, i32)"]
     lines.append("resource = amdgcn.make_buffer_rsrc(address_of(m_i32, 0), 0, 4096, 0)")
     for number, row in enumerate(batch):
-        declared: Intrinsic = getattr(amdgcn, row.name)
-        arguments = [argument(row.name, place, parameter) for place, parameter in enumerate(declared.parameters)]
+        declared: Intrinsic = getattr(amdgcn, python_name(row.name))
+        arguments = [argument(row.name, n, parameter, target) for n, parameter in enumerate(declared.parameters)]
         call = f"amdgcn.{python_name(row.name)}({', '.join(arguments)})"
         result = chosen(declared.result)
         lines.append(call if result == VOID else f"r{number} = {call}")
@@ -145,12 +156,13 @@ def missing(row: Row, target: str, assembly: str) -> bool:
     return bool(names) and not any(name in assembly for name in seen)
 
 
-def main(folder: Path, target_name: str, count: int) -> None:
+def main(folder: Path, target_name: str, count: int, constants: str = "") -> None:
     """Compile all builtins of a processor; say which ones did not become their instructions."""
     target = find_target(target_name)
     assert target is not None
     work = list(batches(target, count))
-    module = write_module([kernel_text(f"kernel_{n}", batch) for n, (_, batch) in enumerate(work)], folder)
+    of = target_name if constants == "highest" else ""
+    module = write_module([kernel_text(f"kernel_{n}", batch, of) for n, (_, batch) in enumerate(work)], folder)
     arrays = [element[:] for element in _ELEMENTS]
     for number, (size, batch) in enumerate(work):
         print("compile", *(row.name for row in batch), flush=True)
@@ -163,4 +175,4 @@ def main(folder: Path, target_name: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

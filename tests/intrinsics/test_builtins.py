@@ -23,8 +23,8 @@ INVENTORY = Path(__file__).parents[3] / "shared" / "data" / "amdgcn_builtins.jso
 ARRAYS = [scalar[:] for scalar in SCALARS if scalar is not boolean]
 
 
-def compile_all(target: Target, folder: Path, builtins_a_kernel: int) -> str:
-    command = [sys.executable, builtin_kernels.__file__, str(folder), target.name, str(builtins_a_kernel)]
+def compile_all(target: Target, folder: Path, builtins_a_kernel: int, *constants: str) -> str:
+    command = [sys.executable, builtin_kernels.__file__, str(folder), target.name, str(builtins_a_kernel), *constants]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     last = [line for line in done.stdout.splitlines() if line.startswith("compile ")][-1:]
     assert done.returncode == 0, f"at {last}: {done.stderr[-3000:]}"
@@ -44,6 +44,13 @@ def test_builtins_become_their_instructions(target: Target, tmp_path: Path) -> N
 def test_each_builtin_alone_becomes_its_instruction(target: Target, tmp_path: Path) -> None:
     output = compile_all(target, tmp_path, 1)
     assert [line for line in output.splitlines() if line.startswith("missing")] == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_llvm_selects_each_builtin_with_its_highest_constants(target: Target, tmp_path: Path) -> None:
+    output = compile_all(target, tmp_path, 25, "highest")
+    assert output.splitlines()[-1].startswith("compiled ")
 
 
 def test_a_builtin_that_a_processor_lacks_is_refused_before_llvm(tmp_path: Path) -> None:
