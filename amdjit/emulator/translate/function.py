@@ -140,9 +140,7 @@ class _Translation:
         self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
         joined = joined_signal(block)
-        # Checks emit instructions again, with other registers in the place of theirs.
-        nothing = [0] * len(block.instructions)
-        unseen = nothing if self._frame.instruments else self._lanes.unseen(block.pc)
+        unseen = self._lanes.unseen(block.pc)
         for instruction, registers in zip(block.instructions, unseen, strict=True):
             self._frame.registers.leave_unseen(registers)
             self._frame.before(instruction)

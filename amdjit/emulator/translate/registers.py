@@ -145,11 +145,13 @@ class Registers:
     @contextmanager
     def stand_in(self, values: Mapping[int, Value]) -> Iterator[None]:
         """Let vector registers hold other values for a while, which leave no trace."""
+        # Other registers than the instruction's own: all their lanes count.
+        unseen, self._unseen = self._unseen, 0
         views, dirty = {key: dict(known) for key, known in self._views.items()}, dict(self._dirty)
         for index, value in values.items():
             self._write("v", index + self._first, value)
         yield
-        self._views, self._dirty = views, dirty
+        self._views, self._dirty, self._unseen = views, dirty, unseen
 
     # Raw registers
 
