@@ -27,6 +27,7 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream
+from amdjit.sanitizing import ACTIVE
 from amdjit.specialisation import argument_types, check_type, is_const
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
@@ -57,7 +58,7 @@ class Kernel:
         self.function = function
         self._options = options
         self._compiled: dict[tuple[CompileOptions, tuple[Argument, ...]], CompiledKernel] = {}
-        self._loaded: weakref.WeakKeyDictionary[Device, dict[tuple[Argument, ...], Loaded]] = (
+        self._loaded: weakref.WeakKeyDictionary[Device, dict[tuple[tuple[Argument, ...], bool], Loaded]] = (
             weakref.WeakKeyDictionary()
         )
         self._known_annotations: tuple[Annotation, ...] | None = None
@@ -193,12 +194,14 @@ class Kernel:
 
     def _load(self, device: Device, arguments: tuple[Argument, ...]) -> Loaded:
         """Return the specialisation on the device; a change of what it read from outside compiles it again."""
+        exact = bool(ACTIVE.get() or self._environment.sanitize or self._options.get("sanitize"))
         on_device = self._loaded.get(device)
-        loaded = None if on_device is None else on_device.get(arguments)
+        loaded = None if on_device is None else on_device.get((arguments, exact))
         if loaded is not None and all(read.is_current() for read in loaded.compiled.reads):
             return loaded
         with self._lock:
-            compiled = self._compile(self._compile_options(device.target), arguments)
+            overrides = {"exact_lines": True} if exact else None
+            compiled = self._compile(self._compile_options(device.target, overrides), arguments)
             module = device.load(compiled.code_object)
             metadata = compiled.linked.kernels[compiled.name].metadata
             loaded = Loaded(
@@ -210,7 +213,7 @@ class Kernel:
                 metadata.group_segment_bytes,
                 metadata.max_flat_workgroup_size,
             )
-            self._loaded.setdefault(device, {})[arguments] = loaded
+            self._loaded.setdefault(device, {})[arguments, exact] = loaded
             return loaded
 
     def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:

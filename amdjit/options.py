@@ -58,6 +58,8 @@ class CompileOptions:
     print_buffer: bytes that one launch can print; a line takes 20 and its values.
     warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off.
     sanitize: what the emulator checks all launches of the kernel for: some of SANITIZER_CHECKS (docs/sanitizer.md).
+    exact_lines: give each memory access its own line in the code object; LLVM gives all of a clause (`s_clause`) the
+        line of the first, so clauses are left out. Launches with checks have it on.
     """
 
     target: Target
@@ -75,6 +77,7 @@ class CompileOptions:
     print_buffer: int = 2**20
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
+    exact_lines: bool = False
 
     def __post_init__(self) -> None:
         if self.wave_size == 0:
@@ -208,7 +211,7 @@ def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
 
 
 def _check_language_options(options: CompileOptions) -> None:
-    for name in ("asserts", "warnings"):
+    for name in ("asserts", "warnings", "exact_lines"):
         if type(getattr(options, name)) is not bool:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")
     for name in ("bounds_check", "inline"):

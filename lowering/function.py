@@ -132,6 +132,9 @@ def _common_attributes(options: CompileOptions) -> list[str]:
         f'"target-cpu"="{options.target.name}"',
         f'"target-features"="+wavefrontsize{options.wave_size}"',
     ]
+    if options.exact_lines:
+        # A clause is a bundle, and the assembly printer gives a bundle one line (LLVM: SIInsertHardClauses).
+        attributes.append('"amdgpu-hard-clause-length-limit"="1"')
     if options.denormals == "flush":
         # The mode of f32 alone, as clang's -fgpu-flush-denormals-to-zero: that of f16 and f64 is one for both.
         attributes.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')

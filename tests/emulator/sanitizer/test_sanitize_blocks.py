@@ -155,6 +155,27 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_reports(tmp_path: Path)
     assert caught.value.reports
 
 
+@amdjit.kernel
+def four_stores(x, y):
+    i = amdjit.threadIdx.x
+    x[i + 1] = 1
+    y[i + 2] = 2
+    x[i + 3] = 3
+    y[i + 4] = 4
+
+
+def test_accesses_of_one_clause_have_their_own_lines() -> None:
+    """LLVM gives all accesses of a clause the line of the first."""
+    four_stores[1, 32](zeros(40), zeros(40))
+    with amdjit.sanitize("memory", raises=False) as found:
+        four_stores[1, 32](zeros(32), zeros(32))
+    first = four_stores.function.__code__.co_firstlineno
+    assert [(r.line, r.array, r.count) for r in found.reports] == [
+        (first + 3 + n, array, n + 1) for n, array in enumerate("xyxy")
+    ]
+    assert "s_clause" in four_stores.compile(amdjit.f32[:], amdjit.f32[:], target="gfx1201").asm
+
+
 _PROGRAM = """
 import numpy, amdjit
 @amdjit.kernel
