@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import pytest
 import random_fragments
 from mutants import CLIP_MUTANTS, PRODUCT_MUTANTS, Mutant, mutated
-from test_plan_transforms import neighbour_of_source
+from test_plan_transforms import own_word
 
-from amdjit.intrinsics.matrix import transforms
+from amdjit.intrinsics.matrix import exchanges
 
-EXCHANGE_MUTANT = Mutant("elements come from the lane beside", transforms, "_source_lane", neighbour_of_source)
+EXCHANGE_MUTANT = Mutant("lanes keep the words that they exchange", exchanges, "_of_other_lane", own_word)
 
 
 def run_many(seeds: Iterable[int]) -> None:
