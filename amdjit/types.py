@@ -369,9 +369,8 @@ class PointerPattern(Type):
     address_spaces: tuple[AddressSpace, ...]
 
     def __str__(self) -> str:
-        if self.element is not None:
-            return f"pointer to {self.element}"
-        return f"pointer in {' or '.join(space.name for space in self.address_spaces)}"
+        where = f"in {' or '.join(space.name for space in self.address_spaces)}"
+        return f"pointer {where}" if self.element is None else f"pointer to {self.element} {where}"
 
 
 class Const:

@@ -278,12 +278,17 @@ def permlanex16(value: LANE_VALUE, low: u32, high: u32) -> LANE_VALUE:
     return _by_selectors(value, low, high, 16)
 
 
+def _half_exchange(target: str) -> str:
+    """Return what to use on a processor without `permlane64`; waves of 32 lanes have no other half anywhere."""
+    return "wave.shuffle_xor(value, 32)"
+
+
 @intrinsic(
     Emit(_emit_permlane64),
     isa="v_permlane64_b32",
     targets=_HALVES,
     wave_sizes=(64,),
-    alternative="wave.shuffle_xor(value, 32)",
+    alternative=_half_exchange,
 )
 def permlane64(value: LANE_VALUE) -> LANE_VALUE:
     """Return the value of the lane whose number differs by 32 (`llvm.amdgcn.permlane64`)."""
