@@ -96,3 +96,34 @@ def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     y = np.ones(1000, np.float32)
     run(compile_kernel("saxpy"), "saxpy", 4, 256, [np.uint32(1000), np.float32(2), x, y], device=host)
     np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
+
+
+def test_calls_of_long_expressions(host: EmulatorDevice) -> None:
+    """Conditions, halves and structures are passed to native functions and returned."""
+    source = """#include "common.h"
+typedef f16 f16x2 __attribute__((ext_vector_type(2)));
+KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) {
+  u32 i = INDEX;
+  float a = x[i], b = x[i + 256];
+  u32 left = __builtin_bit_cast(u32, a), right = __builtin_bit_cast(u32, b);
+  p[i] = __builtin_amdgcn_perm(left, right, 0x01010101u * (i & 3) + 0x03000204u);
+  h[i] = __builtin_elementwise_fma(h[i], h[i + 256], h[i + 512]);
+  d[i] = (double)a / (double)b;
+  x[i] = a / b;
+}
+"""
+    random = np.random.default_rng(9)
+    x = (random.standard_normal(512) * 10.0 ** random.integers(-30, 30, 512)).astype(np.float32)
+    d, p = np.zeros(256), np.zeros(256, np.uint32)
+    h = random.standard_normal((768, 2)).astype(np.float16)
+    a, b = x[:256].copy(), x[256:].copy()
+    # Exact in double precision but for the last rounding to half, which single precision would do twice.
+    exact = h[:256].astype(np.float64) * h[256:512] + h[512:]
+    run(compile_source(source), "longs", 1, 256, [x, d, h, p], device=host)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(x[:256], a / b)
+    np.testing.assert_array_equal(d, a.astype(np.float64) / b)
+    np.testing.assert_array_equal(h[:256], exact.astype(np.float16))
+    data = np.stack([b, a], axis=1).view(np.uint8)
+    choices = np.array([[4 + n, 2 + n, 0 + n, 3 + n] for n in range(4)])[np.arange(256) & 3]
+    np.testing.assert_array_equal(p.view(np.uint8).reshape(256, 4), np.take_along_axis(data, choices, 1))
