@@ -14,10 +14,11 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from measurement import run_fresh, save, summary, table
+from measurement import run_fresh, save, summary, table, timed
 
 # In the order of amdjit.compiler, which calls them by the module that is named first.
 STAGES = {
@@ -89,7 +90,7 @@ def child() -> None:
     for stage in STAGES:
         owner, _, name = stage.partition(".")
         module = importlib.import_module(f"amdjit.{owner}")
-        setattr(module, name, _timed(getattr(module, name), stage, stages))
+        setattr(module, name, timed(getattr(module, name), partial(stages.__setitem__, stage)))
     times["load"] = loading.read()
     for name, compile_kernel in kernels.items():
         stages.clear()
@@ -99,17 +100,6 @@ def child() -> None:
         times[f"{name}_stages"] = dict(stages)
     times["first"] = {kind: times["first"][kind] + times["load"][kind] for kind in ("wall", "processor")}
     print(json.dumps(times))
-
-
-def _timed(function: Callable[..., Any], name: str, stages: dict[str, float]) -> Callable[..., Any]:
-    def timed(*arguments: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return function(*arguments)
-        finally:
-            stages[name] = time.perf_counter() - start
-
-    return timed
 
 
 def main(rounds: int = 7) -> None:

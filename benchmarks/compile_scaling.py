@@ -11,11 +11,10 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from measurement import save, table
+from measurement import save, table, timed
 
 from amdjit import backend, compiler, f32
 from amdjit.examples import vector_add
@@ -55,7 +54,7 @@ def measure(lines: int, folder: Path) -> dict[str, float]:
     owners = {name: compiler if hasattr(compiler, name) else backend for name in STAGES}
     originals = {name: getattr(owner, name) for name, owner in owners.items()}
     for name, function in originals.items():
-        setattr(owners[name], name, _timed(function, name, times))
+        setattr(owners[name], name, timed(function, partial(times.__setitem__, name)))
     try:
         start = time.perf_counter()
         module.long.compile(f32[:], f32[:], target="gfx1201")
@@ -64,17 +63,6 @@ def measure(lines: int, folder: Path) -> dict[str, float]:
         for name, function in originals.items():
             setattr(owners[name], name, function)
     return times
-
-
-def _timed(function: Callable[..., Any], name: str, times: dict[str, float]) -> Callable[..., Any]:
-    def timed(*arguments: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return function(*arguments)
-        finally:
-            times[name] = time.perf_counter() - start
-
-    return timed
 
 
 def main(*lengths: int) -> None:
