@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 import types
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from amdjit.frontend.forms import Arguments
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.structures import field_types, structure_of
 from amdjit.frontend.values import CompileTime, Method, TupleValue, Value
-from amdjit.types import Structure, Tuple
+from amdjit.types import Structure, Tuple, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +126,37 @@ def _bound(
     builder: FunctionBuilder, python: type, structure: Structure, arguments: Arguments, node: ast.Call
 ) -> dict[str, Value]:
     signature = inspect.signature(python)
+    fields = tuple(signature.parameters.values())
     try:
         bound = signature.bind(*arguments.positional, **arguments.keywords)
     except TypeError as problem:
         raise builder.error(
             codes.ARGUMENT_COUNT, node, function=structure.name, expected=count(len(structure.fields), "argument"),
-            given=str(problem), signature=f"{structure.name}{signature}",
+            given=_problem(str(problem)), signature=f"{structure.name}({', '.join(map(_field, fields))})",
         ) from None  # fmt: skip
     values = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in values:
             values[name] = outside_value(builder, parameter.default, name, node)
     return values
+
+
+def _problem(text: str) -> str:
+    """Return what Python says of arguments that do not fit, as other calls say it."""
+    missing = re.fullmatch(r"missing a required (?:keyword-only )?argument: '(\w+)'", text)
+    if missing is not None:
+        return f"`{missing[1]}` is missing"
+    unknown = re.fullmatch(r"got an unexpected keyword argument '(\w+)'", text)
+    if unknown is not None:
+        return f"`{unknown[1]}` is none of them"
+    return "more were given" if text.startswith("too many") else text
+
+
+def _field(parameter: inspect.Parameter) -> str:
+    """Return a field as people write it; types of the language are not Python's."""
+    kind = parameter.annotation
+    typed = f"{parameter.name}: {kind}" if isinstance(kind, (Type, str)) else parameter.name
+    return typed if parameter.default is parameter.empty else f"{typed} = {parameter.default!r}"
 
 
 def replaced(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

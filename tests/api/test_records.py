@@ -247,3 +247,39 @@ def test_enums() -> None:
         assert out.tolist() == [2, 2, 10, 2, 1]
         enums[1, 1](out, Mode.ADD, Color.RED)
         assert out.tolist() == [1, 1, 8, 2, 0]
+
+
+@dataclass(frozen=True)
+class Measured:
+    value: f32
+    weight: f32 = 1.0
+
+
+def too_few():
+    return Measured()
+
+
+def other_name():
+    return Measured(1.0, mass=2.0)
+
+
+def too_many():
+    return Measured(1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (too_few, "takes 2 arguments, but `value` is missing"),
+        (other_name, "takes 2 arguments, but `mass` is none of them"),
+        (too_many, "takes 2 arguments, but more were given"),
+    ],
+)
+def test_a_record_of_other_fields_is_refused_with_its_own(make: Any, message: str) -> None:
+    @amdjit.kernel
+    def kernel(out):
+        out[0] = make().value
+
+    with pytest.raises(amdjit.TypeCheckError, match=message) as caught:
+        kernel.compile(f32[:])
+    assert caught.value.diagnostics[0].help == "its signature is Measured(value: f32, weight: f32 = 1.0)"
