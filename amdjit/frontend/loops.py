@@ -36,6 +36,7 @@ def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
     with builder.block():
         test = condition_of(builder, node.test)
     if isinstance(test, CompileTime) and not test.value:
+        condition_of(builder, node.test)  # once more, for what it assigns
         builder.run(node.orelse)
         return
     _with_stable_types(builder, [*node.body, node.test], node, lambda: _while_once(builder, node))

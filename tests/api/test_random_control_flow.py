@@ -48,3 +48,17 @@ def test_random_control_flow_is_pythons(source: str) -> None:
 @settings(max_examples=400, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
 def test_much_random_control_flow_is_pythons(source: str) -> None:
     check(source)
+
+
+def test_what_a_condition_assigns_stays_where_there_is_no_round() -> None:
+    """A condition that is known to be false has been computed all the same."""
+    check(
+        "def function(i, a, out):\n"
+        "    x = a[i]\n"
+        "    z = 77\n"
+        "    while (x := (z ^ 7) % 101) % 3 == 1:\n"
+        "        out[i] = 1\n"
+        "    else:\n"
+        "        z = a[i]\n"
+        "    out[i] += x + z * 100\n"
+    )
