@@ -50,15 +50,36 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
         otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
-        if not is_simple:
+        going = builder.variable("going", boolean) if otherwise and not is_simple else None
+        if going is not None:
+            _end_unless(builder, condition, going, node)
+        elif not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
         builder.run(node.body)
         _close_round(builder, loop, node)
-    if is_simple:
+    if going is not None:
+        builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
+        builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
+    elif is_simple:
         builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
     else:
         builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
     leave_behind(builder, loop, ends, node)
+
+
+def _end_unless(builder: FunctionBuilder, condition: Value, going: tree.Variable, node: ast.While) -> None:
+    """A condition that takes statements to compute, of a loop with `else`: the next test of a variable ends the loop.
+
+    The `else` would stand inside of the loop otherwise, and its own break and continue mean the loop around it.
+    """
+    span = builder.span(node.test)
+    opposite = negated(builder, condition, node.test)
+    if isinstance(opposite, tree.Expression):
+        stop: list[tree.Statement] = [
+            tree.Assign(span, going, tree.Constant(span, boolean, False)),
+            tree.Continue(span),
+        ]
+        builder.emit(tree.If(span, opposite, stop, []))
 
 
 def _break_unless(

@@ -62,3 +62,23 @@ def test_what_a_condition_assigns_stays_where_there_is_no_round() -> None:
         "        z = a[i]\n"
         "    out[i] += x + z * 100\n"
     )
+
+
+@pytest.mark.parametrize("leave", ["continue", "break"])
+def test_the_else_of_a_loop_leaves_the_loop_around_it(leave: str) -> None:
+    """Also where the condition takes statements to compute."""
+    check(
+        "def function(i, a, out):\n"
+        "    x = a[i]\n"
+        "    for y in range(4, i % 5, -1):\n"
+        "        z = (i ^ -3) % 101\n"
+        "        count = 0\n"
+        "        while count < 5 and (x := (z ^ 7) % 101) % 3 == 1:\n"
+        "            count += 1\n"
+        "        else:\n"
+        "            z = a[i]\n"
+        "            if z < i:\n"
+        f"                {leave}\n"
+        "        out[i] = out[i] * 3 + y\n"
+        "    out[i] += x\n"
+    )
