@@ -56,7 +56,7 @@ def bind_arguments(
     """Match a call's arguments to the function's parameters, defaults filled in."""
     defaults = _plain_parameters(function)
     given = {**dict(zip(defaults, positional, strict=False)), **keywords}
-    is_missing = any(value is _MISSING for name, value in defaults.items() if name not in given)
+    is_missing = "" in defaults or any(value is _MISSING for name, value in defaults.items() if name not in given)
     if is_missing or len(given) != len(positional) + len(keywords) or not given.keys() <= defaults.keys():
         # What is not as plain, or wrong, goes by Python's own rules, which take their time.
         signature = inspect.signature(function, follow_wrapped=False)
@@ -69,7 +69,7 @@ def bind_arguments(
 
 
 def _plain_parameters(function: types.FunctionType) -> dict[str, object]:
-    """Return the parameters with their defaults; `_MISSING` alone where some are given by position or name alone."""
+    """Return the parameters with their defaults; `_MISSING` as "" where some are given by position or name alone."""
     code = function.__code__
     collects = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     if collects or code.co_kwonlyargcount or code.co_posonlyargcount or hasattr(function, "__signature__"):
