@@ -174,8 +174,13 @@ def test_one_b_is_multiplied_with_a_dense_and_a_sparse_a() -> None:
 def test_packed_indices() -> None:
     index = np.array([[0, 1, 2, 3, 1, 3], [1, 2, 0, 3, 0, 2]])
     np.testing.assert_array_equal(matrix.pack_index(index), [[0b11_10_01_00, 0b11_01], [0b11_00_10_01, 0b10_00]])
-    for wrong in (index[0], index[:, :5], index + 2):
-        with pytest.raises(ValueError, match="an index of shape"):
+    for wrong, says in (
+        (index[0], "of shape"),
+        (index[:, :5], "of shape"),
+        (index + 2, "with 4"),
+        (index - 1, "with -1"),
+    ):
+        with pytest.raises(ValueError, match=f"an index {says}"):
             matrix.pack_index(wrong)
 
 
