@@ -44,6 +44,8 @@ LONG: Mapping[str, str] = {
 }
 # They have another one's expression, with the operands in the same order.
 _SAME = {"v_pk_fmac_f16": "v_pk_fma_f16", **{f"v_{name}_f16": "v_fma_f16" for name in ("fmac", "fmaak", "fmamk")}}
+# The operand that makes the expression short where it is known when translating: the selector of bytes.
+_SHORT_BY: Mapping[str, int] = {"v_perm_b32": 2}
 
 
 def long_symbol(mnemonic: str) -> str:
@@ -56,5 +58,8 @@ def call_long(frame: Frame, mnemonic: str, operands: Sequence[Value]) -> Value |
     mnemonic = _SAME.get(mnemonic, mnemonic)
     element = LONG.get(mnemonic)
     if element is None or rounding_of(frame.builder) is not None:
+        return None
+    deciding = _SHORT_BY.get(mnemonic)
+    if deciding is not None and frame.builder.known(operands[deciding]) is not None:
         return None
     return frame.native(long_symbol(mnemonic), vector(element), list(operands))
