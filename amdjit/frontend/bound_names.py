@@ -30,6 +30,14 @@ def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(found)
 
 
+def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return what `assigned_names` returns, and the names whose items are assigned: `v` of `v[0] = 1`."""
+    nodes = list(nodes)
+    stores = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Subscript))
+    items = (n.value.id for n in stores if isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name))
+    return assigned_names(nodes) | frozenset(items)
+
+
 def bound_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Return what `assigned_names` returns, and the names that Python binds in statements that kernels do not have."""
     nodes = list(nodes)

@@ -6,14 +6,14 @@ import ast
 import contextlib
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.frontend.bound_names import bound_names, may_leave
-from amdjit.frontend.effects import depends_on_memory, has_effects, reads
+from amdjit.frontend.effects import assigned_variables, depends_on_memory, has_effects, may_act, reads
 from amdjit.frontend.limits import Limits
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
@@ -30,7 +30,7 @@ from amdjit.frontend.values import (
     Value,
 )
 from amdjit.tree import nodes as tree
-from amdjit.types import Known, Tuple, Type, Void
+from amdjit.types import Array, Known, Tuple, Type, Void
 
 
 class Session(Protocol):
@@ -71,6 +71,7 @@ class Session(Protocol):
         ...
 
 
+Made = TypeVar("Made")
 ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
 StatementHandler = Callable[["FunctionBuilder", Any], None]
 
@@ -146,6 +147,7 @@ class FunctionBuilder:
     A refused statement does not end it. failures: the errors so far. refused: how many statements were refused, also
     those that only read what another refused one assigns. abandoned: since a condition was refused it is unknown
     whether control comes to the rest of this block, so that an error in it may be none.
+    arrays: what each variable of an array was given.
     """
 
     source: FunctionSource
@@ -161,7 +163,7 @@ class FunctionBuilder:
     terminated: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
-    held_views: dict[tree.Variable, tree.View] = field(default_factory=dict)
+    arrays: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
@@ -177,6 +179,8 @@ class FunctionBuilder:
     def emit(self, statement: tree.Statement) -> None:
         """Add a statement."""
         self.statements.append(statement)
+        if isinstance(statement, tree.Assign) and isinstance(statement.variable.type, Array):
+            self.arrays.setdefault(statement.variable, []).append(statement.value)
 
     def variable(self, name: str, type: Type) -> tree.Variable:
         """Make a new variable; later ones of the same name get a number."""
@@ -214,29 +218,43 @@ class FunctionBuilder:
         return values
 
     def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
-        """Type an expression that Python evaluates after others.
+        """Type an expression that Python evaluates after others, as `after` says."""
+        return self.after(earlier, self.evaluate, node)
+
+    def after(
+        self, earlier: Sequence[Value], make: Callable[[ast.expr], Made], node: ast.expr
+    ) -> tuple[list[Value], Made]:
+        """Make something of a node that Python evaluates after other values.
 
         Where it takes statements, what these could change is computed before them.
         """
         outer, self.statements = self.statements, []  # as `collect`, in fewer steps: most expressions come this way
         try:
-            value, added = self.evaluate(node), self.statements
+            made, added = make(node), self.statements
         finally:
             self.statements = outer
         if not added:
-            return list(earlier), value
-        changed = {statement.variable for statement in added if isinstance(statement, tree.Assign)}
+            return list(earlier), made
+        changed = assigned_variables(added)
         settled = [self.settle(other, node, changed) for other in earlier]
         outer += added
-        return settled, value
+        return settled, made
 
     def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
         """Evaluate now what reads memory or changed variables or calls a function, in a tuple item by item."""
         if isinstance(value, TupleValue):
             return value.with_items(self.settle(item, node, changed) for item in value.items)
+        if isinstance(value, Method):
+            return replace(value, receiver=self.settle(value.receiver, node, changed))
         if isinstance(value, (CompileTime, tree.Constant)):
             return value
         return self.hold(value, "value", node) if depends_on_memory(value) or reads(value, changed) else value
+
+    def in_order(self, values: Sequence[Value], node: ast.AST) -> list[Value]:
+        """Return values that may be used in any order, as often as wanted: what one does is done now, in this order."""
+        if not any(may_act(value) for value in values):
+            return list(values)
+        return [self.settle(value, node) for value in values]
 
     def discard(self, value: Value, node: ast.AST) -> None:
         """Keep the effects of a value that nothing uses."""
@@ -338,8 +356,6 @@ class FunctionBuilder:
         variable = self.variable(name, value.type)
         span = self.span(node)
         self.emit(tree.Assign(span, variable, value))
-        if isinstance(value, tree.View):
-            self.held_views[variable] = value
         held = tree.Read(span, variable.type, variable)
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 

@@ -20,7 +20,7 @@ from amdjit.frontend import complexes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.compile_time_calls import call_when_compiling
-from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
+from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS, test_of_generator
 from amdjit.frontend.constructors import convert_to, make_vector
 from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
@@ -46,7 +46,10 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     callee = builder.evaluate(node.func)
     if is_print(callee):
         return print_call(builder, node)
-    arguments = _arguments(builder, node)
+    tested = test_of_generator(builder, callee, node)
+    if tested is not None:
+        return tested
+    (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
     if isinstance(callee, Method):
         return _call_method(builder, callee, arguments, node)
     if isinstance(callee, FunctionValue):
@@ -193,6 +196,8 @@ def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
             )
     plain = [argument.value if isinstance(argument, ast.Starred) else argument for argument in node.args]
     values = builder.evaluate_all([*plain, *(keyword.value for keyword in node.keywords)])
+    if node.keywords:
+        values = builder.in_order(values, node)  # parameters may stand in another order
     positional: list[Value] = []
     places: dict[int | str, ast.expr] = {}
     for argument, value in zip(node.args, values, strict=False):

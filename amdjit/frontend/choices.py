@@ -11,7 +11,7 @@ from amdjit.frontend.conversion import convert, truth
 from amdjit.frontend.scope import join_types, merge
 from amdjit.frontend.values import Binding, CompileTime, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Tuple, Type, boolean
+from amdjit.types import Array, Tuple, Type, boolean
 
 
 def both(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
@@ -72,7 +72,7 @@ def choose(
     first, second = first + more_first, second + more_second
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
-        return builder.hold(result, "chosen", node) if isinstance(target, Tuple) else result
+        return builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
     return _through_variable(builder, condition, (first, left_value), (second, right_value), node)
 
 
@@ -101,6 +101,8 @@ def _through_variable(
     left[0].append(tree.Assign(span, variable, left[1]))
     right[0].append(tree.Assign(span, variable, right[1]))
     builder.emit(tree.If(span, condition, left[0], right[0]))
+    if isinstance(type, Array):
+        builder.arrays[variable] = [left[1], right[1]]
     read = tree.Read(span, type, variable)
     return builder.unpack(read) if isinstance(type, Tuple) else read
 

@@ -78,7 +78,8 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
                 codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex number",
                 remedy="give two real numbers: `complex(real, imag)`",
             )  # fmt: skip
-    return _pair(scalar, convert(builder, real, scalar, node), convert(builder, imaginary, scalar, node))
+    parts = [convert(builder, part, scalar, node) for part in (real, imaginary)]
+    return _pair(scalar, *builder.in_order(parts, node))
 
 
 def _is_real(value: Value) -> bool:
@@ -87,7 +88,7 @@ def _is_real(value: Value) -> bool:
     return isinstance(value, tree.Expression) and isinstance(value.type, Scalar) and not value.type.storage_only
 
 
-def _pair(scalar: Scalar, real: tree.Expression, imaginary: tree.Expression) -> TupleValue:
+def _pair(scalar: Scalar, real: Value, imaginary: Value) -> TupleValue:
     return TupleValue((real, imaginary), complex_type(scalar).structure)
 
 

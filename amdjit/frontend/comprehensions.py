@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from amdjit.diagnostics import codes
@@ -13,40 +14,95 @@ from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.choices import both, either
 from amdjit.frontend.conversion import truth
-from amdjit.frontend.effects import has_effects
+from amdjit.frontend.effects import may_act
 from amdjit.frontend.forms import Arguments
-from amdjit.frontend.iterables import items_of, static_items
+from amdjit.frontend.iterables import evaluated, items_of, static_items
 from amdjit.frontend.operators import binary, fold
 from amdjit.frontend.scope import MOST_ITEMS, outside_value
 from amdjit.frontend.statements import assign_target
-from amdjit.frontend.values import Binding, CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values import Binding, CompileTime, FunctionValue, TupleValue, Value, static_value
 
 
 def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp) -> Value:
     """`(f(x) for x in items if c(x))`: a tuple. Its names are its own, as in Python."""
-    targets = assigned_names([generator.target for generator in node.generators])
-    outer: dict[str, Binding] = {name: builder.names[name] for name in targets if name in builder.names}
     items: list[Value] = []
-    _rounds(builder, node, 0, items)
-    for name in targets:
-        builder.names.pop(name, None)
-    builder.names.update(outer)
-    return TupleValue(tuple(items))
+    rounds = generated(builder, node)
+    while True:
+        items, value = builder.after(items, lambda _: next(rounds, None), node.elt)
+        if value is None:
+            return TupleValue(tuple(items))
+        if may_act(value):
+            items, value = [builder.settle(item, node.elt) for item in items], builder.hold(value, "item", node.elt)
+        items.append(value)
 
 
-def _rounds(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp, depth: int, items: list[Value]) -> None:
+def generated(
+    builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp, user: ast.AST | None = None
+) -> Iterator[Value]:
+    """Type the values of a comprehension one by one, each when it is asked for, as Python's generators do.
+
+    user: the statement that takes them, if it does something between two of them.
+    """
+    scope = _Scope(builder, assigned_names([generator.target for generator in node.generators]))
+    scope.enter()
+    for number, value in enumerate(_rounds(builder, node, 0, user or node)):
+        if number == MOST_ITEMS:
+            raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=number + 1, limit=MOST_ITEMS)
+        _check_captured(builder, value, scope.targets, node.elt)
+        scope.leave()
+        yield value
+        scope.enter()
+    scope.leave()
+
+
+@dataclass
+class _Scope:
+    """The names that are a comprehension's own; what they mean around it comes back whenever it is left."""
+
+    builder: FunctionBuilder
+    targets: frozenset[str]
+    inside: dict[str, Binding] = field(default_factory=dict)
+    outside: dict[str, Binding] = field(default_factory=dict)
+
+    def enter(self) -> None:
+        self.outside = self._exchange(self.inside)
+
+    def leave(self) -> None:
+        self.inside = self._exchange(self.outside)
+
+    def _exchange(self, wanted: dict[str, Binding]) -> dict[str, Binding]:
+        names = self.builder.names
+        taken = {name: names.pop(name) for name in self.targets if name in names}
+        names.update(wanted)
+        return taken
+
+
+def _check_captured(builder: FunctionBuilder, value: Value, targets: frozenset[str], node: ast.expr) -> None:
+    """Functions read the comprehension's names after its last round; outside of it these mean something else."""
+    for item in value.items if isinstance(value, TupleValue) else (value,):
+        if isinstance(item, TupleValue):
+            _check_captured(builder, item, targets, node)
+        elif isinstance(item, FunctionValue):
+            _check_captured(builder, TupleValue(item.items), targets, node)
+            caught = sorted(targets.intersection(item.names))
+            if caught:
+                remedy = f"give the function the value that it has now: `lambda ..., {caught[0]}={caught[0]}: ...`"
+                what = f"a function that reads `{caught[0]}` after the comprehension"
+                raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression=what, remedy=remedy)
+
+
+def _rounds(
+    builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp, depth: int, user: ast.AST
+) -> Iterator[Value]:
     if depth == len(node.generators):
-        items[:], value = builder.evaluate_after(items, node.elt)
-        items.append(builder.hold(value, "item", node.elt) if has_effects(value) else value)
-        if len(items) > MOST_ITEMS:
-            raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=len(items), limit=MOST_ITEMS)
+        yield builder.evaluate(node.elt)
         return
     generator = node.generators[depth]
-    for item in _known_items(builder, generator.iter):
+    for item in evaluated(builder, _known_items(builder, generator.iter), generator.iter, user):
         _forget(builder, generator.target)
         assign_target(builder, generator.target, item, generator.iter)
         if all(_holds(builder, test) for test in generator.ifs):
-            _rounds(builder, node, depth + 1, items)
+            yield from _rounds(builder, node, depth + 1, user)
 
 
 def _known_items(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
@@ -82,14 +138,14 @@ def _items(builder: FunctionBuilder, arguments: Arguments, node: ast.Call, name:
 
 def _sum(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     _, first = arguments.exactly(builder, node, "sum", ("items", "start"), optional=1)
-    items = _items(builder, arguments, node, "sum")
+    *items, first = builder.in_order((*_items(builder, arguments, node, "sum"), first), node)
     start = CompileTime(0) if first == CompileTime(None) else first
     return functools.reduce(lambda total, item: binary(builder, ast.Add, total, item, node), items, start)
 
 
 def _product(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     _, first = arguments.exactly(builder, node, "prod", ("items", "start"), optional=1)
-    items = _items(builder, arguments, node, "prod")
+    *items, first = builder.in_order((*_items(builder, arguments, node, "prod"), first), node)
     start = CompileTime(1) if first == CompileTime(None) else first
     return functools.reduce(lambda product, item: binary(builder, ast.Mult, product, item, node), items, start)
 
@@ -112,6 +168,23 @@ def _chain(builder: FunctionBuilder, items: tuple[Value, ...], combine: Any, emp
         return first
     result: Value = combine(builder, first, lambda: _chain(builder, items[1:], combine, empty, node), node)
     return result
+
+
+def test_of_generator(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
+    """Type `all(... for ...)` or `any(...)`, which ask for no more values than they need; None for other calls."""
+    known = callee.value if isinstance(callee, CompileTime) else None
+    argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if not (known is all or known is any) or not isinstance(argument, ast.GeneratorExp):
+        return None
+    rounds, combine = generated(builder, argument), both if known is all else either
+
+    def from_next() -> Value:
+        value = next(rounds, None)
+        if value is None:
+            return CompileTime(known is all)
+        return combine(builder, truth(builder, value, node), from_next, node)
+
+    return from_next()
 
 
 def _sorted(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 
+from amdjit.frontend.values import Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import Array, Scalar, Vector
@@ -22,9 +23,21 @@ def reads(value: object, variables: Collection[tree.Variable]) -> bool:
     return bool(variables) and any(isinstance(node, tree.Read) and node.variable in variables for node in walk(value))
 
 
+def assigned_variables(statements: Sequence[tree.Statement]) -> set[tree.Variable]:
+    """Return the variables that statements assign, in inner blocks too."""
+    return {node.variable for node in walk(list(statements)) if isinstance(node, tree.Assign)}
+
+
 def has_effects(value: object) -> bool:
     """Whether a value may do more than to compute."""
     return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
+
+
+def may_act(value: Value) -> bool:
+    """Whether a value, or an item of it, may do more than to compute."""
+    if isinstance(value, TupleValue):
+        return any(map(may_act, value.items))
+    return may_act(value.receiver) if isinstance(value, Method) else has_effects(value)
 
 
 def written_parameters(program: tree.Program) -> frozenset[str]:

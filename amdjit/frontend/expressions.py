@@ -14,7 +14,6 @@ from amdjit.frontend.choices import both, choose, either
 from amdjit.frontend.closures import lambda_value, refreshed
 from amdjit.frontend.comprehensions import comprehension
 from amdjit.frontend.conversion import truth
-from amdjit.frontend.effects import has_effects
 from amdjit.frontend.fields import field, is_element
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
@@ -59,10 +58,10 @@ def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
     """A tuple; `*other` puts another tuple's items in."""
     items: list[Value] = []
     values = builder.evaluate_all([e.value if isinstance(e, ast.Starred) else e for e in node.elts])
-    for element, value in zip(node.elts, values, strict=True):
+    # An item may stay unused: its effects must not.
+    for element, value in zip(node.elts, builder.in_order(values, node), strict=True):
         if not isinstance(element, ast.Starred):
-            # An item may stay unused: its effects must not.
-            items.append(builder.hold(value, "item", element) if has_effects(value) else value)
+            items.append(value)
         elif isinstance(value, TupleValue):
             items += value.items
         else:

@@ -8,7 +8,8 @@ from typing import cast
 
 from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import FunctionBuilder, describe
+from amdjit.frontend.bound_names import changed_names
+from amdjit.frontend.builder import FunctionBuilder, Made, describe
 from amdjit.frontend.forms import constant_integer
 from amdjit.frontend.scope import MOST_ITEMS, check_rounds
 from amdjit.frontend.sequences import (
@@ -66,6 +67,13 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
     raise builder.error(codes.LOOP_OVER, node, what=describe(value), remedy=_REMEDY)
 
 
+def evaluated(builder: FunctionBuilder, items: tuple[Value, ...], place: ast.expr, loop: ast.AST) -> tuple[Value, ...]:
+    """Evaluate before the first round of a loop or comprehension what its rounds may change."""
+    bindings = map(builder.names.get, changed_names([loop]))
+    changed = {binding for binding in bindings if isinstance(binding, tree.Variable)}
+    return tuple(builder.settle(item, place, changed) for item in items)
+
+
 def static_items(items: Iterable) -> tuple[Value, ...] | None:
     """Return the items where their number is known when compiling and not too large to unroll."""
     if isinstance(items, Bounds):
@@ -89,6 +97,31 @@ def _sequence(builder: FunctionBuilder, items: Iterable, node: ast.expr) -> Sequ
     return items
 
 
+def _in_order(builder: FunctionBuilder, nodes: list[ast.expr]) -> list[Iterable]:
+    """Type iterables that Python evaluates one after the other."""
+    found: list[Iterable] = []
+    for node in nodes:
+        found, items = _after(builder, found, lambda inner: items_of(builder, inner), node)
+        found.append(items)
+    return found
+
+
+def _after(
+    builder: FunctionBuilder, earlier: list[Iterable], make: Callable[[ast.expr], Made], node: ast.expr
+) -> tuple[list[Iterable], Made]:
+    """Make something of a node that Python evaluates after some iterables. Sequences are held already."""
+    parts = [() if isinstance(e, Sequence) else tuple(e.values) if isinstance(e, Bounds) else e for e in earlier]
+    settled, made = builder.after([TupleValue(part) for part in parts], make, node)
+    items = [value.items for value in settled if isinstance(value, TupleValue)]
+    return [_with_items(*pair) for pair in zip(earlier, items, strict=True)], made
+
+
+def _with_items(iterable: Iterable, items: tuple[Value, ...]) -> Iterable:
+    if isinstance(iterable, Bounds):
+        return Bounds(*items)
+    return iterable if isinstance(iterable, Sequence) else items
+
+
 def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
     given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "start")]
     if not call.args or len(given) > 1 or len(given) < len(call.args[1:]) + len(call.keywords):
@@ -96,8 +129,10 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
             codes.ARGUMENT_COUNT, call, function="enumerate", expected="an iterable and a start",
             given="other arguments were given", signature="enumerate(items, start=0)",
         )  # fmt: skip
-    items = items_of(builder, call.args[0])
-    first: Value = builder.evaluate(given[0]) if given else CompileTime(0)
+    (items,) = _in_order(builder, call.args[:1])
+    first: Value = CompileTime(0)
+    if given:
+        (items,), first = _after(builder, [items], builder.evaluate, given[0])
     known = static_items(items)
     if known is not None and isinstance(first, CompileTime):
         start = constant_integer(builder, first, call, "the start of `enumerate`")
@@ -111,7 +146,7 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
 
 
 def _zip(builder: FunctionBuilder, call: ast.Call) -> Iterable:
-    columns = [items_of(builder, argument) for argument in call.args]
+    columns = _in_order(builder, call.args)
     strict = _strict(builder, call)
     known = [static_items(column) for column in columns]
     if not any(items is None for items in known):

@@ -9,8 +9,9 @@ from typing import cast
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
+from amdjit.frontend.comprehensions import generated
 from amdjit.frontend.conversion import convert, literal, materialise
-from amdjit.frontend.iterables import has_rounds, iterable_of
+from amdjit.frontend.iterables import evaluated, has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.recovery import condition_of, unknown_rounds
@@ -97,13 +98,17 @@ def _break_unless(
 
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
     """`for`: over a range at run time, over anything of compile-time length by unrolling."""
+    if isinstance(comprehension := node.iter, ast.GeneratorExp):
+        static_loop(builder, node, lambda: generated(builder, comprehension, node))
+        return
     try:
         iterable, unroll = iterable_of(builder, node)
     except CompileError as failure:
         unknown_rounds(builder, node, failure)
         return
     if isinstance(iterable, tuple):
-        static_loop(builder, node, iterable)
+        items = evaluated(builder, iterable, node.iter, node)
+        static_loop(builder, node, lambda: items)
     elif isinstance(iterable, Sequence):
         _sequence_loop(builder, node, iterable, unroll)
     elif iterable.needs_counting(iterable.type(builder, node.iter)):

@@ -21,6 +21,7 @@ from amdjit.frontend.special_methods import (
     comparison_method,
     is_dataclass_record,
     operator_name,
+    special_method,
     unary_method,
 )
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
@@ -257,8 +258,10 @@ def _compare_items(
 
 
 def _identity(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST) -> Value:
-    held = call_method_of(builder, right, "__contains__", (left,), node) if kind in (ast.In, ast.NotIn) else None
-    if held is not None:
+    if kind in (ast.In, ast.NotIn) and special_method(right, "__contains__") is not None:
+        left, right = builder.in_order((left, right), node)
+        held = call_method_of(builder, right, "__contains__", (left,), node)
+        assert held is not None
         found = truth(builder, held, node)
         return found if kind is ast.In else negated(builder, found, node)
     left_constant, right_constant = static_value(left), static_value(right)

@@ -51,7 +51,7 @@ from amdjit.frontend.values import (
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import lds_arrays
-from amdjit.types import VOID, Known, Tuple, Type
+from amdjit.types import VOID, Array, Known, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     **STATEMENTS,
@@ -188,7 +188,7 @@ class _Session:
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
         call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
-        return builder.hold(call, function.name, node) if isinstance(function.result, Tuple) else call
+        return builder.hold(call, function.name, node) if isinstance(function.result, (Array, Tuple)) else call
 
     def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
         if not function.reports:

@@ -89,7 +89,7 @@ def construct(builder: FunctionBuilder, python: type, arguments: Arguments, node
         else:
             made = assign_to(builder, value, target, node)
             items.append(builder.hold(made, name, node) if isinstance(target, Tuple) else made)
-    return TupleValue(tuple(items), structure)
+    return TupleValue(tuple(builder.in_order(items, node)), structure)
 
 
 def _is_none(value: Value) -> bool:

@@ -117,6 +117,11 @@ def _first_of(
         attempts.reverse()
     if _class(left) is _class(right) and names not in _COMPARISONS.values():
         attempts = attempts[:1]
+    if not any(special_method(receiver, name) for receiver, name, _ in attempts):
+        return None
+    # More than one method may be asked, and the right operand's takes them in the other order.
+    first, second = builder.in_order((left, right), node)
+    attempts = [(first, name, second) if receiver is left else (second, name, first) for receiver, name, _ in attempts]
     for receiver, name, other in attempts:
         result = call_method_of(builder, receiver, name, (other,), node)
         if result is not None and not (isinstance(result, CompileTime) and result.value is NotImplemented):

@@ -162,7 +162,9 @@ def _update_element(
     indices = element_indices(builder, array, kind, index, node.target)
     held = tuple(_held(builder, index, node.target) for index in indices)
     load = tree.Load(span, kind.element, array, held, check=index_check(builder, array, held, node.target))
-    (old,), operand = builder.evaluate_after((load,), node.value)
+    (old, held_array), operand = builder.evaluate_after((load, array), node.value)
+    assert isinstance(held_array, tree.Expression)
+    array = held_array
     value = binary(builder, type(node.op), old, operand, node)
     builder.emit(tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node)))
 

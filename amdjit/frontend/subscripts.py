@@ -9,7 +9,7 @@ from dataclasses import replace
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import assign_to, convert, materialise
-from amdjit.frontend.effects import depends_on_memory
+from amdjit.frontend.effects import depends_on_memory, may_act
 from amdjit.frontend.fields import complex_item, element_view, field, is_element, is_records, store_element, store_field
 from amdjit.frontend.operators import fold, without_wrap
 from amdjit.frontend.reports import checked_axes, index_check
@@ -70,12 +70,12 @@ def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, i
         indices = element_indices(builder, array, type, index, node)
         array, indices = _through_view(array, indices)
         if is_records(array):
-            return _record_item(builder, array, indices, node)
+            return _record_item(builder, array, _indices_in_order(builder, indices, node), node)
         check = index_check(builder, array, indices, node)
         return tree.Load(builder.span(node), type.element, array, indices, check=check)
     held = builder.hold(array, "array", node) if depends_on_memory(array) else array
     assert isinstance(held, tree.Expression)
-    items = whole_index(builder, index, type, node)
+    items = builder.in_order(whole_index(builder, index, type, node), node)
     places = _axis_places(node, type.ndim)
     dropped = {
         axis: _element_index(builder, held, type, axis, item, place)
@@ -83,6 +83,14 @@ def _array_item(builder: FunctionBuilder, array: tree.Expression, type: Array, i
         if not is_partial(item, 1)
     }
     return view_of(builder, held, items, node, checked_axes(builder, held, dropped, node))
+
+
+def _indices_in_order(
+    builder: FunctionBuilder, indices: tuple[tree.Expression, ...], node: ast.expr
+) -> tuple[tree.Expression, ...]:
+    """Compute indices with effects once: each field of an element evaluates its place again."""
+    held = builder.in_order(indices, node)
+    return tuple(index for index in held if isinstance(index, tree.Expression))
 
 
 def _record_item(
@@ -134,6 +142,8 @@ def store_item(builder: FunctionBuilder, node: ast.Subscript, value: Value, plac
     """Type `container[index] = value`. `place` is where the value stands; Python evaluates it first."""
     (value,), container = builder.evaluate_after((value,), node.value)
     (value, container), index = index_after(builder, (value, container), node)
+    if may_act(container) or may_act(index):
+        value, container, index = builder.in_order((value, container, index), node)
     store_at(builder, node, container, index, value, place)
 
 

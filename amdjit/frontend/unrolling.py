@@ -7,6 +7,7 @@ its rounds is, where there is a `continue`, a loop of one round again.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
 
 from amdjit.frontend.bound_names import bound_names
 from amdjit.frontend.builder import Exit, FunctionBuilder, Loop
@@ -44,8 +45,11 @@ def leave_behind(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: a
     builder.terminated = not ways
 
 
-def static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
-    """Type the body once an item."""
+Items = Callable[[], Iterable[Value]]
+
+
+def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+    """Type the body once an item. An item may be typed only when its round begins."""
     before = builder.mark()
     try:
         _plain_rounds(builder, node, items)
@@ -56,12 +60,12 @@ def static_loop(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...
         _rounds_with_exits(builder, node, items)
 
 
-def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
+def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
     """Type the rounds where break and continue have compile-time conditions only."""
     own = len(builder.loops)
     builder.loops.append(Loop({}, is_static=True))
     broken = False
-    for item in items:
+    for item in items():
         assign_target(builder, node.target, item, node.iter)
         depth, refused = len(builder.statements), builder.refused
         try:
@@ -81,15 +85,16 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: tuple[Value, .
         builder.run(node.orelse)
 
 
-def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: tuple[Value, ...]) -> None:
+def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
     outer, refused = Loop({}), builder.refused
     has_continue = any(isinstance(leaving, ast.Continue) for leaving in _exits(node.body))
     one_round = _one_round if has_continue else _open_round
     builder.loops.append(outer)
     with builder.block() as body:
-        for item in items:
-            if not builder.terminated and builder.refused == refused:
-                one_round(builder, node, item, outer)
+        for item in items():
+            one_round(builder, node, item, outer)
+            if builder.terminated or builder.refused > refused:
+                break
         ends = [] if builder.terminated else [Exit(builder.names, body, node)]
     otherwise = loop_else(builder, node, ends)
     builder.loops.pop()

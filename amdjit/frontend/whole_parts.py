@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
@@ -100,10 +102,8 @@ def _check_overlap(builder: FunctionBuilder, part: tree.Expression, value: Value
     """NumPy reads all before it writes; the loop does not, which nobody sees unless the two overlap in part."""
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Array):
         return
-    target, source = _view(builder, part), _view(builder, value)
-    base = _base(builder, target)
-    are_lines = _is_line(target) and _is_line(source) and _kept(target) == _kept(source)
-    if base is None or base is not _base(builder, source) or are_lines:
+    places = itertools.product(_places(builder, part), _places(builder, value))
+    if all(target.base is not source.base or (target.is_line and target == source) for target, source in places):
         return
     assert isinstance(part.type, Array)
     remedy = "write the loop in the order that you mean, or copy to a local array first"
@@ -117,22 +117,43 @@ def _refuse(
     return builder.error(codes.PART_ASSIGNMENT, place, source=source, target=kind, reason=reason, remedy=remedy)
 
 
-def _view(builder: FunctionBuilder, array: tree.Expression) -> tree.Expression:
-    """Return the view that a variable holds."""
-    return builder.held_views.get(array.variable, array) if isinstance(array, tree.Read) else array
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an array lies: in the memory of a variable that is no view, all of it or a part.
+
+    is_line: the part takes each axis whole or one index of it. Two such, of which the same axes are left (`kept`), are
+    the same or have nothing in common.
+    """
+
+    base: tree.Variable
+    is_line: bool = True
+    kept: tuple[bool, ...] = ()
 
 
-def _base(builder: FunctionBuilder, array: tree.Expression) -> tree.Variable | None:
-    while isinstance(array, tree.View):
-        array = _view(builder, array.array)
-    return array.variable if isinstance(array, tree.Read) else None
+def _places(
+    builder: FunctionBuilder, array: tree.Expression, passed: frozenset[tree.Variable] = frozenset()
+) -> Iterator[_Place]:
+    """Yield the places where an array may lie, by what its variable was ever given."""
+    if isinstance(array, tree.View):
+        yield from (_part_of(place, array) for place in _places(builder, array.array, passed))
+    elif isinstance(array, tree.Conditional):
+        for side in (array.when_true, array.when_false):
+            yield from _places(builder, side, passed)
+    elif isinstance(array, tree.Read) and array.variable not in passed:
+        given = builder.arrays.get(array.variable)
+        if given is None or any(isinstance(value, tree.AllocateArray) for value in given):
+            yield _Place(array.variable)
+        for value in given or ():
+            yield from _places(builder, value, passed | {array.variable})
 
 
-def _is_line(array: tree.Expression) -> bool:
-    """Whether a view takes each axis whole, or one index of it: two such are the same or have nothing in common."""
-    if not isinstance(array, tree.View) or not isinstance(array.array, tree.Read):
-        return isinstance(array, tree.Read)
-    return all(extent is None or _is_whole(array, axis) for axis, extent in enumerate(array.extents))
+def _part_of(place: _Place, view: tree.View) -> _Place:
+    if all(_is_whole(view, axis) for axis in range(len(view.extents))):
+        return place
+    is_line = not place.kept and all(
+        extent is None or _is_whole(view, axis) for axis, extent in enumerate(view.extents)
+    )
+    return replace(place, is_line=place.is_line and is_line, kept=tuple(e is not None for e in view.extents))
 
 
 def _is_whole(view: tree.View, axis: int) -> bool:
@@ -141,7 +162,3 @@ def _is_whole(view: tree.View, axis: int) -> bool:
     known = kind.shape[axis] if kind.shape is not None else None
     reaches_end = isinstance(extent, tree.Extent) or (isinstance(extent, tree.Constant) and extent.value == known)
     return view.steps[axis] == 1 and isinstance(start, tree.Constant) and start.value == 0 and reaches_end
-
-
-def _kept(array: tree.Expression) -> tuple[bool, ...]:
-    return tuple(extent is not None for extent in array.extents) if isinstance(array, tree.View) else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanes import same_as_python
+from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, i32, local, shared
@@ -61,6 +61,56 @@ def small_arrays(i, a, out):
 def test_parts_are_assigned_as_numpy_does(function) -> None:
     a = RANDOM.integers(-50, 50, (12, 8)).astype(np.int32)
     same_as_python(function, a, np.zeros((LANES, 12), np.int32), lanes=LANES)
+
+
+def onto_a_named_part(a):
+    w = a[0:4]
+    a[1:5] = w
+
+
+def named_part_of_itself(a):
+    w = a[1:5]
+    w[:] = a[0:4]
+
+
+def chosen_part(a):
+    w = a[0:4] if a[0] else a[4:8]
+    a[1:5] = w
+
+
+def part_of_a_loop(a):
+    for w in (a[4:8], a[0:4]):
+        a[1:5] = w
+
+
+@pytest.mark.parametrize(
+    "function", [onto_a_named_part, named_part_of_itself, chosen_part, part_of_a_loop], ids=lambda f: f.__name__
+)
+def test_parts_that_may_overlap_are_refused_under_any_name(function) -> None:
+    with pytest.raises(amdjit.CompileError, match="may overlap what is assigned"), amdjit.use(DEVICE):
+        amdjit.kernel(function)[1, 1](np.arange(8, dtype=np.int32))
+
+
+def exchanged(i, a, out):
+    source, target = a[i], out[i]
+    for k in (0, 1, 2):
+        target[:] = source
+        target[k] += 1
+        source, target = target, source
+
+
+def lines_under_names(i, a, out):
+    first, second = a[i], a[(i + 1) % 12]
+    row = out[i, :8]
+    row[:] = second
+    first = first if i % 2 else second
+    row[:4] = first[4:]
+
+
+@pytest.mark.parametrize("function", [exchanged, lines_under_names], ids=lambda f: f.__name__)
+def test_other_parts_are_assigned_under_any_name(function) -> None:
+    a = RANDOM.integers(-50, 50, (12, 8)).astype(np.int32)
+    same_as_python(function, a, np.zeros((LANES, 8), np.int32), lanes=LANES)
 
 
 @amdjit.kernel
