@@ -14,7 +14,7 @@ from amdjit.intrinsics.arithmetic import popcount
 from amdjit.intrinsics.exponentials import exp, exp2
 from amdjit.intrinsics.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, single
 from amdjit.intrinsics.hyperbolic import log1p
-from amdjit.intrinsics.native_math import isfinite, isinf, rint, round_to_int
+from amdjit.intrinsics.native_math import isfinite, isinf, rint
 from amdjit.intrinsics.trigonometry import atan2, sin
 from amdjit.types import bf16, f16, f32, f64, i16, i32, i64, u8, u16, u32, u64
 
@@ -33,8 +33,6 @@ __all__ = [
     "logaddexp2",
     "nan_to_num",
     "numpy_isclose",
-    "numpy_round",
-    "python_round",
     "real",
     "reciprocal",
     "sign",
@@ -197,23 +195,6 @@ def numpy_isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     is_near = abs(a - b) <= atol + rtol * abs(b) and isfinite(b)
     is_same = a == b or (equal_nan and a != a and b != b)
     return is_near or is_same
-
-
-@device_function
-def numpy_round(x, decimals=0):
-    """Return x rounded to a constant number of decimals, of two the even one, as a float; NumPy's way, by a product."""
-    if not isinstance(x, _FLOATS):
-        return x
-    if decimals == 0:
-        return rint(x)
-    factor = type(x)(10.0 ** abs(decimals))
-    return rint(x * factor) / factor if decimals > 0 else rint(x / factor) * factor
-
-
-@device_function
-def python_round(x, ndigits=None):
-    """Return the nearest integer, the even one of two, as an i32; with a number of digits, what `numpy.round` does."""
-    return round_to_int(x) if ndigits is None else numpy_round(x, ndigits)
 
 
 @device_function

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.intrinsics import arithmetic, complex_functions, elementwise, lengths, number_theory, power
+from amdjit.intrinsics import arithmetic, complex_functions, elementwise, lengths, number_theory, power, rounding
 from amdjit.intrinsics import math as real
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
@@ -99,8 +99,8 @@ _BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "bitwise_count": elementwise.bit_count,
     "conjugate": elementwise.conjugate,
     "isclose": elementwise.numpy_isclose,
-    "round": elementwise.numpy_round,
-    "around": elementwise.numpy_round,
+    "round": rounding.numpy_round,
+    "around": rounding.numpy_round,
     "fix": real.trunc,
     "clip": elementwise.clip,
     "where": elementwise.where,
@@ -122,7 +122,7 @@ def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
 
 
 _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
-    round: elementwise.python_round,
+    round: rounding.python_round,
     divmod: elementwise.divmod,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
     complex.__abs__: DeviceFunction(complex_functions.magnitude),

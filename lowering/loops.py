@@ -121,8 +121,11 @@ class _Bounds:
         return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
-        """Tell whether there is a first round."""
-        return self._before(self._start, self._stop)
+        """Tell whether there is a first round: not with a step of 0, which would have no last one."""
+        some = self._before(self._start, self._stop)
+        if self._known(self._step) is not None:
+            return some
+        return self._builder.and_(some, self._builder.icmp_unsigned("!=", self._step, literal(self._step.type, 0)))
 
     def increase(self, value: Any) -> Any:
         """Return the next value; if it wraps it is not used."""

@@ -30,7 +30,7 @@ from amdjit.frontend.values import (
     Value,
 )
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Known, Tuple, Type, Void
+from amdjit.types import Known, Tuple, Type, Void
 
 
 class Session(Protocol):
@@ -147,7 +147,7 @@ class FunctionBuilder:
     A refused statement does not end it. failures: the errors so far. refused: how many statements were refused, also
     those that only read what another refused one assigns. abandoned: since a condition was refused it is unknown
     whether control comes to the rest of this block, so that an error in it may be none.
-    arrays: what each variable of an array was given.
+    given: what each variable was given so far.
     """
 
     source: FunctionSource
@@ -163,7 +163,7 @@ class FunctionBuilder:
     terminated: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
-    arrays: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
@@ -179,8 +179,8 @@ class FunctionBuilder:
     def emit(self, statement: tree.Statement) -> None:
         """Add a statement."""
         self.statements.append(statement)
-        if isinstance(statement, tree.Assign) and isinstance(statement.variable.type, Array):
-            self.arrays.setdefault(statement.variable, []).append(statement.value)
+        if isinstance(statement, tree.Assign):
+            self.given.setdefault(statement.variable, []).append(statement.value)
 
     def variable(self, name: str, type: Type) -> tree.Variable:
         """Make a new variable; later ones of the same name get a number."""

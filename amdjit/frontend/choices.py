@@ -101,8 +101,7 @@ def _through_variable(
     left[0].append(tree.Assign(span, variable, left[1]))
     right[0].append(tree.Assign(span, variable, right[1]))
     builder.emit(tree.If(span, condition, left[0], right[0]))
-    if isinstance(type, Array):
-        builder.arrays[variable] = [left[1], right[1]]
+    builder.given[variable] = [left[1], right[1]]
     read = tree.Read(span, type, variable)
     return builder.unpack(read) if isinstance(type, Tuple) else read
 

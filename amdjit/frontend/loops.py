@@ -14,6 +14,7 @@ from amdjit.frontend.conversion import convert, literal, materialise
 from amdjit.frontend.iterables import evaluated, has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
+from amdjit.frontend.range_steps import check_step
 from amdjit.frontend.recovery import condition_of, unknown_rounds
 from amdjit.frontend.scope import bind, join_types, undefined
 from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
@@ -124,6 +125,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         )
     values, type = bounds.values, bounds.type(builder, node.iter)
     start, stop, step = (_held_bound(builder, convert(builder, value, type, node.iter), node.iter) for value in values)
+    check_step(builder, step, node.iter)
     name = node.target.id
     _give_type(builder, name, type, node)
     current = builder.names.get(name)

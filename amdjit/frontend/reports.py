@@ -74,12 +74,19 @@ def _returns_a_value(function: ast.FunctionDef) -> bool:
 
 
 def _fault(
-    builder: FunctionBuilder, node: ast.stmt, kind: str, message: list[ast.expr], prefix: str = ""
+    builder: FunctionBuilder, node: ast.stmt | ast.expr, kind: str, message: list[ast.expr], prefix: str = ""
 ) -> tree.Fault:
     text, values = text_of(builder, message)
     builder.reports = max(builder.reports, 1)
     site = FaultSite(kind, Text((prefix, *text.parts)) if prefix else text, builder.source.text.file, node.lineno)
     return tree.Fault(builder.span(node), builder.session.reports.add_fault(site), values)
+
+
+def check(builder: FunctionBuilder, failed: tree.Expression, message: str, node: ast.expr) -> None:
+    """Report what Python would raise by itself where a condition holds; nothing at all with `asserts=False`."""
+    if builder.session.limits.asserts:
+        fault = _fault(builder, node, "raise", [], message)
+        builder.emit(tree.If(builder.span(node), failed, [fault], []))
 
 
 def is_print(value: Value) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert
+from amdjit.frontend.range_steps import check_step, is_zero
 from amdjit.frontend.scope import join_types
 from amdjit.frontend.subscripts import item_of
 from amdjit.frontend.values import CompileTime, TupleValue, Value
@@ -70,7 +71,7 @@ def _held(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -> tr
     return result
 
 
-def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.AST) -> Sequence:
+def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.expr) -> Sequence:
     """Return a range as a sequence."""
     type = bounds.type(builder, node)
     unsigned = u32 if type.bits == u32.bits else u64
@@ -92,7 +93,7 @@ def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.AST) -> S
 
 def _length(
     builder: FunctionBuilder, start: tree.Expression, stop: tree.Expression, step: Value, unsigned: Scalar,
-    node: ast.AST,
+    node: ast.expr,
 ) -> tuple[tree.Expression, tree.Expression]:  # fmt: skip
     """Return the number of rounds, and the step as an unsigned number that wraps."""
     if isinstance(step, CompileTime):
@@ -103,13 +104,16 @@ def _length(
         return length, convert(builder, CompileTime(step.value % (1 << unsigned.bits)), unsigned, node)
     span = builder.span(node)
     typed = _held(builder, convert(builder, step, start.type, node), node)
+    check_step(builder, typed, node)
+    no_step = is_zero(builder, typed, node)
     wrapped = convert(builder, typed, unsigned, node)
     upward = _rounds(builder, (start, stop), wrapped, unsigned, node)
-    if not _is_signed(start.type):
-        return upward, wrapped
     zero = convert(builder, CompileTime(0), unsigned, node)
+    if not _is_signed(start.type):
+        return tree.Conditional(span, unsigned, no_step, zero, upward), wrapped
     opposite = _binary(builder, BinaryOperator.SUBTRACT, zero, wrapped, node)
     downward = _rounds(builder, (stop, start), opposite, unsigned, node)
+    downward = tree.Conditional(span, unsigned, no_step, zero, downward)
     forward = tree.Compare(span, boolean, Comparison.GREATER, typed, convert(builder, CompileTime(0), typed.type, node))
     return tree.Conditional(span, unsigned, forward, upward, downward), wrapped
 

@@ -140,7 +140,7 @@ def _places(
         for side in (array.when_true, array.when_false):
             yield from _places(builder, side, passed)
     elif isinstance(array, tree.Read) and array.variable not in passed:
-        given = builder.arrays.get(array.variable)
+        given = builder.given.get(array.variable)
         if given is None or any(isinstance(value, tree.AllocateArray) for value in given):
             yield _Place(array.variable)
         for value in given or ():
