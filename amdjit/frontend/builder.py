@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
+from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import depends_on_memory, has_effects, reads
 from amdjit.frontend.limits import Limits
@@ -41,6 +42,7 @@ class Session(Protocol):
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
     weakness: Weakness
+    findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""

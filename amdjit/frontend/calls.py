@@ -33,6 +33,7 @@ from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.special_methods import call_method_of, special_method
 from amdjit.frontend.type_queries import TYPE_FUNCTIONS
+from amdjit.frontend.unsigned_checks import check_absolute, check_extreme
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.vector_calls import is_of_elements, over_elements
 from amdjit.frontend.wide_access import call_method
@@ -261,6 +262,7 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return builder.launched.weak(launched, builder.span(node))
     expression = _number(builder, value, node, "abs")
     if isinstance(expression.type, Scalar) and not (expression.type.is_float or expression.type.is_signed):
+        check_absolute(builder, expression, node)
         return expression
     made = tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
     return builder.weakness.made(made, expression)
@@ -306,6 +308,7 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
             if launched is not None:
                 result = launched
                 continue
+            check_extreme(builder, symbol, result, item, node)
             left, right = pair(builder, result, item, symbol.value, node)
             _number(builder, left, node, symbol.value, or_boolean=True)
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol

@@ -107,7 +107,9 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
         return tree.Constant(builder.span(node), target, 0)
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
-    if isinstance(value, tree.Expression) and isinstance(value.type, Tuple) and value.type != target:
+    if isinstance(value, tree.Expression) and isinstance(value.type, Tuple):
+        if value.type == target:
+            return value
         value = builder.unpack(value)
     if isinstance(target, Tuple) and target in (COMPLEX64, COMPLEX128):
         return _to_complex(builder, value, target, node)

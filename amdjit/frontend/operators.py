@@ -23,6 +23,7 @@ from amdjit.frontend.special_methods import (
     operator_name,
     unary_method,
 )
+from amdjit.frontend.unsigned_checks import check_comparison
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
@@ -234,6 +235,7 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
         return complexes.compare(builder, symbol, left, right, node)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and kind in (ast.Eq, ast.NotEq):
         return _compare_items(builder, kind, left, right, node)
+    check_comparison(builder, kind, left, right, node)
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)

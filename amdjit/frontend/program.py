@@ -24,6 +24,7 @@ from amdjit.frontend.kernel_parameters import kernel_parameters, with_launched
 from amdjit.frontend.limits import Limits
 from amdjit.frontend.loops import LOOPS
 from amdjit.frontend.matching import match
+from amdjit.frontend.narrow_products import narrow_products
 from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import (
     argument_key,
@@ -104,7 +105,7 @@ class _Session:
     libraries: dict[Path, None] = field(default_factory=dict)
     weakness: Weakness = field(default_factory=Weakness)
     requests: set[Origin] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
+    findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -132,7 +133,7 @@ class _Session:
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
-        if (python.__module__ or "").startswith("amdjit.intrinsics."):
+        if any(map(self.weakness.number, arguments.values())) and function in self.builtins.values():
             arguments = beside_others(builder, arguments, node)
         key: _Key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
         instance = self._instance(builder, key, node, lambda: self._instantiate(function, python, arguments))
@@ -299,7 +300,7 @@ def _type_once(
     program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
     return TypedKernel(
         program, tuple(session.reads.values()), source, tuple(session.libraries), tuple(passed_on.values()),
-        tuple(session.findings),
+        (*session.findings.values(), *narrow_products(program)),
     )  # fmt: skip
 
 
