@@ -22,7 +22,7 @@ from amdjit.frontend.promotion import (
 from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64, i64, u64
+from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64, i32, i64, u32, u64
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
@@ -189,7 +189,7 @@ def pair(
     builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
 ) -> tuple[tree.Expression, tree.Expression]:
     """Bring two operands to the type they have in common."""
-    target = _pair_type(builder, left, right)
+    target = _pair_type(builder, left, right) or _beside_unsigned(builder, left, right, operator)
     if target is None:
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -234,6 +234,20 @@ def _pair_type(builder: FunctionBuilder, left: Value, right: Value) -> Type | No
     if isinstance(typed.type, Vector):
         return typed.type if scalar == typed.type.element else None
     return scalar
+
+
+# What gives the same bits whether a number is negative or wraps around.
+_MODULAR = frozenset("+-*&|^")
+
+
+def _beside_unsigned(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
+    """A weak integer takes an unsigned type as a literal does, where a negative one does no harm."""
+    if not isinstance(left, tree.Expression) or not isinstance(right, tree.Expression) or operator not in _MODULAR:
+        return None
+    for weak, other in ((left, right), (right, left)):
+        if weak in builder.weakness.expressions and weak.type in (i32, i64) and other.type in (u32, u64):
+            return other.type
+    return None
 
 
 def _typed_pair(builder: FunctionBuilder, left: tree.Expression, right: tree.Expression) -> Type | None:

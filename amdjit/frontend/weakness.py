@@ -66,7 +66,7 @@ class Weakness:
         """Note what an operator makes of its operands: it is weak where all are. A shift's count does not matter."""
         is_shift = isinstance(expression, tree.Binary) and expression.operator in _SHIFTS
         deciding = operands[:1] if is_shift else operands
-        if expression.type in _NARROW and all(operand in self.expressions for operand in deciding):
+        if expression.type in (*_NARROW, *_WIDE) and all(operand in self.expressions for operand in deciding):
             self.expressions.add(expression)
         return expression
 
