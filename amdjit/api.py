@@ -18,17 +18,18 @@ from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.launching import Loaded, PreparedLaunch, choose_block, written_arguments
+from amdjit.launch_numbers import TooWideError, python_number
+from amdjit.launching import Loaded, PreparedLaunch, choose_block, parameter_values, written_arguments
 from amdjit.options import CompileOptions, Environment, default_target, named_target, read_environment, spelled_out
 from amdjit.recompilation import Change, changes
-from amdjit.record_arguments import Annotation, assembled, is_record_annotation, leaves_of, type_of_record
+from amdjit.record_arguments import Annotation, Leaves, assembled, is_record_annotation, leaves_of, type_of_record
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream
 from amdjit.sanitizing import ACTIVE
-from amdjit.specialisation import argument_types, check_type, is_const
+from amdjit.specialisation import argument_types, check_type, is_const, widened
 from amdjit.target import Target
 from amdjit.types import Array, Type, Vector
 
@@ -163,7 +164,7 @@ class Kernel:
         if argument is None:
             return CompileTime(None)
         if not isinstance(argument, Type):
-            argument = type_of_record(argument) or argument
+            argument = python_number(argument) or type_of_record(argument) or argument
         if not isinstance(argument, Type):
             name = self.parameter_names[position]
             raise LaunchError(
@@ -185,7 +186,7 @@ class Kernel:
                 compiled = compile_kernel(self.function, arguments, options, self._environment)
                 self._compiled[key] = compiled
                 if self._warns(options):
-                    for finding in compiled.slow_parts:
+                    for finding in (*compiled.findings, *compiled.slow_parts):
                         finding.warn()
             return compiled
 
@@ -243,13 +244,28 @@ class Kernel:
             kinds = argument_types(self.__name__, leaves, staging.arguments)
         except TypeCheckError as failure:
             raise at_annotation(failure, self.function) from None
-        loaded = self._load(device, assembled(leaves.shapes, kinds))
+        loaded, values = self._load_for(device, leaves, kinds, staging.arguments)
         if staging.has_host_arrays and self._warns(loaded.compiled.options):
             self._host_copies.note(staging.host_places, callers=3)
         staging.check_writable(loaded.written)
-        pairs = zip(staging.arguments, kinds, strict=True)
-        values = tuple(value for value, kind in pairs if not isinstance(kind, CompileTime))
         return PreparedLaunch(device, stream, loaded, staging, values, self._environment)
+
+    def _load_for(
+        self, device: Device, leaves: Leaves, kinds: tuple[Argument, ...], arguments: Sequence[Any]
+    ) -> tuple[Loaded, tuple[Any, ...]]:
+        """Return the specialisation of a launch and the values to pass.
+
+        Where what the kernel computes from Python's integers alone does not fit an i32, they are i64.
+        """
+        loaded = self._load(device, assembled(leaves.shapes, kinds))
+        try:
+            return loaded, parameter_values(loaded.compiled, leaves.names, kinds, arguments)
+        except TooWideError:
+            wider = widened(kinds)
+            if wider is None:
+                raise
+        loaded = self._load(device, assembled(leaves.shapes, wider))
+        return loaded, parameter_values(loaded.compiled, leaves.names, wider, arguments)
 
     def __repr__(self) -> str:
         return f"<amdjit kernel {self.__qualname__}>"

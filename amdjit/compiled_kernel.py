@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.launch_numbers import LaunchUse
 from amdjit.options import CompileOptions
 from amdjit.performance import slow_parts
 from amdjit.reports import ReportTable
@@ -33,7 +34,8 @@ class CompiledKernel:
 
     arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR before and after the
     optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads: what the code depends on outside the
-    kernel. written: the array parameters that the kernel may write.
+    kernel. written: the array parameters that the kernel may write. launch_uses: for each run-time parameter
+    the number that the launch computes from Python's, None for an argument. findings: what is likely to be a mistake.
     """
 
     name: str
@@ -44,6 +46,8 @@ class CompiledKernel:
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
     reads: tuple[OutsideRead, ...] = field(repr=False)
+    launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
+    findings: tuple[Finding, ...] = field(repr=False)
 
     @property
     def target(self) -> Target:

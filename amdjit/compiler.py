@@ -53,8 +53,9 @@ def compile_kernel(
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
     optimized, code_object = _build(llvm, options, environment, typed.libraries)
     return CompiledKernel(
-        typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads
-    )
+        typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads,
+        typed.launch_uses, typed.findings,
+    )  # fmt: skip
 
 
 def _typed(argument: Argument) -> Argument:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from amdjit.compiled_kernel import CompiledKernel
+from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import KernelFault
 from amdjit.frontend import CompileTime
+from amdjit.launch_numbers import PythonNumber
 from amdjit.options import Environment
 from amdjit.record_arguments import single_kinds
 from amdjit.reports import ReportTable
@@ -25,7 +27,7 @@ from amdjit.target import Target
 if TYPE_CHECKING:
     from amdjit.array_places import ArrayArgument
 
-__all__ = ["Loaded", "PreparedLaunch", "choose_block", "written_arguments"]
+__all__ = ["Loaded", "PreparedLaunch", "choose_block", "parameter_values", "written_arguments"]
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,26 @@ def _checks() -> Any:
 
 def written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
     """For each single value of the arguments, `Const` ones included, whether the kernel may write it."""
-    written = iter(compiled.written)
-    return tuple(False if isinstance(a, CompileTime) else next(written) for a in single_kinds(compiled.arguments))
+    written = iter([flag for flag, use in zip(compiled.written, compiled.launch_uses, strict=True) if use is None])
+    passed = (CompileTime, PythonNumber)
+    return tuple(False if isinstance(a, passed) else next(written) for a in single_kinds(compiled.arguments))
+
+
+def parameter_values(
+    compiled: CompiledKernel, names: Sequence[str], kinds: Sequence[Argument], values: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Return what a launch passes: its arguments, and in place of Python's numbers what the kernel uses of them.
+
+    LaunchError for a number that does not fit the type in which the kernel uses it.
+    """
+    pairs = list(zip(values, kinds, strict=True))
+    passed = iter([value for value, kind in pairs if not isinstance(kind, (CompileTime, PythonNumber))])
+    if not any(compiled.launch_uses):
+        return tuple(passed)
+    parts = zip(names, kinds, values, strict=True)
+    numbers = {name: value for name, kind, value in parts if isinstance(kind, PythonNumber)}
+    uses = compiled.launch_uses
+    return tuple(next(passed) if use is None else use.argument(compiled.name, numbers) for use in uses)
 
 
 # In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.

@@ -11,6 +11,7 @@ import numpy as np
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import COMPLEX64, COMPLEX128, CompileTime, field_types, structure_of
+from amdjit.launch_numbers import python_number
 from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
 
 Annotation = Type | CompileTime | None
@@ -106,6 +107,9 @@ def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None,
     """Return what names a record's items, and the items. Python's own complex numbers have the annotated width."""
     structure = structure_of(type(value))
     if isinstance(value, (complex, np.complexfloating)):
+        if isinstance(value, complex) and not isinstance(value, np.generic) and annotation is None:
+            # Python's own parts take the width of what they meet; alone they are a complex64.
+            return COMPLEX64.structure, (value.real, value.imag)
         is_wide = isinstance(value, np.complex128) or (not isinstance(value, np.generic) and annotation == COMPLEX128)
         part = np.float64 if is_wide else np.float32
         return (COMPLEX128 if is_wide else COMPLEX64).structure, (part(value.real), part(value.imag))
@@ -169,7 +173,7 @@ def type_of_record(value: Any) -> Type | None:
 def _type_of_item(item: Any) -> Type:
     if isinstance(item, Type):
         return _resolved(item)
-    return type_of_record(item) or Known(item)
+    return python_number(item) or type_of_record(item) or Known(item)
 
 
 def _resolved(kind: Type) -> Type:

@@ -17,6 +17,7 @@ from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, array_matches, element_of_dtype
+from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT, PythonNumber
 from amdjit.record_arguments import Annotation, Leaves
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import (
@@ -30,7 +31,6 @@ from amdjit.types import (
     Type,
     Vector,
     boolean,
-    f32,
     from_dtype,
     i32,
     i64,
@@ -118,14 +118,17 @@ def is_const(annotation: Annotation) -> bool:
     return isinstance(annotation, CompileTime) and annotation.value is Const
 
 
-def _scalar_type(value: Any) -> Scalar | None:
+def _scalar_type(value: Any) -> Scalar | PythonNumber | None:
+    """Return the type of a number. A Python int that no i32 holds has a type as NumPy's scalars have one."""
     if isinstance(value, (bool, np.bool_)):
         return boolean
     if isinstance(value, np.generic):
         return from_dtype(value.dtype)
     if isinstance(value, int):
-        return next((t for t in (i32, i64, u64) if t.minimum <= value <= t.maximum), None)
-    return f32 if isinstance(value, float) else None
+        if i32.minimum <= value <= i32.maximum:
+            return PYTHON_INT
+        return next((t for t in (i64, u64) if t.minimum <= value <= t.maximum), None)
+    return PYTHON_FLOAT if isinstance(value, float) else None
 
 
 def _annotated_scalar(kernel: str, name: str, annotation: Scalar, value: Any) -> Scalar:
@@ -171,6 +174,12 @@ def _layout(value: DeviceArray) -> Layout:
     return Layout.ROWS if value.has_rows else Layout.STRIDED
 
 
+def widened(kinds: Sequence[Argument]) -> tuple[Argument, ...] | None:
+    """Return the types with i64 for Python's integers, as larger ones have it; None if there are none."""
+    wider = tuple(i64 if kind == PYTHON_INT else kind for kind in kinds)
+    return wider if wider != tuple(kinds) else None
+
+
 def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:
     """Check a type that a kernel is compiled for ahead of time against the parameter's annotation.
 
@@ -182,7 +191,7 @@ def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> N
         if annotation not in (None, given) and not (isinstance(annotation, CompileTime) and annotation.value is python):
             raise _mismatch(kernel, name, annotation, str(given))
         return
-    if not isinstance(given, (Scalar, Vector)) and not in_global_memory:
+    if not isinstance(given, (Scalar, Vector, PythonNumber)) and not in_global_memory:
         raise LaunchError(f"argument {name} of {kernel} cannot be {given}: arguments are numbers, vectors and arrays")
     if isinstance(annotation, Array) and isinstance(given, Array):
         fits = array_matches(given.resolved(), annotation)

@@ -12,13 +12,14 @@ from amdjit.diagnostics.errors import (
     TypeCheckError,
     UnsupportedSyntaxError,
 )
-from amdjit.diagnostics.performance import Finding, PerformanceWarning
+from amdjit.diagnostics.performance import CompileWarning, Finding, PerformanceWarning
 from amdjit.diagnostics.span import SourceText, Span
 
 __all__ = [
     "AmdjitError",
     "BackendError",
     "CompileError",
+    "CompileWarning",
     "Diagnostic",
     "ErrorKind",
     "Finding",

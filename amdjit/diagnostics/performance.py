@@ -1,4 +1,4 @@
-"""Warnings about what works and is slow by accident."""
+"""Warnings about what compiles: what works and is slow by accident, and what is likely to be a mistake."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ class PerformanceWarning(UserWarning):
     """A kernel works, and something in it or in its launches makes it slow. See docs/language.md, "Warnings"."""
 
 
+class CompileWarning(UserWarning):
+    """A kernel compiles, and a line of it is unlikely to mean what it says. See docs/language.md, "Warnings"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is slow: where, what it is, and what to write instead."""
+    """One thing to warn about: where, what it is, and what to write instead."""
 
     name: str
     span: Span
     title: str
     label: str
     help: str
+    category: type[Warning] = PerformanceWarning
 
     def render(self) -> str:
         """Return the text that people read."""
@@ -30,4 +35,4 @@ class Finding:
 
     def warn(self) -> None:
         """Give Python's warning, at the line that it is about."""
-        warnings.warn_explicit(self.render(), PerformanceWarning, self.span.file, self.span.line)
+        warnings.warn_explicit(self.render(), self.category, self.span.file, self.span.line)

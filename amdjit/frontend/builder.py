@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
+from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import assigned_variables, depends_on_memory, has_effects, may_act, reads
 from amdjit.frontend.limits import Limits
@@ -29,6 +30,7 @@ from amdjit.frontend.values import (
     Undefined,
     Value,
 )
+from amdjit.frontend.weakness import Launched, Weakness
 from amdjit.tree import nodes as tree
 from amdjit.types import Known, Tuple, Type, Void
 
@@ -39,6 +41,8 @@ class Session(Protocol):
     limits: Limits
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
+    weakness: Weakness
+    findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -134,6 +138,7 @@ class Mark:
     loops: int
     failures: int
     abandoned: bool
+    requests: int
 
 
 def _position(statements: list[tree.Statement], wanted: tree.Statement | None) -> int:
@@ -167,6 +172,15 @@ class FunctionBuilder:
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
+    launched: Launched = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.launched = Launched(self.session.weakness)
+
+    @property
+    def weakness(self) -> Weakness:
+        """What has no width of its own."""
+        return self.session.weakness
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
@@ -313,7 +327,7 @@ class FunctionBuilder:
         """Return the state as it is now."""
         return Mark(
             dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
-            len(self.failures), self.abandoned,
+            len(self.failures), self.abandoned, len(self.launched.requests),
         )  # fmt: skip
 
     def rewind(self, mark: Mark) -> None:
@@ -326,6 +340,7 @@ class FunctionBuilder:
         del self.returns[mark.returns :]
         del self.loops[mark.loops :]
         del self.failures[mark.failures + 1 :]
+        del self.launched.requests[mark.requests :]
         self.terminated, self.abandoned = False, mark.abandoned
 
     @contextlib.contextmanager
@@ -353,10 +368,12 @@ class FunctionBuilder:
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
-        variable = self.variable(name, value.type)
+        if self.weakness.number(value) is not None:
+            return value
         span = self.span(node)
+        value, variable = self.launched.held(value, name, span, self.variable)
         self.emit(tree.Assign(span, variable, value))
-        held = tree.Read(span, variable.type, variable)
+        held = self.weakness.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 
     def unpack(self, value: tree.Expression) -> TupleValue:

@@ -16,7 +16,7 @@ from amdjit.compile_time import CompileTimeFunction
 from amdjit.complex_types import ComplexElement
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend import complexes
+from amdjit.frontend import complexes, launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.compile_time_calls import call_when_compiling
@@ -27,12 +27,13 @@ from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.host_functions import REMEDIES
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
-from amdjit.frontend.operators import binary, fold
+from amdjit.frontend.operators import binary, fold, launch_operands, of_launch
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.special_methods import call_method_of, special_method
 from amdjit.frontend.type_queries import TYPE_FUNCTIONS
+from amdjit.frontend.unsigned_checks import check_absolute, check_extreme
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.vector_calls import is_of_elements, over_elements
 from amdjit.frontend.wide_access import call_method
@@ -183,6 +184,10 @@ def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, nod
     builtins = builder.session.builtins
     if arguments.are_static and (callee in _ON_HOST or callee in builtins):
         return _on_host(builder, callee, arguments, node)
+    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
+    launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
+    if launched is not None:
+        return builder.launched.weak(launched, builder.span(node))
     if callee in builtins:
         return call_declared(builder, builtins[callee], arguments, node)
     return _BUILTINS[callee](builder, arguments, node) if callee in _BUILTINS else None
@@ -256,10 +261,16 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return own
     if is_complex(value):
         return complexes.magnitude(builder, value, node)
+    number = builder.weakness.number(value)
+    launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
+    if launched is not None:
+        return builder.launched.weak(launched, builder.span(node))
     expression = _number(builder, value, node, "abs")
     if isinstance(expression.type, Scalar) and not (expression.type.is_float or expression.type.is_signed):
+        check_absolute(builder, expression, node)
         return expression
-    return tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
+    made = tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
+    return builder.weakness.made(made, expression)
 
 
 def _number(
@@ -298,10 +309,16 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
             if isinstance(result, CompileTime) and isinstance(item, CompileTime):
                 result = fold(builder, node, on_host, result.value, item.value)
                 continue
+            launched = of_launch(builder, symbol, result, item, node)
+            if launched is not None:
+                result = launched
+                continue
+            check_extreme(builder, symbol, result, item, node)
             left, right = pair(builder, result, item, symbol.value, node)
             _number(builder, left, node, symbol.value, or_boolean=True)
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
-            result = tree.Binary(builder.span(node), left.type, chosen, left, right)
+            made = tree.Binary(builder.span(node), left.type, chosen, left, right)
+            result = builder.weakness.made(made, left, right)
         return result
 
     return handler
@@ -329,6 +346,19 @@ def _to_boolean(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
     return truth(builder, value, node)
 
 
+def _python_number(
+    builder: FunctionBuilder, kind: type[int] | type[float], arguments: Arguments, node: ast.Call
+) -> Value:
+    """`int(x)` and `float(x)` have no width: i32 and f32, until they meet what is wider."""
+    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
+    if operands is not None and len(operands) == 1:
+        return builder.launched.weak(launch_arithmetic.as_kind(kind, operands[0]), builder.span(node))
+    made = convert_to(builder, i32 if kind is int else f32, arguments, node)
+    if isinstance(made, tree.Convert):
+        builder.weakness.expressions.add(made)
+    return made
+
+
 def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
 
@@ -343,8 +373,8 @@ _BUILTINS: Mapping[Any, _Handler] = {
     dataclasses.replace: replaced,
     bool: _to_boolean,
     complex: _complex,
-    float: lambda builder, arguments, node: convert_to(builder, f32, arguments, node),
-    int: lambda builder, arguments, node: convert_to(builder, i32, arguments, node),
+    float: lambda builder, arguments, node: _python_number(builder, float, arguments, node),
+    int: lambda builder, arguments, node: _python_number(builder, int, arguments, node),
     len: _length,
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),

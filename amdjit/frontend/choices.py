@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, truth
+from amdjit.frontend.conversion import convert_weakly, truth
 from amdjit.frontend.scope import join_types, merge
 from amdjit.frontend.values import Binding, CompileTime, Value
+from amdjit.frontend.weakness import origin_of, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple, Type, boolean
+
+_CHOSEN = "chosen"
 
 
 def both(builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr) -> Value:
@@ -65,15 +68,20 @@ def choose(
     target = join_types(builder, "the value", [left, right], node)
     if target is None:
         raise builder.error(codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right))
+    is_weak = all(isinstance(side, CompileTime) or builder.weakness.is_weak(side) for side in (left, right))
+    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weakness.widened:
+        target = wide_type(target)
     with builder.collect() as more_first:
-        left_value = convert(builder, left, target, node)
+        left_value = convert_weakly(builder, left, target, node)
     with builder.collect() as more_second:
-        right_value = convert(builder, right, target, node)
+        right_value = convert_weakly(builder, right, target, node)
     first, second = first + more_first, second + more_second
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
+        if is_weak:
+            builder.weakness.expressions.add(result)
         return builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
-    return _through_variable(builder, condition, (first, left_value), (second, right_value), node)
+    return _through_variable(builder, condition, (first, left_value), (second, right_value), is_weak, node)
 
 
 def _conditional(
@@ -93,16 +101,19 @@ def _through_variable(
     condition: tree.Expression,
     left: tuple[list[tree.Statement], tree.Expression],
     right: tuple[list[tree.Statement], tree.Expression],
+    is_weak: bool,
     node: ast.expr,
 ) -> Value:
     span = builder.span(node)
     type: Type = left[1].type
-    variable = builder.variable("chosen", type)
+    variable = builder.variable(_CHOSEN, type)
+    if is_weak:
+        builder.weakness.variables[variable] = origin_of(span, _CHOSEN)
     left[0].append(tree.Assign(span, variable, left[1]))
     right[0].append(tree.Assign(span, variable, right[1]))
     builder.emit(tree.If(span, condition, left[0], right[0]))
     builder.given[variable] = [left[1], right[1]]
-    read = tree.Read(span, type, variable)
+    read = builder.weakness.read(tree.Read(span, type, variable))
     return builder.unpack(read) if isinstance(type, Tuple) else read
 
 

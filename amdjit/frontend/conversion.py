@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import reprlib
 from collections.abc import Hashable
+from dataclasses import replace
 
 from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend import launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.promotion import (
     assignable,
@@ -20,7 +22,7 @@ from amdjit.frontend.promotion import (
 from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64
+from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64, i32, i64, u32, u64
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
@@ -84,7 +86,9 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
                 type="any integer type",
                 remedy="integers have 64 bits at most",
             )
-        return literal(builder, value.value, scalar, node)
+        constant = literal(builder, value.value, scalar, node)
+        builder.weakness.expressions.add(constant)
+        return constant
     raise builder.error(
         codes.NO_OPERATION, node, what=describe(value), remedy="use it where a compile-time value is expected"
     )
@@ -103,9 +107,9 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
         return tree.Constant(builder.span(node), target, 0)
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
-    if isinstance(value, tree.Expression) and value.type == target:
-        return value
     if isinstance(value, tree.Expression) and isinstance(value.type, Tuple):
+        if value.type == target:
+            return value
         value = builder.unpack(value)
     if isinstance(target, Tuple) and target in (COMPLEX64, COMPLEX128):
         return _to_complex(builder, value, target, node)
@@ -113,10 +117,17 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
         pairs = zip(value.items, target.elements, strict=True)
         items = tuple(convert(builder, item, element, node) for item, element in pairs)
         return tree.MakeTuple(builder.span(node), target, items)
-    expression = materialise(builder, value, node)
-    if expression.type == target:
-        return expression
+    return _converted(builder, materialise(builder, value, node), target, node)
+
+
+def _converted(builder: FunctionBuilder, expression: tree.Expression, target: Type, node: ast.AST) -> tree.Expression:
     span = builder.span(node)
+    decided = builder.launched.in_type(expression, target, span)
+    if decided is not None:
+        return decided
+    if expression.type == target:
+        # What was converted has a type, also where its bits stay: a copy is not weak.
+        return replace(expression) if builder.weakness.is_weak(expression) else expression
     if isinstance(target, Array) and isinstance(expression.type, Array):
         return _with_strides(builder, expression, target, node)
     if isinstance(target, Vector) and isinstance(expression.type, Scalar):
@@ -138,10 +149,28 @@ def _with_strides(builder: FunctionBuilder, array: tree.Expression, target: Arra
 
 def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert where no value is lost; otherwise an error that asks for an explicit conversion."""
+    if builder.weakness.number(value) is not None:
+        _check_number(builder, value, target, node)
+        return convert(builder, value, target, node)
     source = None if isinstance(value, CompileTime) else materialise(builder, value, node).type
     if source is not None and not widens_exactly(source, target):
         raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
+
+
+def _check_number(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> None:
+    """A launch's number goes where a literal goes: a float to no integer."""
+    if not number_fits(builder, value, target):
+        raise no_conversion(builder, value, target, node)
+
+
+def number_fits(builder: FunctionBuilder, value: Value, target: Type) -> bool:
+    """Whether a launch's number may take a type by itself; the launch checks its value."""
+    number = builder.weakness.number(value)
+    scalar = target.element if isinstance(target, Vector) else target
+    if number is None or not isinstance(scalar, Scalar):
+        return False
+    return scalar.is_float or number.kind is bool or (number.kind is int and scalar.is_integer)
 
 
 def assign_to(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
@@ -150,7 +179,8 @@ def assign_to(builder: FunctionBuilder, value: Value, target: Type, node: ast.AS
         return convert(builder, value, target, node)
     if not isinstance(value, CompileTime):
         source = materialise(builder, value, node).type
-        if not assignable(source, target):
+        is_number = builder.weakness.number(value) is not None and isinstance(target, (Scalar, Vector))
+        if not (number_fits(builder, value, target) if is_number else assignable(source, target)):
             raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
 
@@ -159,7 +189,7 @@ def pair(
     builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
 ) -> tuple[tree.Expression, tree.Expression]:
     """Bring two operands to the type they have in common."""
-    target = _pair_type(left, right)
+    target = _pair_type(builder, left, right) or _beside_unsigned(builder, left, right, operator)
     if target is None:
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -169,21 +199,62 @@ def pair(
             right=describe(right),
             remedy=_remedy(left, right),
         )
-    return convert(builder, left, target, node), convert(builder, right, target, node)
+    return convert_weakly(builder, left, target, node), convert_weakly(builder, right, target, node)
 
 
-def _pair_type(left: Value, right: Value) -> Type | None:
-    if isinstance(left, tree.Expression) and isinstance(right, tree.Expression):
-        return common_type(left.type, right.type)
-    typed, weak = (left, right) if isinstance(left, tree.Expression) else (right, left)
-    if not isinstance(weak, CompileTime) or not isinstance(weak.value, (bool, int, float)):
+def convert_weakly(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
+    """Convert to what an operator's operands have in common: what is weak stays so."""
+    converted = convert(builder, value, target, node)
+    weakness = builder.weakness
+    if converted is not value and (isinstance(value, CompileTime) or weakness.is_weak(value)):
+        weakness.expressions.add(converted)
+        number = weakness.number(value)
+        if number is not None and isinstance(converted, tree.Read):
+            weakness.numbers[converted] = number
+    return converted
+
+
+def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | complex | None:
+    """Return a literal whose type is chosen as that of a literal or of a launch's number is, None for others."""
+    if isinstance(value, CompileTime):
+        return value.value if isinstance(value.value, (bool, int, float, complex)) else None
+    number = builder.weakness.number(value)
+    return None if number is None else number.kind(1)
+
+
+def _pair_type(builder: FunctionBuilder, left: Value, right: Value) -> Type | None:
+    samples = sample_of(builder, left), sample_of(builder, right)
+    both_typed = samples[0] is samples[1] is None or None not in samples
+    if both_typed and isinstance(left, tree.Expression) and isinstance(right, tree.Expression):
+        return _typed_pair(builder, left, right)
+    typed, sample = (left, samples[1]) if samples[0] is None else (right, samples[0])
+    if not isinstance(sample, (bool, int, float)) or not isinstance(typed, tree.Expression):
         return None
-    if not isinstance(typed, tree.Expression):
-        return None
-    scalar = literal_type(weak.value, typed.type)
+    scalar = literal_type(sample, typed.type)
     if isinstance(typed.type, Vector):
         return typed.type if scalar == typed.type.element else None
     return scalar
+
+
+# What gives the same bits whether a number is negative or wraps around.
+_MODULAR = frozenset("+-*&|^")
+
+
+def _beside_unsigned(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
+    """A weak integer takes an unsigned type as a literal does, where a negative one does no harm."""
+    if not isinstance(left, tree.Expression) or not isinstance(right, tree.Expression) or operator not in _MODULAR:
+        return None
+    for weak, other in ((left, right), (right, left)):
+        if weak in builder.weakness.expressions and weak.type in (i32, i64) and other.type in (u32, u64):
+            return other.type
+    return None
+
+
+def _typed_pair(builder: FunctionBuilder, left: tree.Expression, right: tree.Expression) -> Type | None:
+    """A weak float beside a 64-bit integer is an f64, as a literal is."""
+    types = {left.type, right.type}
+    is_weak_float = any(side.type == f32 and builder.weakness.is_weak(side) for side in (left, right))
+    return f64 if is_weak_float and types & {i64, u64} else common_type(left.type, right.type)
 
 
 def _remedy(left: Value, right: Value) -> str:
@@ -237,6 +308,9 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
     """Return the truth of a value as Python sees it: a boolean expression or a compile-time bool."""
     if isinstance(value, CompileTime):
         return CompileTime(bool(value.value))
+    number = builder.weakness.number(value)
+    if number is not None:
+        return builder.launched.weak(launch_arithmetic.truth(number), builder.span(node))
     if isinstance(value, TupleValue) and is_complex(value):
         real, imaginary = (truth(builder, part, node) for part in value.items)
         assert isinstance(real, tree.Expression)

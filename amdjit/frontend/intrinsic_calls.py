@@ -11,7 +11,7 @@ from typing import Any
 from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, count, describe
-from amdjit.frontend.conversion import convert
+from amdjit.frontend.conversion import convert, number_fits, sample_of
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.promotion import common_type, default_type, literal_fits, widens_exactly
 from amdjit.frontend.values import CompileTime, Value
@@ -182,6 +182,8 @@ def _operand(
             return value
         raise _mismatch(builder, intrinsic, parameter, expected, value, node)
     target = _substitute(expected, variables)
+    if number_fits(builder, value, target):
+        return convert(builder, value, target, node)
     if isinstance(value, CompileTime):
         scalar = target.element if isinstance(target, Vector) else target
         if not isinstance(scalar, Scalar) or not value.is_number or not _literal_ok(value.value, scalar):
@@ -237,6 +239,8 @@ def _resolve_variables(
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
+        if builder.weakness.number(value) is not None:
+            continue
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:
             continue
@@ -251,7 +255,7 @@ def _resolve_variables(
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable = parameter.type if isinstance(parameter.type, TypeVariable) else None
         if variable is not None and variable not in found:
-            chosen = _constraint_for_literal(variable, value)
+            chosen = _constraint_for_literal(variable, sample_of(builder, value))
             if chosen is None:
                 raise _mismatch(builder, intrinsic, parameter, variable, value, place)
             found[variable] = chosen
@@ -283,8 +287,8 @@ def _constraint(variable: TypeVariable, type: Type) -> Type | None:
     return next((c for c in variable.constraints if widens_exactly(type, c)), None)
 
 
-def _constraint_for_literal(variable: TypeVariable, value: Value) -> Type | None:
-    if not isinstance(value, CompileTime) or not isinstance(value.value, (bool, int, float)):
+def _constraint_for_literal(variable: TypeVariable, value: bool | int | float | complex | None) -> Type | None:
+    if not isinstance(value, (bool, int, float)):
         return None
-    type = default_type(value.value)
+    type = default_type(value)
     return None if type is None else _constraint(variable, type)

@@ -16,7 +16,7 @@ from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.range_steps import check_step
 from amdjit.frontend.recovery import condition_of, unknown_rounds
-from amdjit.frontend.scope import bind, join_types, undefined
+from amdjit.frontend.scope import bind, carry, join_types, undefined
 from amdjit.frontend.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
@@ -131,6 +131,8 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     current = builder.names.get(name)
     keep = isinstance(current, tree.Variable) and current.type == type
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
+    if all(isinstance(value, CompileTime) or builder.weakness.is_weak(value) for value in values):
+        builder.weakness.variables.setdefault(variable, None)
 
     def one_pass() -> None:
         loop = builder.loops[-1]
@@ -239,16 +241,14 @@ def _carry(
             carried[name] = binding
             continue
         value = _run_time(builder, binding, node)
-        builder.names[name] = Undefined("")
-        bind(builder, name, convert(builder, value, type or value.type, node), node)
-        carried[name] = cast(tree.Variable, builder.names[name])
+        carried[name] = carry(builder, name, value, type or value.type, node)
     return carried
 
 
 def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
     """Return a binding as a run-time value."""
     if isinstance(binding, tree.Variable):
-        return tree.Read(builder.span(node), binding.type, binding)
+        return builder.weakness.read(tree.Read(builder.span(node), binding.type, binding))
     assert not isinstance(binding, Undefined)
     return materialise(builder, binding, node)
 

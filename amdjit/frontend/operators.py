@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from amdjit.diagnostics import codes
-from amdjit.frontend import complexes
+from amdjit.frontend import complexes, launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, is_complex, materialise, pair, truth
+from amdjit.frontend.conversion import convert, convert_weakly, is_complex, materialise, pair, truth
 from amdjit.frontend.powers import power
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
@@ -24,10 +24,12 @@ from amdjit.frontend.special_methods import (
     special_method,
     unary_method,
 )
+from amdjit.frontend.unsigned_checks import check_comparison
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
+from amdjit.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
-from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32
+from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32, i64, u32
 
 BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
     ast.Add: (BinaryOperator.ADD, operator.add),
@@ -82,6 +84,9 @@ def binary(builder: FunctionBuilder, kind: type[ast.operator], left: Value, righ
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
         return outside_value(builder, result.value, "the result", node)
+    launched = of_launch(builder, symbol, left, right, node)
+    if launched is not None:
+        return launched
     if symbol is BinaryOperator.POWER:
         return power(builder, left, right, node, lambda x, y: binary(builder, ast.Mult, x, y, node))
     if is_complex(left) or is_complex(right):
@@ -101,7 +106,30 @@ def _of_numbers(builder: FunctionBuilder, symbol: BinaryOperator, left: Value, r
         raise _refuse(builder, symbol, left.type, given, node)
     if symbol is BinaryOperator.DIVIDE and not scalar.is_float:
         left, right = (_to_float(builder, side, node) for side in (left, right))
-    return tree.Binary(builder.span(node), left.type, symbol, left, right)
+    made = tree.Binary(builder.span(node), left.type, symbol, left, right)
+    return builder.weakness.made(made, left, right)
+
+
+def of_launch(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
+) -> Value | None:
+    """Let the launch compute what depends on its numbers alone; None where a value is of another kind."""
+    numbers = launch_operands(builder, (left, right))
+    made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
+    return None if made is None else builder.launched.weak(made, builder.span(node))
+
+
+def launch_operands(builder: FunctionBuilder, values: Sequence[Value]) -> tuple[LaunchNumber, ...] | None:
+    """Return the operands as a launch's numbers if each is one or a literal, and not all are literals."""
+    numbers: list[LaunchNumber] = []
+    for value in values:
+        number = builder.weakness.number(value)
+        if number is None and isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+            number = launch_arithmetic.constant(value.value)
+        if number is None:
+            return None
+        numbers.append(number)
+    return tuple(numbers) if any(number.parameters for number in numbers) else None
 
 
 def _refuse_record(
@@ -149,7 +177,7 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
     assert scalar is not None
     target = f64 if scalar.bits == 64 else f32
     vector = value.type
-    return convert(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+    return convert_weakly(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
 
 
 def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:
@@ -164,6 +192,10 @@ def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, nod
         return fold(builder, node, compute, operand.value)
     if is_complex(operand) and isinstance(operand, TupleValue) and kind is not ast.Invert:
         return operand if kind is ast.UAdd else complexes.negated(builder, operand, True, node)
+    number = builder.weakness.number(operand)
+    launched = None if number is None or kind is ast.UAdd else launch_arithmetic.unary(symbol, number)
+    if launched is not None:
+        return builder.launched.weak(launched, builder.span(node))
     value = materialise(builder, operand, node)
     if value.type is boolean:
         value = convert(builder, value, i32, node)
@@ -175,7 +207,7 @@ def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, nod
         )
     if kind is ast.UAdd:
         return value
-    return tree.Unary(builder.span(node), value.type, symbol, value)
+    return builder.weakness.made(tree.Unary(builder.span(node), value.type, symbol, value), value)
 
 
 def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
@@ -183,6 +215,9 @@ def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
     if isinstance(condition, CompileTime):
         return CompileTime(not condition.value)
     assert isinstance(condition, tree.Expression)
+    number = builder.weakness.number(condition)
+    if number is not None:
+        return builder.launched.weak(launch_arithmetic.opposite(number), builder.span(node))
     return tree.Unary(builder.span(node), boolean, UnaryOperator.NOT, condition)
 
 
@@ -201,11 +236,16 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
         return complexes.compare(builder, symbol, left, right, node)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and kind in (ast.Eq, ast.NotEq):
         return _compare_items(builder, kind, left, right, node)
+    check_comparison(builder, kind, left, right, node)
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
         return beyond
+    numbers = launch_operands(builder, (left, right))
+    if numbers is not None:
+        return builder.launched.weak(launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node))
+    left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
     first, second = pair(builder, left, right, symbol.value, node)
     if not isinstance(first.type, Scalar) or first.type.storage_only:
         raise builder.error(
@@ -219,6 +259,17 @@ def compare(builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right:
     if first.type is boolean:
         first, second = convert(builder, first, i32, node), convert(builder, second, i32, node)
     return tree.Compare(builder.span(node), boolean, symbol, first, second)
+
+
+def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST) -> Value:
+    """Widen an integer that is compared with one that the launch knows: each i32 is compared exactly, as in Python."""
+    number = builder.weakness.number(other)
+    kind = value.type if isinstance(value, tree.Expression) else None
+    if number is None or number.kind is float or not isinstance(kind, Scalar) or kind.is_float:
+        return value
+    if kind == u32:
+        return convert(builder, value, i64, node)
+    return convert(builder, value, i32, node) if kind.bits < i32.bits else value
 
 
 def _own_comparison(

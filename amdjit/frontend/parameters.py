@@ -14,6 +14,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.builder import FunctionBuilder, count, describe
 from amdjit.frontend.conversion import convert, widen
+from amdjit.frontend.promotion import common_scalar, literal_type
 from amdjit.frontend.scope import outside_value
 from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import (
@@ -27,7 +28,7 @@ from amdjit.frontend.values import (
     identity,
 )
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Array, Layout, Structure, Tuple, Type
+from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
 
 _MISSING = inspect.Parameter.empty
 
@@ -115,8 +116,31 @@ def _given(signature: inspect.Signature, positional: int, keywords: dict[str, Va
     return f"`{missing[0]}` is missing" if missing else problem
 
 
+def beside_others(builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr) -> dict[str, Value]:
+    """Give a launch's numbers, and weak values, the type that the other arguments of a library's function have."""
+    values = arguments.values()
+    typed = [v for v in values if isinstance(v, tree.Expression) and builder.weakness.number(v) is None]
+    types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
+    scalars = [type for type in types if isinstance(type, Scalar) and type is not boolean]
+    result: Scalar | None = scalars[0] if scalars else None
+    for scalar in scalars:
+        result = None if result is None else common_scalar(result, scalar)
+    if result is None:
+        return arguments
+    return {name: _beside(builder, value, result, node) for name, value in arguments.items()}
+
+
+def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
+    number = builder.weakness.number(value)
+    target = None if number is None else literal_type(number.kind(1), other)
+    return value if target is None else convert(builder, value, target, node)
+
+
 def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> ArgumentKey:
     """Return what an argument adds to the specialisation: its type, or the compile-time value itself."""
+    number = builder.weakness.number(value)
+    if number is not None:
+        return ArgumentKey(None, number)
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
@@ -133,12 +157,12 @@ def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> Argu
     return ArgumentKey(None, identity(value.value) if isinstance(value, CompileTime) else value)
 
 
-def run_time_parts(value: Value) -> list[tree.Expression]:
-    """Return the parts of an argument that are passed at run time."""
+def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expression]:
+    """Return the parts of an argument that are passed at run time; a launch's numbers are for themselves."""
     if isinstance(value, tree.Expression):
-        return [value]
+        return [value] if builder.weakness.number(value) is None else []
     if isinstance(value, (FunctionValue, TupleValue)):
-        return [part for item in value.items for part in run_time_parts(item)]
+        return [part for item in value.items for part in run_time_parts(builder, item)]
     return []
 
 
@@ -225,6 +249,8 @@ def _typed_parameter(
     if isinstance(value, CompileTime):
         made_value = convert(builder, value, type, argument)
         return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
+    if builder.weakness.number(value) is not None:
+        return widen(builder, value, type, argument)
     widen(builder, value, type, argument)
     variable = builder.variable(name, type)
     made.append(variable)
@@ -255,6 +281,9 @@ def _untyped_parameter(
         return replace(value, items=carried.items)
     if not isinstance(value, tree.Expression):
         return value
+    number = builder.weakness.number(value)
+    if number is not None:
+        return builder.launched.weak(number, builder.span(argument))
     variable = builder.variable(name, value.type)
     made.append(variable)
     return variable

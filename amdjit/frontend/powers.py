@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import complex_type, convert, is_complex, scalar_of_complex
+from amdjit.frontend.conversion import complex_type, convert, is_complex, sample_of, scalar_of_complex
 from amdjit.frontend.promotion import common_scalar, literal_type
 from amdjit.frontend.values import CompileTime, Value
 from amdjit.tree import nodes as tree
@@ -23,7 +23,7 @@ def power(
     """Type `base ** exponent`: for a small constant exponent multiplications, in the order of binary powering."""
     value = exponent.value if isinstance(exponent, CompileTime) else None
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
-    if not is_exponent and (common := _float_type(base, exponent)) is not None:
+    if not is_exponent and (common := _float_type(builder, base, exponent)) is not None:
         return _float_power(builder, base, exponent, common, node)
     if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
         raise builder.error(
@@ -47,12 +47,13 @@ def power(
     return result
 
 
-def _float_type(base: Value, exponent: Value) -> Scalar | None:
+def _float_type(builder: FunctionBuilder, base: Value, exponent: Value) -> Scalar | None:
     """Return the common type of two numbers if that is a float."""
-    known = [value.type for value in (base, exponent) if isinstance(value, tree.Expression)]
-    types = [type for type in known if isinstance(type, Scalar)]
-    weak = [value.value for value in (base, exponent) if isinstance(value, CompileTime)]
-    if len(known) != len(types) or len(types) + len(weak) != 2 or not all(isinstance(w, (int, float)) for w in weak):
+    samples = [sample_of(builder, value) for value in (base, exponent)]
+    typed = [value for value, sample in zip((base, exponent), samples, strict=True) if sample is None]
+    types = [v.type for v in typed if isinstance(v, tree.Expression) and isinstance(v.type, Scalar)]
+    weak = [sample for sample in samples if sample is not None]
+    if not types or len(types) < len(typed) or not all(isinstance(w, (int, float)) for w in weak):
         return None
     common = common_scalar(types[0], types[-1])
     if weak and common is not None:

@@ -12,20 +12,24 @@ from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
+from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.bound_names import assigned_names
-from amdjit.frontend.builder import FunctionBuilder, ReturnSite, StatementHandler, describe
-from amdjit.frontend.closures import LocalFunction, define, is_static, local_signature, refreshed, split
+from amdjit.frontend.builder import FunctionBuilder, StatementHandler, describe
+from amdjit.frontend.closures import LocalFunction, define, local_signature, refreshed, split
 from amdjit.frontend.effects import written_parameters
 from amdjit.frontend.expressions import EXPRESSIONS
 from amdjit.frontend.freeze import freeze
+from amdjit.frontend.kernel_parameters import kernel_parameters, with_launched
 from amdjit.frontend.limits import Limits
 from amdjit.frontend.loops import LOOPS
 from amdjit.frontend.matching import match
+from amdjit.frontend.narrow_products import narrow_products
 from amdjit.frontend.outside import OutsideRead
 from amdjit.frontend.parameters import (
     argument_key,
     arguments_of,
+    beside_others,
     bind_arguments,
     bind_captured,
     bind_parameters,
@@ -35,23 +39,21 @@ from amdjit.frontend.parameters import (
     run_time_parts,
 )
 from amdjit.frontend.report_sites import ReportSites
-from amdjit.frontend.scope import join_types, outside_value
+from amdjit.frontend.returns import finish_returns, static_result
 from amdjit.frontend.source import FunctionSource, read_source
-from amdjit.frontend.statements import STATEMENTS, return_value
+from amdjit.frontend.statements import STATEMENTS
 from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import (
-    Binding,
     CompileTime,
     FunctionValue,
-    TupleValue,
-    Undefined,
     Value,
-    static_value,
 )
+from amdjit.frontend.weakness import Origin, Weakness, used
+from amdjit.launch_numbers import LaunchUse
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import lds_arrays
-from amdjit.types import VOID, Array, Known, Tuple, Type
+from amdjit.types import VOID, Array, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     **STATEMENTS,
@@ -69,14 +71,20 @@ class TypedKernel:
     reads: tuple[OutsideRead, ...]
     source: FunctionSource
     libraries: tuple[Path, ...] = ()
+    launch_uses: tuple[LaunchUse | None, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
-    """A device function typed for some arguments; `value` is set where it just returns a compile-time value."""
+    """A device function typed for some arguments; `value` is set where it just returns a compile-time value.
+
+    uses: the launch's numbers that it takes behind its parameters.
+    """
 
     function: tree.Function | None
     value: Value | None = None
+    uses: tuple[LaunchUse, ...] = ()
 
 
 _Key = tuple[object, tuple[object, ...]]
@@ -95,6 +103,9 @@ class _Session:
     active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
     libraries: dict[Path, None] = field(default_factory=dict)
+    weakness: Weakness = field(default_factory=Weakness)
+    requests: set[Origin] = field(default_factory=set)
+    findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -122,6 +133,8 @@ class _Session:
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
+        if any(map(self.weakness.number, arguments.values())) and function in self.builtins.values():
+            arguments = beside_others(builder, arguments, node)
         key: _Key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
         instance = self._instance(builder, key, node, lambda: self._instantiate(function, python, arguments))
         return self._result(builder, instance, arguments, node)
@@ -178,16 +191,25 @@ class _Session:
             assert instance.value is not None
             for argument in arguments.values():
                 builder.discard(argument, node)
-            return instance.value
-        return self._call_instance(builder, instance.function, arguments, node)
+            number = self.weakness.number(instance.value)
+            return instance.value if number is None else builder.launched.weak(number, builder.span(node))
+        return self._call_instance(builder, instance.function, instance.uses, arguments, node)
 
     def _call_instance(
-        self, builder: FunctionBuilder, function: tree.Function, arguments: dict[str, Value], node: ast.expr
+        self,
+        builder: FunctionBuilder,
+        function: tree.Function,
+        uses: tuple[LaunchUse, ...],
+        arguments: dict[str, Value],
+        node: ast.expr,
     ) -> Value:
-        flat = [part for value in arguments.values() for part in run_time_parts(value)]
+        flat = [part for value in arguments.values() for part in run_time_parts(builder, value)]
+        flat += [builder.launched.read(use.number, use.type, use.span) for use in uses]
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
         call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
+        if function in self.weakness.results:
+            self.weakness.expressions.add(call)
         return builder.hold(call, function.name, node) if isinstance(function.result, (Array, Tuple)) else call
 
     def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
@@ -219,17 +241,22 @@ class _Session:
         source, node = builder.source, builder.source.node
         builder.run(node.body)
         builder.raise_failures()
-        static = None if node.returns else _static_result(builder)
+        static = None if node.returns else static_result(builder)
         if static is not None:
             return _Instance(None, static)
-        result = _finish_returns(builder)
+        result, origin = finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
+        body = freeze(builder.statements)
+        launched = used(builder.launched, body)
         typed = tree.Function(
-            name, parameters, result, freeze(builder.statements), source.name_span, inline,
+            name, (*parameters, *(variable for _, variable in launched)), result, body, source.name_span, inline,
             transparent=inline and source.is_library, reports=builder.reports,
         )  # fmt: skip
+        if origin is not None:
+            self.weakness.results[typed] = origin
+        self.requests.update(builder.launched.requests)
         self.functions.append(typed)
-        return _Instance(typed)
+        return _Instance(typed, uses=tuple(use for use, _ in launched))
 
 
 def type_kernel(
@@ -238,23 +265,43 @@ def type_kernel(
     limits: Limits,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> TypedKernel:
-    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const` parameter."""
+    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const` parameter.
+
+    Where a variable that began as a literal meets a wider type after it was typed, all is typed again with it wider.
+    """
     source = read_source(function)
-    session = _Session(limits, builtins)
+    widened: frozenset[Origin] = frozenset()
+    while True:
+        session = _Session(limits, builtins, weakness=Weakness(widened))
+        typed = _type_once(source, session, function, arguments)
+        if session.requests <= widened:
+            return typed
+        widened |= session.requests
+
+
+def _type_once(
+    source: FunctionSource, session: _Session, function: types.FunctionType, arguments: tuple[Type | CompileTime, ...]
+) -> TypedKernel:
     builder = new_builder(source, session, is_kernel=True)
     names = parameter_names(builder)
-    parameters = _kernel_parameters(builder, names, arguments)
+    parameters = kernel_parameters(builder, names, arguments)
     session.active.append(function)
     builder.run(source.node.body)
     raise_all(in_source_order(builder.failures))
+    body = freeze(builder.statements)
+    session.requests.update(builder.launched.requests)
+    passed_on = with_launched(parameters, dict(used(builder.launched, body)))
     kernel = tree.Function(
-        source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, False, reports=builder.reports
+        source.node.name, tuple(passed_on), VOID, body, source.name_span, False, reports=builder.reports
     )
     program = tree.Program(kernel, tuple(session.functions))
     _check_lds(builder, program)
     written = written_parameters(program)
     program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
-    return TypedKernel(program, tuple(session.reads.values()), source, tuple(session.libraries))
+    return TypedKernel(
+        program, tuple(session.reads.values()), source, tuple(session.libraries), tuple(passed_on.values()),
+        (*session.findings.values(), *narrow_products(program)),
+    )  # fmt: skip
 
 
 def kernel_annotations(
@@ -292,85 +339,6 @@ def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> F
 @lru_cache(maxsize=64)
 def _local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
-
-
-def _kernel_parameters(
-    builder: FunctionBuilder, names: list[str], arguments: tuple[Type | CompileTime, ...]
-) -> tuple[tree.Variable, ...]:
-    parameters: list[tree.Variable] = []
-    for name, argument in zip(names, arguments, strict=True):
-        if isinstance(argument, CompileTime):
-            node = builder.source.node
-            builder.names[name] = outside_value(builder, argument.value, name, node)
-            continue
-        builder.names[name] = _parameter(builder, name, argument, parameters)
-    return tuple(parameters)
-
-
-def _parameter(builder: FunctionBuilder, name: str, type: Type, parameters: list[tree.Variable]) -> Binding:
-    """Make a kernel's parameter; each single value of a tuple or record is a parameter of its own."""
-    if isinstance(type, Known):
-        return CompileTime(type.value)
-    if not isinstance(type, Tuple):
-        variable = builder.variable(name, type)
-        parameters.append(variable)
-        return variable
-    fields = type.structure.fields if type.structure is not None else map(str, range(len(type.elements)))
-    items: list[Value] = []
-    for part, element in zip(fields, type.elements, strict=True):
-        item = _parameter(builder, f"{name}.{part}", element, parameters)
-        assert not isinstance(item, Undefined)
-        if isinstance(item, tree.Variable):
-            item = tree.Read(builder.source.name_span, element, item)
-        items.append(item)
-    return TupleValue(tuple(items), type.structure)
-
-
-def _static_result(builder: FunctionBuilder) -> Value | None:
-    """A body of one `return` of a compile-time value is that value."""
-    only_return = len(builder.returns) == 1 and builder.statements == [builder.returns[0].placeholder]
-    value = builder.returns[0].value if only_return else None
-    return value if value is not None and (static_value(value) is not None or is_static(value)) else None
-
-
-def _finish_returns(builder: FunctionBuilder) -> Type:
-    valued = [site for site in builder.returns if site.value is not None]
-    if not valued:
-        return VOID
-    node = builder.source.node
-    result = _result_type(builder, valued)
-    if not builder.terminated or len(valued) < len(builder.returns):
-        raise builder.error(codes.MISSING_RETURN, node.body[-1], function=node.name, type=result)
-    for site in valued:
-        _place_return(builder, site, result)
-    return result
-
-
-def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
-    """Return the annotated result type, or the one that all returned values have in common."""
-    node = builder.source.node
-    if node.returns is not None and record_class(annotation_value(builder, node.returns)) is None:
-        name = f"{node.name}(...)"
-        return annotated_type(builder, annotation_value(builder, node.returns), name, node.returns)
-    values = [site.value for site in valued if site.value is not None]
-    result = join_types(builder, f"`{node.name}`", values, valued[-1].node, codes.RETURN_TYPES)
-    if result is None:
-        raise builder.error(
-            codes.NO_OPERATION,
-            valued[0].node,
-            what=f"returning {describe(values[0])}",
-            remedy="return numbers, vectors, arrays or tuples of them",
-        )
-    return result
-
-
-def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> None:
-    assert site.value is not None
-    place = getattr(site.node, "value", None) or site.node
-    with builder.collect() as statements:
-        value = return_value(builder, site.value, place, result)
-        builder.emit(tree.Return(builder.span(site.node), value))
-    site.replace(statements)
 
 
 def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_library: bool) -> CompileError:

@@ -13,7 +13,7 @@ import numpy as np
 from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.builder import Exit, FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, materialise
+from amdjit.frontend.conversion import convert, materialise, sample_of
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.structures import structure_of
 from amdjit.frontend.values import (
@@ -27,6 +27,7 @@ from amdjit.frontend.values import (
     Undefined,
     Value,
 )
+from amdjit.frontend.weakness import origin_of, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import SCALARS, Array, Layout, Scalar, Tuple, Type, Vector, f64, from_dtype
 
@@ -47,9 +48,10 @@ def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: a
     if isinstance(binding, Undefined):
         raise undefined(builder, name, binding, node)
     if isinstance(binding, tree.Variable):
-        read = tree.Read(builder.span(node), binding.type, binding)
+        read = builder.weakness.read(tree.Read(builder.span(node), binding.type, binding))
         return builder.unpack(read) if isinstance(binding.type, Tuple) else read
-    return binding
+    number = builder.weakness.number(binding)
+    return binding if number is None else builder.launched.weak(number, builder.span(node))
 
 
 def undefined(builder: FunctionBuilder, name: str, binding: Undefined, node: ast.AST) -> CompileError:
@@ -129,7 +131,9 @@ def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: 
 
 def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
     """Assign a value to a name. A run-time value goes to the name's variable, a new one if the type changes."""
-    if isinstance(value, tree.Expression):
+    if builder.weakness.number(value) is not None:
+        builder.names[name] = value
+    elif isinstance(value, tree.Expression):
         builder.names[name] = _into_variable(builder, name, value, node)
     elif isinstance(value, TupleValue):
         builder.names[name] = builder.hold(value, name, node)
@@ -139,9 +143,36 @@ def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> No
 
 def _into_variable(builder: FunctionBuilder, name: str, value: tree.Expression, node: ast.AST) -> tree.Variable:
     current = builder.names.get(name)
-    reusable = isinstance(current, tree.Variable) and current.type == value.type
-    variable = current if reusable and isinstance(current, tree.Variable) else builder.variable(name, value.type)
+    weakness, origin = builder.weakness, origin_of(builder.span(node), name)
+    is_weak = weakness.is_weak(value)
+    if is_weak and origin in weakness.widened:
+        value = convert(builder, value, wide_type(value.type), node)
+    # A weak value in a variable that is not could not be made wider any more.
+    if (
+        isinstance(current, tree.Variable)
+        and current.type == value.type
+        and (not weakness.is_weak(value) or weakness.variables.get(current) is not None)
+    ):
+        variable = current
+    else:
+        variable = builder.variable(name, value.type)
+        if is_weak:
+            weakness.variables[variable] = origin
     builder.emit(tree.Assign(builder.span(node), variable, value))
+    return variable
+
+
+def carry(builder: FunctionBuilder, name: str, value: tree.Expression, type: Type, node: ast.AST) -> tree.Variable:
+    """Put what a name has before a loop into a variable of a type: weak where it began as a number without a width."""
+    origin = origin_of(builder.span(node), name)
+    is_weak = builder.weakness.is_weak(value)
+    if is_weak and origin in builder.weakness.widened:
+        type = wide_type(type)
+    variable = builder.variable(name, type)
+    if is_weak:
+        builder.weakness.variables[variable] = origin
+    builder.emit(tree.Assign(builder.span(node), variable, convert(builder, value, type, node)))
+    builder.names[name] = variable
     return variable
 
 
@@ -178,10 +209,25 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
     target = join_types(builder, f"`{name}`", values, node)
     if target is None:
         return Undefined("has different compile-time values on the ways that meet here")
-    variable = _shared_variable(builder, name, bindings, target)
+    variable = _variable_of(builder, name, bindings, values, target, node)
     for way, binding, value in zip(exits, bindings, values, strict=True):
         if binding is not variable:
             _assign_at(builder, way, variable, value)
+    return variable
+
+
+def _variable_of(
+    builder: FunctionBuilder, name: str, bindings: list[Binding | None], values: list[Value], target: Type,
+    node: ast.AST,
+) -> tree.Variable:  # fmt: skip
+    """Return the variable of a name where ways meet: weak where all its values are."""
+    weakness, origin = builder.weakness, origin_of(builder.span(node), name)
+    is_weak = all(isinstance(value, CompileTime) or weakness.is_weak(value) for value in values)
+    if is_weak and origin in weakness.widened:
+        target = wide_type(target)
+    variable = _shared_variable(builder, name, bindings, target)
+    if is_weak:
+        weakness.variables.setdefault(variable, origin)
     return variable
 
 
@@ -223,8 +269,9 @@ def join_types(
 
     name: what has these values, for the error of that kind if no type holds them.
     """
-    typed = [value.type for value in values if isinstance(value, tree.Expression)]
-    weak = [value for value in values if not isinstance(value, tree.Expression)]
+    numbers = [value for value in values if builder.weakness.number(value) is not None]
+    typed = [value.type for value in values if isinstance(value, tree.Expression) and value not in numbers]
+    weak = [value for value in values if not isinstance(value, tree.Expression) or value in numbers]
     if any(isinstance(v, (FunctionValue, Method)) or (isinstance(v, CompileTime) and not v.is_number) for v in weak):
         return None
     if not typed or any(isinstance(value, TupleValue) for value in weak):
@@ -237,8 +284,7 @@ def join_types(
             raise builder.error(kind, node, name=name, left=result, right=other)
         result = joined
     for value in weak:
-        assert isinstance(value, CompileTime)
-        with_literal = _join_literal(result, value)
+        with_literal = _join_literal(result, sample_of(builder, value))
         if with_literal is None:
             raise builder.error(kind, node, name=name, left=result, right=describe(value))
         result = with_literal
@@ -273,13 +319,13 @@ def _join_arrays(left: Array, right: Array) -> Array | None:
     return joined if joined == replace(right, layout=layout, alignment=0) else None
 
 
-def _join_literal(result: Type, value: CompileTime) -> Type | None:
-    if isinstance(value.value, complex):
+def _join_literal(result: Type, value: bool | int | float | complex | None) -> Type | None:
+    if isinstance(value, complex):
         return _join(result, COMPLEX64)
-    assert isinstance(value.value, (bool, int, float))
+    assert value is not None
     if result in _COMPLEX:
         return result
-    scalar = literal_type(value.value, result)
+    scalar = literal_type(value, result)
     if isinstance(result, Scalar):
         return scalar
     return result if isinstance(result, Vector) and scalar == result.element else None

@@ -84,20 +84,38 @@ def test_minimum_and_maximum_of_not_a_number_and_signed_zeros() -> None:
 
 def test_literals_alone_are_i32_and_f32() -> None:
     @amdjit.kernel
-    def alone(out):
+    def alone(small, out):
         n, x, large = 1, 0.1, 3_000_000_000
         for _ in range(32):
             n *= 2
             x += 0.1
             large += 1
-        out[0] = n
-        out[1] = x
-        out[2] = large
+        small[0] = n
+        small[1] = x
+        out[0] = large
 
     x = np.float32(0.1)
     for _ in range(32):
         x += np.float32(0.1)
-    assert list(run(alone, np.zeros(3))) == [0, float(x), 3_000_000_032]
+    small = np.zeros(2, np.float32)
+    assert list(run(alone, small, np.zeros(1))) == [3_000_000_032]
+    assert list(small) == [0, x]
+
+
+def test_literals_in_variables_are_as_wide_as_what_they_meet() -> None:
+    @amdjit.kernel
+    def meets(out):
+        n, x = 1, 0.1
+        for _ in range(32):
+            n *= 2
+            x += 0.1
+        out[0] = n
+        out[1] = x
+
+    x = 0.1
+    for _ in range(32):
+        x += 0.1
+    assert list(run(meets, np.zeros(2))) == [2**32, x]
 
 
 def test_comparisons_with_literals_out_of_range_are_decided_as_in_python() -> None:

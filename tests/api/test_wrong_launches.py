@@ -151,7 +151,7 @@ def test_a_fault_leaves_device_arrays_usable() -> None:
 WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "too few types": (LaunchError, lambda: beyond.compile(f32[:])),
     "a value for a type": (LaunchError, lambda: beyond.compile(f32[:], 5)),
-    "a Python type": (LaunchError, lambda: beyond.compile(f32[:], int)),
+    "a Python type that is no number": (LaunchError, lambda: beyond.compile(f32[:], str)),
     "another type than annotated": (TypeCheckError, lambda: add_one.compile(f32[:], f32)),
     "another array than annotated": (TypeCheckError, lambda: add_one.compile(f32[:, :], i32)),
     "a type that no argument has": (LaunchError, lambda: beyond.compile(f32[:], amdjit.types.VOID)),

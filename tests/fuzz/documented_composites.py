@@ -204,7 +204,9 @@ def _bitcast(x: Number, target: Conversion) -> Number:
 
 
 def _counted(*bounds: Any) -> Iterator[Number]:
-    return (of(i32, k) for k in range(*(int(operator.index(bound)) for bound in bounds)))
+    rounds = range(*(int(operator.index(bound)) for bound in bounds))
+    # The number of a round has no width where the bounds have none.
+    return rounds if all(isinstance(bound, int) for bound in bounds) else (of(i32, k) for k in rounds)
 
 
 class _Memory:

@@ -116,11 +116,22 @@ class Expressions:
         return (left, right) if self.chance(60) else (right, left)
 
     def weak(self, type: Scalar) -> str:
-        """Write a literal that takes this type beside it."""
+        """Write a literal, or what Python numbers make, that takes this type beside it."""
+        if self.arrays and self.chance(40):
+            return self.python_number(type)
         if type.is_float and self.chance(50):
             return self.pick("2", "-1", "7", "True")
         text = self.literal(type)
         return f"({text})" if text.startswith("-") else text
+
+    def python_number(self, type: Scalar) -> str:
+        """Write an expression of Python numbers among the arguments that every such type holds."""
+        if type.is_float:
+            return self.pick(
+                "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)", "max(r, q)",
+                "(r if p > 3 else t)", "(r - 0.3) * 2",
+            )  # fmt: skip
+        return self.pick("p", "(p + 2)", "(p * p)", "(q & 15)", "abs(q)", "min(p, 9)", "(p // 2)", "(p << 2)", "-q")
 
     def arithmetic(self, type: Scalar, depth: int) -> str:
         left, right = self.operands(type, depth)

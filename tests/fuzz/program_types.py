@@ -16,6 +16,9 @@ ITEMS = 32
 SLOTS = 4
 """Results that a lane has in each array: `o_i8[i * 4]` to `o_i8[i * 4 + 3]`."""
 
+PYTHON_NUMBERS: dict[str, int | float] = {"p": 5, "q": -3, "r": 0.1, "t": -2.75}
+"""What each program gets as arguments that are Python's own numbers."""
+
 VECTORS = (
     Vector(f32, 4),
     Vector(i32, 2),

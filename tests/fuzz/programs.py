@@ -6,7 +6,7 @@ from choices import Choices
 from hypothesis import strategies as st
 from program_composites import Composites
 from program_expressions import parts
-from program_types import INTEGERS, ITEMS, NUMBERS, PARAMETERS, SLOTS
+from program_types import INTEGERS, ITEMS, NUMBERS, PARAMETERS, PYTHON_NUMBERS, SLOTS
 
 from amdjit.types import Scalar, Vector, boolean, i32
 
@@ -30,6 +30,7 @@ class Writer(Composites):
         makers += [self.store, self.store, self.update_element, self.set_item, self.memory] if self.arrays else []
         if depth > 0:
             makers += [self.branch, self.for_loop, self.while_loop, self.static_loop, self.swap]
+            makers += [self.weak_integers, self.weak_floats] if self.arrays else []
         makers += [self.leave_program] if self.arrays and depth < 2 else []
         if self.loops and self.chance(15):
             makers = [self.leave]
@@ -143,13 +144,40 @@ class Writer(Composites):
 
     def for_loop(self, indent: int, depth: int) -> None:
         name = self.fresh("k")
-        bound = self.pick("3", "5", f"({self.expression(i32, 2)}) & 3")
+        bound = self.pick("i32(3)", "i32(5)", f"({self.expression(i32, 2)}) & 3")
         bounds = self.pick(bound, f"-2, {bound}", f"{bound}, -1, -2")
         self.line(indent, f"for {name} in range({bounds}):")
         outer = dict(self.names)
         self.names[name] = i32
         self._round(indent, depth, outer)
         self.names = outer
+
+    def weak_integers(self, indent: int, depth: int) -> None:
+        """Count from literals and Python numbers, with what wraps alike in every width, into 64 bits."""
+        updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}", "{v} ^= p << {k}", "{v} -= q",
+                   "{v} = ({k} - {v}) * {v}", "{v} = {v} if {k} < p else 7 * {v}")  # fmt: skip
+        name = self._weak_loop(indent, self.pick("0", "1", "p", "q", "p * q"), updates)
+        type = self.pick("i64", "u64", "i32", "u32", "i8")
+        self.line(indent, f"o_{type}[{self.place()}] = {name}")
+        self.line(indent, f"o_i64[{self.place()}] = {self.pick(f'a_i64[i] * {name}', name, f'{name} * {name} + 1')}")
+
+    def weak_floats(self, indent: int, depth: int) -> None:
+        """Compute with literals and Python numbers, into f64."""
+        updates = ("{v} += 0.1", "{v} = {v} * 0.5 + r", "{v} += {k} * t", "{v} /= 3.0", "{v} = t / ({k} + 1) - {v}",
+                   "{v} = {v} if {k} < p else r * {v}", "{v} = abs({v}) + 1")  # fmt: skip
+        name = self._weak_loop(indent, self.pick("0.0", "r", "t", "r * t", "0.3"), updates)
+        self.line(indent, f"o_f64[{self.place()}] = {self.pick(f'a_f64[i] * {name}', name, f'{name} * 0.7 + {name}')}")
+
+    def _weak_loop(self, indent: int, start: str, updates: tuple[str, ...]) -> str:
+        name, k = self.fresh("v"), self.fresh("n")
+        self.line(indent, f"{name} = {start}")
+        self.line(indent, f"for {k} in range({self.pick('40', 'p', '3, 45', 'p, p * 8')}):")
+        for _ in range(self.choices.number(1, 2)):
+            is_guarded = self.chance(40)
+            if is_guarded:
+                self.line(indent + 1, f"if {self.expression(boolean, 1)}:")
+            self.line(indent + 1 + is_guarded, self.pick(*updates).format(v=name, k=k))
+        return name
 
     def _round(self, indent: int, depth: int, names_after: dict[str, Scalar]) -> None:
         self.loops += 1
@@ -217,7 +245,7 @@ def program(data: bytes) -> str:
     for _ in range(writer.pick(0, 0, 1, 2)):
         writer.helper()
     arrays = [f"{kind}_{type}" for kind in "ao" for type in PARAMETERS]
-    writer.line(0, f"def program(i, {', '.join(arrays)}):")
+    writer.line(0, f"def program(i, {', '.join([*arrays, *PYTHON_NUMBERS])}):")
     writer.names["i"] = i32
     if writer.records:
         writer.assign_record(1, 2)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from documented_composites import NAMES, Array
 from documented_meaning import of
-from program_types import ITEMS, PARAMETERS, SLOTS, VECTORS
+from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, VECTORS
 from programs import program
 
 import amdjit
@@ -75,7 +75,7 @@ def as_python(source: str, number: int = 0) -> list[np.ndarray[Any, Any]]:
     arrays = [Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)]
     with np.errstate(all="ignore"):
         for lane in range(LANES):
-            run(of(i32, first_lane(number) + lane), *arrays)
+            run(of(i32, first_lane(number) + lane), *arrays, *PYTHON_NUMBERS.values())
     return outputs
 
 
@@ -83,10 +83,11 @@ def launcher(count: int) -> str:
     """Write the kernel that calls programs one after the other, each with a row of the results."""
     inputs = ", ".join(f"a_{type}" for type in PARAMETERS)
     outputs = ", ".join(f"o_{type}" for type in PARAMETERS)
-    lines = [f"def run({inputs}, {outputs}):", "    i = grid(1)", f"    if i < {LANES}:"]
+    numbers = ", ".join(PYTHON_NUMBERS)
+    lines = [f"def run({inputs}, {outputs}, {numbers}):", "    i = grid(1)", f"    if i < {LANES}:"]
     for k in range(count):
         rows = ", ".join(f"o_{type}[{k}]" for type in PARAMETERS)
-        lines.append(f"        program_{k}(i + {first_lane(k)}, {inputs}, {rows})")
+        lines.append(f"        program_{k}(i + {first_lane(k)}, {inputs}, {rows}, {numbers})")
     return "\n".join(lines) + "\n"
 
 
@@ -97,7 +98,7 @@ def as_kernel(sources: Sequence[str], level: int = 3) -> list[np.ndarray[Any, An
     assert isinstance(run, FunctionType)
     outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]
     with amdjit.use("emulator:gfx1201"):
-        amdjit.kernel(opt_level=level, warnings=False)(run)[1, 32](*INPUTS, *outputs)
+        amdjit.kernel(opt_level=level, warnings=False)(run)[1, 32](*INPUTS, *outputs, *PYTHON_NUMBERS.values())
     return outputs
 
 
