@@ -51,7 +51,7 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries:
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
             text = place_lds_arrays(str(module), module, machine.target_data)
-            return cut_long_blocks(keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target))))
+            return cut_long_blocks(keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target), target)))
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
