@@ -18,6 +18,7 @@ from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_declared, check_lds, check_scratch, has_inline_assembly
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
+from amdjit.backend.meeting_values import keep_meeting_values
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
@@ -50,7 +51,7 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries:
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
             text = place_lds_arrays(str(module), module, machine.target_data)
-            return cut_long_blocks(keep_signs_of_zeros(keep_narrow_loads(text, target)))
+            return cut_long_blocks(keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target), target)))
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
