@@ -88,6 +88,8 @@ class Builder:
         self.declarations: dict[str, str] = {}
         self._prefix = prefix
         self._next = 0
+        # The label of the block that lines are added to.
+        self.current = "entry"
 
     def name(self) -> str:
         """Return a fresh local name, with its `%`."""
@@ -97,6 +99,7 @@ class Builder:
     def restart(self) -> None:
         """Begin another function; declarations stay known."""
         self.lines = []
+        self.current = "entry"
         self._next = 0
 
     def line(self, text: str) -> None:
@@ -105,6 +108,7 @@ class Builder:
 
     def label(self, name: str) -> None:
         """Start a block."""
+        self.current = name
         self.lines.append(f"{name}:")
 
     def emit(self, type_name: str, text: str) -> Value:
