@@ -90,6 +90,10 @@ class Builder:
         self._next = 0
         # The label of the block that lines are added to.
         self.current = "entry"
+        # Float results that nobody has looked for NaNs in yet, by their text; None: each is checked at once.
+        self.unchecked: dict[str, Value] | None = None
+        # Whether NaNs are met so often here that each result is made exact without a branch.
+        self.is_exact = False
 
     def name(self) -> str:
         """Return a fresh local name, with its `%`."""

@@ -22,7 +22,7 @@ from amdjit.emulator.translate.integer_expressions import Expression
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
-_RARELY = '!prof !{!"branch_weights", i32 1, i32 2000}'
+RARELY = '!prof !{!"branch_weights", i32 1, i32 2000}'
 
 # Makes the bits of a NaN of the operands.
 Rule = Callable[[Builder, Sequence[Value]], Value]
@@ -102,12 +102,18 @@ def converted_nan(element: str) -> Rule:
 def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan) -> Value:
     """Return a result with the NaNs that the rule makes of the operands."""
     element = element_of(result.type)
+    if lanes_of(result.type) is not None and b.unchecked is not None:
+        if rule in _PROPAGATING:
+            for x in operands:
+                b.unchecked.pop(x.text, None)
+        b.unchecked[result.text] = result
+        return result
     raw = bits(b, result)
-    if lanes_of(result.type) is None:
+    if lanes_of(result.type) is None or b.is_exact:
         return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
     number = b.name()[1:]
     before, found, after = b.current, f"own.nan{number}", f"own.go{number}"
-    b.line(f"br i1 {_any_nan(b, result).text}, label %{found}, label %{after}, {_RARELY}")
+    b.line(f"br i1 {any_nan(b, [result]).text}, label %{found}, label %{after}, {RARELY}")
     b.label(found)
     corrected = b.select(is_nan(b, result), rule(b, operands), raw)
     b.branch(after)
@@ -116,16 +122,40 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     return b.bitcast(joined, element)
 
 
-def _any_nan(b: Builder, x: Value) -> Value:
-    """Return whether some lane is a NaN: one comparison finds those of two halves of the vector."""
+# With these a NaN among the operands is one in the result.
+_PROPAGATING = (first_nan, fused_nan)
+
+
+def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -> Value:
+    """Return whether some lane of some float is a NaN; `active`: the lanes that count, None for all.
+
+    "All are numbers" is asked, since hosts with masks join comparisons by and for nothing.
+    """
+    numbers: dict[str, Value] = {}
+    for x in results:
+        lanes = _numbers(b, x, whole=active is not None)
+        known = numbers.get(lanes.type)
+        numbers[lanes.type] = lanes if known is None else b.and_(known, lanes)
+    found = None
+    for lanes in numbers.values():
+        counted = b.or_(lanes, b.not_(active)) if active else lanes
+        word = b.cast("bitcast", counted, f"i{lanes_of(lanes.type)}")
+        one = b.compare("ne", word, b.const(word, -1))
+        found = one if found is None else b.or_(found, one)
+    assert found is not None
+    return found
+
+
+def _numbers(b: Builder, x: Value, whole: bool) -> Value:
+    """Return where lanes are no NaNs; unless `whole`, one comparison sees two halves of a vector."""
     if element_of(x.type) == "half":
-        lanes = is_nan(b, x)
-    else:
-        middle = (lanes_of(x.type) or 0) // 2
-        low, high = (b.shuffle(x, x, range(start, start + middle)) for start in (0, middle))
-        lanes = b.compare("uno", low, high)
-    whole = b.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}")
-    return b.compare("ne", whole, b.const(whole, 0))
+        magnitude = b.mask(bits(b, x), 15)
+        return b.compare("ule", magnitude, b.const(magnitude, 0x7C00))
+    if whole:
+        return b.compare("ord", x, x)
+    middle = (lanes_of(x.type) or 0) // 2
+    low, high = (b.shuffle(x, x, range(start, start + middle)) for start in (0, middle))
+    return b.compare("ord", low, high)
 
 
 def with_nans(expression: Expression, rule: Rule = first_nan) -> Expression:

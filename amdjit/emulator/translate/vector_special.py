@@ -188,8 +188,12 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
 
 RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"})
 
+_TRANSCENDENTAL = _transcendental()
+# Those of lanes; the others are scalar.
+TRANSCENDENTAL = frozenset(name for name in _TRANSCENDENTAL if not name.startswith("v_s_"))
+
 VECTOR_SPECIAL: Mapping[str, Emitter] = {
-    **_transcendental(),
+    **_TRANSCENDENTAL,
     "v_cvt_f32_fp8": _eighth_to_single(fp8_to_single),
     "v_cvt_f32_bf8": _eighth_to_single(bf8_to_single),
     "v_cvt_pk_f32_fp8": _eighths_to_singles(fp8_to_single),
