@@ -95,24 +95,34 @@ def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) 
 
     `suffix` is the input file's. BackendError, saying what `purpose` failed and what the program printed.
     """
-    with tempfile.TemporaryDirectory(prefix="amdjit-") as directory:
-        source, result = Path(directory, f"input{suffix}"), Path(directory, "output")
-        try:
-            source.write_bytes(content)
-            finished = subprocess.run(
-                [*command, "-o", str(result), str(source)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=_TIME_LIMIT,
-                check=False,
-            )
-            output = finished.stdout.decode("utf-8", "replace").replace(str(source), f"<kernel>{suffix}").strip()
-            if finished.returncode != 0:
-                raise BackendError(f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}")
-            return result.read_bytes()
-        except (OSError, subprocess.TimeoutExpired) as error:
+    try:
+        with tempfile.TemporaryDirectory(prefix="amdjit-") as directory:
+            return _output_of(command, purpose, content, Path(directory, f"input{suffix}"), Path(directory, "output"))
+    except subprocess.TimeoutExpired as error:
+        raise BackendError(f"{purpose} failed: {error}") from error
+    except OSError as error:
+        if error.filename == command[0]:
             raise BackendError(f"{purpose} failed: {error}") from error
+        raise BackendError(
+            f"{purpose} failed, since it needs a temporary file: {error}; "
+            "make room, or set TMPDIR to a directory that has room and can be written"
+        ) from error
+
+
+def _output_of(command: Sequence[str], purpose: str, content: bytes, source: Path, result: Path) -> bytes:
+    source.write_bytes(content)
+    finished = subprocess.run(
+        [*command, "-o", str(result), str(source)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=_TIME_LIMIT,
+        check=False,
+    )
+    if finished.returncode == 0 and result.is_file():
+        return result.read_bytes()
+    output = finished.stdout.decode("utf-8", "replace").replace(str(source), f"<kernel>{source.suffix}").strip()
+    raise BackendError(f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}")
 
 
 def _chosen_linker(chosen: str, environment: Environment) -> Linker:

@@ -9,8 +9,11 @@ from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 _WIDE_VECTORS = "avx512f"
+# LLVM keeps 9 KiB of each library until its JIT goes, also when the code is gone. A new JIT costs 1.2 ms.
+_LIBRARIES_OF_A_JIT = 32
 
 
 class HostCompiler:
@@ -31,7 +34,7 @@ class HostCompiler:
         self._lock = threading.Lock()
         self._machine = self._target_machine(1)
         self._quick_machine = self._target_machine(0)
-        self._jit = llvm.create_lljit_compiler(self._target_machine(1), suppress_errors=True)
+        self._jit: Any = None
         self._names = itertools.count()
 
     @property
@@ -90,8 +93,15 @@ class HostCompiler:
             wanted = list(exports)
             for name in wanted:
                 builder.export_symbol(name)
-            tracker = builder.link(self._jit, f"emulated{next(self._names)}")
+            tracker = self._link(builder)
             return LinkedCode(tracker, {name: tracker[name] for name in wanted})
+
+    def _link(self, builder: llvm.JITLibraryBuilder) -> Any:
+        """Link in the current JIT, or in a new one: trackers keep theirs alive."""
+        number = next(self._names)
+        if number % _LIBRARIES_OF_A_JIT == 0:
+            self._jit = llvm.create_lljit_compiler(self._target_machine(1), suppress_errors=True)
+        return builder.link(self._jit, f"emulated{number}")
 
 
 class LinkedCode:
@@ -110,3 +120,6 @@ def _run_passes(machine: Any, module: Any) -> None:
     for function in module.functions:
         if not function.is_declaration:
             manager.run(function, builder)
+    # llvmlite's own `close` frees nothing: the order of the class's bases hides the method that does.
+    NewPassManager._dispose(manager)
+    manager.detach()

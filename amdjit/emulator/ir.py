@@ -88,6 +88,12 @@ class Builder:
         self.declarations: dict[str, str] = {}
         self._prefix = prefix
         self._next = 0
+        # The label of the block that lines are added to.
+        self.current = "entry"
+        # Float results that nobody has looked for NaNs in yet, by their text; None: each is checked at once.
+        self.unchecked: dict[str, Value] | None = None
+        # Whether NaNs are met so often here that each result is made exact without a branch.
+        self.is_exact = False
 
     def name(self) -> str:
         """Return a fresh local name, with its `%`."""
@@ -97,6 +103,7 @@ class Builder:
     def restart(self) -> None:
         """Begin another function; declarations stay known."""
         self.lines = []
+        self.current = "entry"
         self._next = 0
 
     def line(self, text: str) -> None:
@@ -105,6 +112,7 @@ class Builder:
 
     def label(self, name: str) -> None:
         """Start a block."""
+        self.current = name
         self.lines.append(f"{name}:")
 
     def emit(self, type_name: str, text: str) -> Value:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,6 +120,28 @@ def test_a_linker_that_hangs_is_stopped(relocatable: bytes, tmp_path: Path, monk
     monkeypatch.setattr(tools, "_TIME_LIMIT", 0.2)
     with pytest.raises(BackendError, match="timed out"):
         link(relocatable, Linker((str(program(tmp_path / "ld", "exec sleep 20")),)))
+
+
+def test_no_place_for_temporary_files_is_an_error_with_a_remedy(
+    relocatable: bytes, linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(name, str(tmp_path / "nowhere"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "nowhere")])
+    with pytest.raises(BackendError, match=r"No usable temporary directory.*set TMPDIR to a directory"):
+        link(relocatable, linker)
+
+
+def test_a_full_disk_is_an_error_with_a_remedy(
+    relocatable: bytes, linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(path: Path, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", no_room)
+    with pytest.raises(BackendError, match=r"No space left on device; make room, or set TMPDIR"):
+        link(relocatable, linker)
 
 
 def test_bytes_that_are_no_object_are_refused(linker: Linker) -> None:

@@ -30,13 +30,7 @@ class NativeFunction(Builder):
         self.result = result
         self._parameters = parameters
         self._labels = 0
-        self.current = "entry"
         self.label("entry")
-
-    def label(self, name: str) -> None:
-        """Start a block; `current` is its name."""
-        self.current = name
-        super().label(name)
 
     def parameter(self, name: str) -> Value:
         """Return a parameter by name."""

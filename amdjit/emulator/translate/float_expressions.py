@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from amdjit.emulator.ir import Builder, Value, bits_of, element_of, like
 from amdjit.emulator.translate.integer_expressions import Expression
+from amdjit.emulator.translate.nans import converted_nan, first_nan, quieted, settled
 
 _MANTISSA = {32: 23, 64: 52, 16: 10}
 _BIAS = {32: 127, 64: 1023, 16: 15}
@@ -59,6 +60,14 @@ def fma_legacy(b: Builder, x: Value, y: Value, z: Value) -> Value:
     zero = b.const(x, 0.0)
     either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
     return b.select(either, b.binary("fadd", zero, z), fma(b, x, y, z))
+
+
+def legacy_nan(b: Builder, operands: Sequence[Value]) -> Value:
+    """Return the NaN of `fma_legacy`: the addend's where a factor is 0."""
+    x, y, z = operands
+    zero = b.const(x, 0.0)
+    either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
+    return b.select(either, quieted(b, z), first_nan(b, operands))
 
 
 def reciprocal(b: Builder, x: Value) -> Value:
@@ -217,7 +226,7 @@ def nearest_up(b: Builder, x: Value) -> Value:
 
 def half_towards_zero(b: Builder, x: Value) -> Value:
     """Convert single to the bits of half (i16) rounding towards zero: overflow gives the largest finite number."""
-    nearest = b.convert("fptrunc", x, "half")
+    nearest = settled(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
     bits = b.bitcast(nearest, "i16")
     back = b.convert("fpext", nearest, "float")
     away = b.compare("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))

@@ -62,17 +62,26 @@ class ModeState:
 
         Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
         """
-        clamps = self.clamps_overflow
-        if clamps is False or element_of(value.type) != "half":
+        if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
         if _DIVISIONS.fullmatch(instruction.mnemonic):
             raise Untranslatable(instruction, "with MODE's FP16_OVFL it is not settled what a division by zero gives")
         b = self.builder
-        infinite = _is_infinite(b, value)
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
         if instruction.mnemonic == "v_div_fixup_f16":
+            # An infinite estimate is a quotient that overflowed.
+            allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")
             allowed.append(b.compare("eq", b.mask(denominator, 15), b.const(denominator, 0)))
+        return self._limited(value, allowed)
+
+    def _limited(self, value: Value, allowed: Sequence[Value]) -> Value:
+        """Return a half that is infinite only under one of these conditions, where MODE asks for that."""
+        clamps = self.clamps_overflow
+        if clamps is False or element_of(value.type) != "half":
+            return value
+        b = self.builder
+        infinite = _is_infinite(b, value)
         for condition in allowed:
             infinite = b.and_(infinite, b.not_(condition))
         bits = b.bitcast(value, "i16")
@@ -107,15 +116,12 @@ class ModeState:
     def modified_result(self, value: Value, instruction: Instruction) -> Value:
         """Apply `omod` and `clamp` to a float.
 
-        An instruction that keeps denormal results ignores omod; else it makes +0 of -0 (RDNA 4 ISA, "Output
-        modifiers").
+        gfx1201 does it whether or not MODE keeps denormal results (tests/hardware/alu_gfx1201.json).
         """
         modifiers = instruction.modifiers
-        keeps = self.mode_bit(denormal_bit(value.type) + 1) if modifiers.omod else True
-        if keeps is not True:
+        if modifiers.omod:
             scaled = scale_result(self.builder, value, modifiers.omod)
-            scaled = self.without_overflow(scaled, [value], instruction)
-            value = scaled if keeps is False else self.builder.select(keeps, value, scaled)
+            value = self._limited(scaled, [_is_infinite(self.builder, value)])
         return clamp_unit(self.builder, value) if modifiers.clamp else value
 
 

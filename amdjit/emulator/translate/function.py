@@ -10,6 +10,9 @@ which registers were used.
 
 from __future__ import annotations
 
+from functools import partial
+from operator import itemgetter
+
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import LANES, Builder, Value, constant, vector
 from amdjit.emulator.layout import (
@@ -38,7 +41,7 @@ from amdjit.emulator.translate.control_flow import (
     is_debug_trap,
     longest_run,
 )
-from amdjit.emulator.translate.dataflow import ones_after, ones_at_entries
+from amdjit.emulator.translate.dataflow import Ones, ones_after, ones_at_entries
 from amdjit.emulator.translate.emission import branch_condition, emit_instruction
 from amdjit.emulator.translate.frame import (
     CONTEXT,
@@ -54,6 +57,7 @@ from amdjit.emulator.translate.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.translate.pauses import Pause, Poll
 from amdjit.emulator.translate.registers import V32, Registers
 from amdjit.emulator.translate.rounding import RoundingBuilder
+from amdjit.emulator.translate.stretches import emit_stretch, in_stretches
 from amdjit.emulator.translate.tables import EMITTERS
 from amdjit.emulator.translate.vector_dual import DUAL
 from amdjit.emulator.translate.wave_function import WaveFunction
@@ -140,18 +144,30 @@ class _Translation:
         self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
         joined = joined_signal(block)
-        unseen = self._lanes.unseen(block.pc)
-        for instruction, registers in zip(block.instructions, unseen, strict=True):
-            self._frame.registers.leave_unseen(registers)
-            self._frame.before(instruction)
-            if instruction.mnemonic in TERMINATORS:
+        steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
+        for stretch in in_stretches(steps, itemgetter(0)):
+            if stretch[0][0].mnemonic in TERMINATORS:
+                self._frame.registers.leave_unseen(stretch[0][1])
+                self._frame.before(stretch[0][0])
                 break
+            if stretch[0][0].pc == joined or len(stretch) == 1 or self._frame.instruments:
+                ones = self._emit(stretch, ones, joined)
+            else:
+                emit_stretch(self._frame, partial(self._emit, stretch, ones, joined))
+                for instruction, _ in stretch:
+                    ones = ones_after(instruction, ones)
+        self._terminate(block)
+
+    def _emit(self, stretch: list[tuple[Instruction, int]], ones: Ones, joined: int | None) -> Ones:
+        for instruction, unseen in stretch:
+            self._frame.registers.leave_unseen(unseen)
+            self._frame.before(instruction)
             if instruction.pc != joined:
                 emit_instruction(self._frame, instruction)
             ones = ones_after(instruction, ones)
             self._frame.registers.know_ones(ones)
             self._frame.after(instruction)
-        self._terminate(block)
+        return ones
 
     def _terminate(self, block: Block) -> None:
         last = block.instructions[-1]

@@ -114,8 +114,16 @@ def clamp_unit(builder: Builder, value: Value) -> Value:
 
 
 def scale_result(builder: Builder, value: Value, omod: int) -> Value:
-    """Apply `omod` (x2, x4, /2), which makes +0 of both zeros and of denormals."""
+    """Apply `omod` (x2, x4, /2): +0 of zeros and denormals; what gets denormal by it becomes a zero of its sign."""
+    width = bits_of(value.type)
     scaled = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
-    flushed = flush_denormals(builder, scaled)
-    zero = builder.const(value, 0.0)
-    return builder.select(builder.compare("oeq", flushed, zero), zero, flushed)
+    bits = builder.bitcast(value, f"i{width}")
+    exponent = builder.and_(bits, builder.const(bits, _EXPONENTS[width]))
+    result = builder.bitcast(scaled, f"i{width}")
+    if _OUTPUT_FACTORS[omod] < 1:
+        smallest = builder.const(bits, _EXPONENTS[width] & -_EXPONENTS[width])
+        zero = builder.and_(bits, builder.const(bits, 1 << width - 1))
+        result = builder.select(builder.compare("eq", exponent, smallest), zero, result)
+    result = builder.select(builder.compare("eq", exponent, builder.const(bits, _EXPONENTS[width])), bits, result)
+    result = builder.select(builder.compare("eq", exponent, builder.const(bits, 0)), builder.const(bits, 0), result)
+    return builder.bitcast(result, element_of(value.type))

@@ -21,13 +21,14 @@ class VectorOp:
 
     sources: type codes of the sources, in the order of the opcode's operands after the result.
     accumulates: the old result is one more source, the last. clamped: the expression under `clamp`, where it is
-    not the float one.
+    not the float one. scaled: the expression under `omod`, where rounding depends on it.
     """
 
     expression: Expression
     sources: tuple[str, ...]
     accumulates: str | None = None
     clamped: Expression | None = None
+    scaled: Expression | None = None
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
@@ -42,7 +43,9 @@ class VectorOp:
         return shared or expression(frame.builder, *operands)
 
     def choose(self, instruction: Instruction) -> Expression:
-        """Return the expression for this instruction's `clamp`."""
+        """Return the expression for this instruction's modifiers."""
+        if instruction.modifiers.omod and self.scaled is not None:
+            return self.scaled
         if instruction.modifiers.clamp and self.clamped is not None:
             return self.clamped
         return self.expression

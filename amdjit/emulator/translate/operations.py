@@ -33,8 +33,8 @@ LEAVE = 1 << 40
 RECORD_HEADER = 8
 
 _NAME = re.compile(r"%[A-Za-z][\w.]*")
-# Values and blocks of the operation's own, and the record's size.
-_OWN = re.compile(r"%(?:t\d+|own\.\w+|size)")
+# Values and blocks of the operation's own, its first one, and the record's size.
+_OWN = re.compile(r"%(?:t\d+|own\.\w+|size|entry)")
 _REGISTER = re.compile(r"%([sv])(\d+)\.at")
 _GLOBAL = re.compile(r"@([\w.]+)")
 _KNOWN: Mapping[str, str] = {

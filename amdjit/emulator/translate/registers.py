@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.emulator.ir import Builder, Value, constant, element_of, vector
@@ -44,6 +45,15 @@ def scalar_slot(register: Register) -> int | None:
     if register.file is RegisterFile.NULL:
         return None
     return _FIRST_SLOT[register.file] + register.index
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is known of registers at a place: see `Registers`."""
+
+    views: dict[tuple[str, int], dict[str, Value]]
+    dirty: dict[tuple[str, int], None]
+    full: list[bool]
 
 
 class Registers:
@@ -152,6 +162,35 @@ class Registers:
             self._write("v", index + self._first, value)
         yield
         self._views, self._dirty, self._unseen = views, dirty, unseen
+
+    # Ways that part and meet
+
+    def snapshot(self) -> Snapshot:
+        """Return what is known of all registers."""
+        return Snapshot({key: dict(views) for key, views in self._views.items()}, dict(self._dirty), list(self._full))
+
+    def restore(self, known: Snapshot) -> None:
+        """Go back to what was known."""
+        self._views = {key: dict(views) for key, views in known.views.items()}
+        self._dirty, self._full = dict(known.dirty), list(known.full)
+
+    def join(self, other: tuple[Snapshot, str], end: str) -> None:
+        """Meet another way, which ended in a block of that name, in the block after both; this one ended in `end`."""
+        (there, start), here = other, self.snapshot()
+        self.restore(there)
+        joined = {}
+        for key in {**there.dirty, **here.dirty}:
+            for base in ("i32", "i1", "i64"):
+                values = [views.get(key, {}).get(base) for views in (there.views, here.views)]
+                if values[0] is not None and values[1] is not None and values[0] != values[1]:
+                    text = f"[ {values[0].text}, %{start} ], [ {values[1].text}, %{end} ]"
+                    joined[key, base] = self._builder.emit(values[0].type, f"phi {values[0].type} {text}")
+        for (key, base), value in joined.items():
+            if base != "i64":
+                self._write(*key, value)
+        for (key, base), value in joined.items():
+            if base == "i64":
+                self._views[key][base] = value
 
     # Raw registers
 

@@ -10,6 +10,7 @@ from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.translate.operation import Emitter, ScalarOp, scalar_op
 
 _ADD, _SUB, _MUL = ix.binary("add"), ix.binary("sub"), ix.binary("mul")
@@ -98,7 +99,7 @@ def _quads(whole: bool) -> ix.Expression:
 
 def _high_half(b: Builder, x: Value) -> Value:
     high = b.bitcast(b.resize(b.shift("lshr", x, 16), 16), "half")
-    return b.convert("fpext", high, "float")
+    return settled(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
 
 
 def _widths(name: str, expression: ix.Expression, sources: int = 2, codes: str = "b") -> dict[str, ScalarOp]:
@@ -259,10 +260,10 @@ _CONDITIONS: dict[str, Emitter] = {
 
 def _floats(code: str) -> dict[str, Emitter]:
     def form(expression: ix.Expression) -> ix.Expression:
-        return fx.through_float(expression) if code == "f16" else expression
+        return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
     two = f"{code} {code}"
-    fused = fx.fma_half if code == "f16" else fx.fma
+    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
     table: dict[str, Emitter] = {
         f"s_add_{code}": scalar_op(form(ix.binary("fadd")), two),
         f"s_sub_{code}": scalar_op(form(ix.binary("fsub")), two),
@@ -284,8 +285,8 @@ _CONVERSIONS: dict[str, Emitter] = {
     "s_cvt_f32_u32": scalar_op(fx.from_integer(False, "float"), "u32"),
     "s_cvt_i32_f32": scalar_op(fx.to_integer(True), "f32"),
     "s_cvt_u32_f32": scalar_op(fx.to_integer(False), "f32"),
-    "s_cvt_f16_f32": scalar_op(fx.cast("fptrunc", "half"), "f32"),
-    "s_cvt_f32_f16": scalar_op(fx.cast("fpext", "float"), "f16"),
+    "s_cvt_f16_f32": scalar_op(with_nans(fx.cast("fptrunc", "half"), converted_nan("half")), "f32"),
+    "s_cvt_f32_f16": scalar_op(with_nans(fx.cast("fpext", "float"), converted_nan("float")), "f16"),
     "s_cvt_hi_f32_f16": scalar_op(_high_half, "b32"),
     "s_cvt_pk_rtz_f16_f32": scalar_op(fx.pack_towards_zero, "f32 f32"),
 }

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Builder, Value, like
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.nans import settled
 from amdjit.emulator.translate.operation import Emitter, vector_op
 
 _TABLE = "aj_two_over_pi"
@@ -63,14 +64,15 @@ def _second_coordinate(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def _major_axis(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    return b.binary("fmul", _choose(b, _axes(b, x, y, z), x, y, z), b.const(x, 2.0))
+    axis = _choose(b, _axes(b, x, y, z), x, y, z)
+    return settled(b, b.binary("fmul", axis, b.const(x, 2.0)), [axis])
 
 
 def _specular(b: Builder, x: Value, y: Value, z: Value) -> Value:
     """x * y, or the lowest number if y is that, -inf or NaN, or z is not positive."""
     lowest = b.const(x, -3.4028234663852886e38)
     usable = b.and_(b.compare("ogt", y, lowest), b.compare("ogt", z, b.const(z, 0.0)))
-    return b.select(usable, b.binary("fmul", x, y), lowest)
+    return b.select(usable, settled(b, b.binary("fmul", x, y), [x, y]), lowest)
 
 
 def _power(b: Builder, exponent: Value) -> Value:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.ir import Builder, Value, bits_of, like, vector
+from amdjit.emulator.ir import Builder, Value, bits_of, element_of, vector
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.frame import Frame
+from amdjit.emulator.translate.integer_expressions import Expression
 from amdjit.emulator.translate.long_expressions import long_symbol
+from amdjit.emulator.translate.nans import bits, fused_nan, invalid, is_nan, quieted, settled
 from amdjit.emulator.translate.operands import ELEMENTS
 from amdjit.emulator.translate.operation import Emitter, vector_op
 from amdjit.emulator.translate.rounding import NEAREST, RoundingBuilder, rounding_of
@@ -17,26 +19,23 @@ from amdjit.emulator.translate.rounding import NEAREST, RoundingBuilder, roundin
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What division needs to know of a format. far: exponent difference beyond which quotients overflow soon."""
+    """What division needs to know of a format.
+
+    far: difference of exponents from which the quotient is scaled. Halves are divided without scaling.
+    """
 
     code: str
     scale: int
     far: int
-    tiny: int
     bias: int
     mantissa: int
 
 
-_SINGLE = Format("f32", 64, 96, 23, 127, 23)
-_DOUBLE = Format("f64", 128, 768, 53, 1023, 52)
+_HALF = Format("f16", 0, 0, 15, 10)
+_SINGLE = Format("f32", 64, 96, 127, 23)
+_DOUBLE = Format("f64", 128, 768, 1023, 52)
+FORMATS: Mapping[int, Format] = {16: _HALF, 32: _SINGLE, 64: _DOUBLE}
 SCALES: Mapping[str, Format] = {form.code: form for form in (_SINGLE, _DOUBLE)}
-
-
-def _is_denormal(b: Builder, value: Value, form: Format) -> Value:
-    magnitude = b.intrinsic("fabs", value)
-    smallest = b.const(value, 2.0 ** (1 - form.bias))
-    nonzero = b.compare("ogt", magnitude, b.const(value, 0.0))
-    return b.and_(nonzero, b.compare("olt", magnitude, smallest))
 
 
 def scale_symbol(form: Format) -> str:
@@ -50,34 +49,31 @@ def scaled_type(form: Format) -> str:
 
 
 def scale_expression(b: Builder, form: Format, s0: Value, s1: Value, s2: Value) -> tuple[Value, Value]:
-    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs scaling back."""
+    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs scaling back.
+
+    Fields of the exponents decide, also those of zeros, infinities and NaNs: the ISA document's conditions on
+    reciprocal and quotient are not what gfx1201 does (tests/hardware/alu_gfx1201.json).
+    """
     up = b.binary("fmul", s0, b.const(s0, 2.0**form.scale))
     down = b.binary("fmul", s0, b.const(s0, 2.0**-form.scale))
-    zero = b.const(s0, 0.0)
-    invalid = b.or_(b.compare("oeq", s1, zero), b.compare("oeq", s2, zero))
+    is_denominator = b.compare("eq", bits(b, s0), bits(b, s1))
     e1, e2 = (fx.unbiased_exponent(b, value) for value in (s1, s2))
-    far = b.compare("sge", b.sub(e2, e1), b.const(e1, form.far))
-    denormal = _is_denormal(b, s1, form)
-    reciprocal = _is_denormal(b, b.binary("fdiv", b.const(s1, 1.0), s1), form)
-    quotient = _is_denormal(b, b.binary("fdiv", s2, s1), form)
-    tiny = b.compare("sle", e2, b.const(e2, form.tiny))
-    is_denominator, is_numerator = b.compare("oeq", s0, s1), b.compare("oeq", s0, s2)
-    up_denominator = b.select(is_denominator, up, s0)
-    up_numerator = b.select(is_numerator, up, s0)
-    # The last condition of the ISA's chain first; each select overrides what stands further down there.
-    result = b.select(tiny, up, s0)
-    result = b.select(quotient, up_numerator, result)
-    result = b.select(reciprocal, down, result)
-    # The ISA document prints the denominator times 2**scale here, which overflows and would need the other
-    # factor in V_DIV_FMAS; 1 / FLT_MAX comes out right only if it is scaled down.
-    both = b.and_(reciprocal, quotient)
-    result = b.select(both, b.select(is_denominator, down, s0), result)
-    result = b.select(denormal, up, result)
-    result = b.select(far, up_denominator, result)
-    nan = _quiet_nan(b, s0)
-    result = b.select(invalid, nan, result)
-    scaled_back = b.or_(far, b.and_(b.not_(denormal), quotient))
-    return result, b.and_(b.not_(invalid), scaled_back)
+    difference = b.sub(e2, e1)
+    far = b.compare("sge", difference, b.const(e1, form.far))
+    near_zero = b.compare("sle", difference, b.const(e1, -form.far))
+    large = b.compare("sge", e1, b.const(e1, 2 * form.bias - 1))
+    # The last case first; each select overrides what stands further down.
+    result = b.select(b.compare("sle", e2, b.const(e2, form.mantissa + 1)), up, s0)
+    result = b.select(near_zero, b.select(is_denominator, s0, up), result)
+    result = b.select(large, b.select(b.and_(near_zero, b.not_(is_denominator)), s0, down), result)
+    result = b.select(b.compare("eq", e1, b.const(e1, 0)), up, result)
+    result = b.select(far, b.select(is_denominator, up, s0), result)
+    zero = b.const(s0, 0.0)
+    no_quotient = b.or_(b.compare("oeq", s1, zero), b.compare("oeq", s2, zero))
+    chosen = b.select(is_nan(b, s0), quieted(b, s0), bits(b, result))
+    chosen = b.select(no_quotient, invalid(b, s0), chosen)
+    scaled_back = b.or_(far, b.and_(near_zero, b.compare("ne", e1, b.const(e1, 0))))
+    return b.bitcast(chosen, element_of(s0.type)), scaled_back
 
 
 def _scale(form: Format) -> Emitter:
@@ -94,54 +90,132 @@ def _scale(form: Format) -> Emitter:
     return emit
 
 
-def _quiet_nan(b: Builder, shape: Value) -> Value:
-    width = bits_of(shape.type)
-    bits = {16: 0x7E00, 32: 0x7FC00000, 64: 0x7FF8000000000000}[width]
-    integer = Value(like(shape.type, f"i{width}"), "zeroinitializer")
-    return b.bitcast(b.const(integer, bits), {16: "half", 32: "float", 64: "double"}[width])
+def _multiply_add(form: Format) -> Emitter:
+    """fma, times 2**scale or 2**-scale in lanes that VCC names: away from the addend's side of 1; rounded once.
+
+    The ISA document prints one factor for both directions; gfx1201 and the division sequence need the sign.
+    """
+    compute = _single_multiply_add if form is _SINGLE else _double_multiply_add
+
+    def variant(for_omod: bool) -> Expression:
+        def expression(b: Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value:
+            exponent = fx.unbiased_exponent(b, z)
+            large = b.and_(scaled, b.compare("sgt", exponent, b.const(exponent, form.bias)))
+            result, tiny = compute(b, (x, y, z), large, b.and_(scaled, b.not_(large)))
+            result = settled(b, result, [x, y, z], fused_nan)
+            return b.select(tiny, b.const(result, 0.0), result) if for_omod else result
+
+        return expression
+
+    sources = f"{form.code} {form.code} {form.code} mask"
+    return replace(vector_op(variant(False), sources), scaled=variant(True))
 
 
-def _directed(b: Builder, form: Format, operands: tuple[Value, Value, Value], scaled: Value) -> Value | None:
-    """The same in another rounding mode: there two roundings in a row are one. None if the mode is the nearest."""
+def _single_multiply_add(
+    b: Builder, operands: tuple[Value, Value, Value], up: Value, down: Value
+) -> tuple[Value, Value]:
+    """In double precision, where the product is exact and what the sum loses is kept in its last bit."""
     rounding = rounding_of(b)
-    if rounding is None:
-        return None
+    if isinstance(b, RoundingBuilder):
+        b.rounding = None
+    x, y, z = (b.convert("fpext", v, "double") for v in operands)
+    product = b.binary("fmul", x, y)
+    total, error = _two_sum(b, product, z)
+    raw, zero = bits(b, total), b.const(total, 0.0)
+    step = b.select(_same_sign(b, error, total), b.const(raw, 1), b.const(raw, -1))
+    even = b.compare("eq", b.mask(raw, 1), b.const(raw, 0))
+    odd = b.add(raw, b.select(b.and_(even, b.compare("one", error, zero)), step, b.const(raw, 0)))
+    one = b.const(total, 1.0)
+    factor = b.select(up, b.const(total, 2.0**_SINGLE.scale), b.select(down, b.const(total, 2.0**-_SINGLE.scale), one))
+    value = b.binary("fmul", b.bitcast(odd, "double"), factor)
+    if isinstance(b, RoundingBuilder):
+        b.rounding = rounding
+        # A sum of 0 has a sign that depends on the mode.
+        plain = b.intrinsic("fma", *operands)
+        exact = b.compare("oeq", value, zero)
+        return b.select(exact, plain, b.convert("fptrunc", value, "float")), _is_tiny(b, value, _SINGLE)
+    return b.convert("fptrunc", value, "float"), _is_tiny(b, value, _SINGLE)
+
+
+def _is_tiny(b: Builder, value: Value, form: Format) -> Value:
+    """Return where an exact value is below the normal numbers of a format, also if it is rounded as one of them."""
+    smallest = 2.0 ** (1 - form.bias)
+    return b.compare(
+        "olt", b.intrinsic("fabs", value), b.const(value, smallest - smallest * 2.0 ** -(form.mantissa + 2))
+    )
+
+
+def _double_multiply_add(
+    b: Builder, operands: tuple[Value, Value, Value], up: Value, down: Value
+) -> tuple[Value, Value]:
     x, y, z = operands
     plain = fx.fma(b, x, y, z)
-    factors = (b.binary("fmul", plain, b.const(z, 2.0**power)) for power in (form.scale, -form.scale))
-    large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
-    directed = b.select(scaled, b.select(large, *factors), plain)
+    by_power = b.const(z, 2.0**_DOUBLE.scale), b.const(z, 2.0**-_DOUBLE.scale)
+    raised, lowered = b.binary("fmul", plain, by_power[0]), _lowered(b, operands, plain)
+    result = b.select(up, raised, b.select(down, lowered, plain))
+    return result, _is_tiny_double(b, operands, plain, down)
+
+
+def _lowered(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
+    """(x * y + z) * 2**-128, rounded once, also where the sum itself overflows."""
+    x, y, z = operands
+    if rounding_of(b) is None:
+        result = _scaled_down_once(b, operands, plain, _DOUBLE)
+    else:
+        result = _in_every_mode(b, operands, plain)
+    root = b.const(z, 2.0 ** -(_DOUBLE.scale // 2))
+    addend = b.binary("fmul", z, b.const(z, 2.0**-_DOUBLE.scale))
+    # What is far below the sum only counts by its sign.
+    least = b.const(z, 2.0**-900)
+    small = b.and_(b.compare("olt", b.intrinsic("fabs", addend), least), b.compare("one", z, b.const(z, 0.0)))
+    addend = b.select(small, b.intrinsic("copysign", least, z), addend)
+    large = fx.fma(b, b.binary("fmul", x, root), b.binary("fmul", y, root), addend)
+    finite = b.const(_infinite(b, x), 1)
+    for value in operands:
+        finite = b.and_(finite, b.not_(_infinite(b, value)))
+    largest = b.const(plain, (2 - 2.0**-52) * 2.0**1023)
+    beyond = b.compare("oge", b.intrinsic("fabs", plain), largest)
+    return b.select(b.and_(finite, beyond), large, result)
+
+
+def _infinite(b: Builder, x: Value) -> Value:
+    return b.compare("oeq", b.intrinsic("fabs", x), b.const(x, float("inf")))
+
+
+def _in_every_mode(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
+    """The same where the mode may not be the nearest: in the others two roundings in a row are one."""
+    rounding = rounding_of(b)
+    assert rounding is not None
+    assert isinstance(b, RoundingBuilder)
+    directed = b.binary("fmul", plain, b.const(plain, 2.0**-_DOUBLE.scale))
     if not rounding.text.startswith("%"):
         return directed
-    assert isinstance(b, RoundingBuilder)
     b.rounding = None
-    nearest = _multiply_add_nearest(b, form, operands, scaled)
+    nearest = _scaled_down_once(b, operands, plain, _DOUBLE)
     b.rounding = rounding
     return b.select(b.compare("eq", rounding, NEAREST), nearest, directed)
 
 
-def _multiply_add_nearest(b: Builder, form: Format, operands: tuple[Value, Value, Value], scaled: Value) -> Value:
+def _is_tiny_double(b: Builder, operands: tuple[Value, Value, Value], plain: Value, down: Value) -> Value:
+    """Return where the result, rounded as if exponents had no bounds, is below the normal numbers."""
     x, y, z = operands
-    plain = fx.fma(b, x, y, z)
-    large = b.compare("sgt", fx.unbiased_exponent(b, z), b.const(fx.unbiased_exponent(b, z), form.bias))
-    up = b.binary("fmul", plain, b.const(z, 2.0**form.scale))
-    down = _scaled_down_once(b, operands, plain, form)
-    return b.select(scaled, b.select(large, up, down), plain)
+    power, smallest = 2.0**_DOUBLE.scale, 2.0 ** (1 - _DOUBLE.bias)
+    size = b.intrinsic("fabs", plain)
+    # Of factors whose product is near the smallest number the smaller one can be raised.
+    first = b.compare("olt", b.intrinsic("fabs", x), b.intrinsic("fabs", y))
+    left = b.select(first, b.binary("fmul", x, b.const(x, power)), x)
+    right = b.select(first, y, b.binary("fmul", y, b.const(y, power)))
+    raised = b.intrinsic("fabs", fx.fma(b, left, right, b.binary("fmul", z, b.const(z, power))))
+    from_below = b.and_(
+        b.compare("oeq", size, b.const(size, smallest)), b.compare("olt", raised, b.const(size, smallest * power))
+    )
+    unscaled = b.or_(b.compare("olt", size, b.const(size, smallest)), from_below)
+    return b.select(down, b.compare("olt", size, b.const(size, smallest * power)), unscaled)
 
 
-def _multiply_add(form: Format) -> Emitter:
-    """fma, times 2**scale or 2**-scale in lanes that VCC names: away from the addend's side of 1.
-
-    The ISA document prints one factor for both directions; hardware and the division sequence need the sign.
-    """
-
-    def expression(b: Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value:
-        directed = _directed(b, form, (x, y, z), scaled)
-        if directed is not None:
-            return directed
-        return _multiply_add_nearest(b, form, (x, y, z), scaled)
-
-    return vector_op(expression, f"{form.code} {form.code} {form.code} mask")
+def _same_sign(b: Builder, x: Value, y: Value) -> Value:
+    both = b.xor(bits(b, x), bits(b, y))
+    return b.compare("sge", both, b.const(both, 0))
 
 
 def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:
@@ -159,7 +233,13 @@ def _fma_error(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -
     rest = b.intrinsic("fma", x, y, b.emit(product.type, f"fneg {product.type} {product.text}"))
     first, second = _two_sum(b, z, rest)
     third, fourth = _two_sum(b, product, first)
-    return b.binary("fadd", b.binary("fadd", b.binary("fsub", third, plain), fourth), second)
+    error = b.binary("fadd", b.binary("fadd", b.binary("fsub", third, plain), fourth), second)
+    # Of a product that is far below the sum only the sign is needed, also where it underflows.
+    least = b.const(x, 2.0**-1000)
+    there = b.and_(b.compare("one", x, b.const(x, 0.0)), b.compare("one", y, b.const(y, 0.0)))
+    small = b.and_(there, b.compare("olt", b.intrinsic("fabs", product), least))
+    signed = b.intrinsic("copysign", least, b.bitcast(b.xor(bits(b, x), bits(b, y)), "double"))
+    return b.select(small, signed, error)
 
 
 def _scaled_down_once(b: Builder, operands: tuple[Value, Value, Value], plain: Value, form: Format) -> Value:
@@ -177,55 +257,34 @@ def _scaled_down_once(b: Builder, operands: tuple[Value, Value, Value], plain: V
     return b.select(b.and_(tie, same_side), b.binary("fadd", result, step), result)
 
 
-# Exponent differences of numerator and denominator below and from which a quotient is 0 or infinite for certain.
-_RANGE = {32: (-150, 129), 64: (-1075, 1025)}
-
-
-def _certain_range_errors(b: Builder, denominator: Value, numerator: Value) -> tuple[Value, Value]:
-    """Where the quotient must underflow or overflow: the steps before have lost it to NaN there.
-
-    The ISA document's condition for overflow, exponent(S1) == 255, cannot be meant: S1 is Inf or NaN then.
-    """
-    difference = b.sub(fx.unbiased_exponent(b, numerator), fx.unbiased_exponent(b, denominator))
-    low, high = _RANGE[bits_of(numerator.type)]
-    under = b.compare("slt", difference, b.const(difference, low))
-    return under, b.compare("sge", difference, b.const(difference, high))
-
-
 def _fix_up(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
-    """The special cases of numerator / denominator; else the quotient with the right sign."""
+    """The special cases of numerator / denominator; else the quotient with the right sign.
+
+    The steps before give NaN or infinity for a quotient that overflows, so that either is an infinity here; one that
+    underflows is found by its exponents. Halves have no such steps.
+    """
     width = bits_of(quotient.type)
-    element = {16: "half", 32: "float", 64: "double"}[width]
-
-    def bits(value: Value) -> Value:
-        return b.bitcast(value, f"i{width}")
-
-    sign = b.and_(b.xor(bits(numerator), bits(denominator)), b.const(bits(quotient), 1 << (width - 1)))
-
-    def signed(magnitude: Value) -> Value:
-        cleared = b.and_(bits(magnitude), b.const(sign, (1 << (width - 1)) - 1))
-        return b.bitcast(b.or_(cleared, sign), element)
-
-    zero, infinity = b.const(quotient, 0.0), b.const(quotient, float("inf"))
-    top, bottom = b.intrinsic("fabs", numerator), b.intrinsic("fabs", denominator)
-    under, over = _certain_range_errors(b, denominator, numerator)
-    result = signed(quotient)
-    to_zero = b.or_(under, b.or_(b.compare("oeq", bottom, infinity), b.compare("oeq", top, zero)))
-    to_infinity = b.or_(over, b.or_(b.compare("oeq", bottom, zero), b.compare("oeq", top, infinity)))
-    result = b.select(to_infinity, signed(infinity), result)
-    result = b.select(to_zero, signed(zero), result)
-    zeros = b.and_(b.compare("oeq", top, zero), b.compare("oeq", bottom, zero))
-    infinities = b.and_(b.compare("oeq", top, infinity), b.compare("oeq", bottom, infinity))
-    result = b.select(b.or_(zeros, infinities), _quiet_nan(b, quotient), result)
-    quiet_bit = 1 << {16: 9, 32: 22, 64: 51}[width]
+    form = FORMATS[width]
+    raw = [bits(b, value) for value in (quotient, denominator, numerator)]
+    sizes = [b.mask(value, width - 1) for value in raw]
+    shape = sizes[0]
+    sign = b.and_(b.xor(raw[1], raw[2]), b.const(shape, 1 << width - 1))
+    infinity, zero = b.const(shape, (2 * form.bias + 1) << form.mantissa), b.const(shape, 0)
+    result = b.select(b.compare("ugt", sizes[0], infinity), infinity, sizes[0])
+    if width != 16:
+        exponents = [b.shift("lshr", size, form.mantissa) for size in sizes]
+        difference = b.sub(exponents[2], exponents[1])
+        under = b.compare("slt", difference, b.const(difference, -(form.bias + form.mantissa)))
+        result = b.select(under, zero, result)
+    nothing, without_end = ([b.compare("eq", size, limit) for size in sizes] for limit in (zero, infinity))
+    result = b.select(b.or_(nothing[2], without_end[1]), zero, result)
+    result = b.select(b.or_(nothing[1], without_end[2]), infinity, result)
+    result = b.or_(result, sign)
+    undefined = b.or_(b.and_(nothing[1], nothing[2]), b.and_(without_end[1], without_end[2]))
+    result = b.select(undefined, invalid(b, quotient), result)
     for operand in (denominator, numerator):
-        quiet = b.bitcast(b.or_(bits(operand), b.const(sign, quiet_bit)), element)
-        result = b.select(b.compare("uno", operand, operand), quiet, result)
-    return result
-
-
-def _fix_up_half(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
-    return fx.through_float(_fix_up)(b, quotient, denominator, numerator)
+        result = b.select(is_nan(b, operand), quieted(b, operand), result)
+    return b.bitcast(result, element_of(quotient.type))
 
 
 VECTOR_DIVISION: Mapping[str, Emitter] = {
@@ -233,7 +292,7 @@ VECTOR_DIVISION: Mapping[str, Emitter] = {
     "v_div_scale_f64": _scale(_DOUBLE),
     "v_div_fmas_f32": _multiply_add(_SINGLE),
     "v_div_fmas_f64": _multiply_add(_DOUBLE),
-    "v_div_fixup_f16": vector_op(_fix_up_half, "f16 f16 f16"),
+    "v_div_fixup_f16": vector_op(_fix_up, "f16 f16 f16"),
     "v_div_fixup_f32": vector_op(_fix_up, "f32 f32 f32"),
     "v_div_fixup_f64": vector_op(_fix_up, "f64 f64 f64"),
 }

@@ -8,6 +8,7 @@ from amdjit.emulator.ir import Builder, Value, element_of
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES, median
+from amdjit.emulator.translate.nans import Rule, converted_nan, first_nan, fused_nan, with_nans
 from amdjit.emulator.translate.operation import VectorOp, vector_op
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
@@ -17,11 +18,11 @@ _ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rndne": "round
 def _basic(code: str) -> dict[str, VectorOp]:
     """Arithmetic of one format; half precision goes through single precision."""
 
-    def form(expression: ix.Expression) -> ix.Expression:
-        return fx.through_float(expression) if code == "f16" else expression
+    def form(expression: ix.Expression, rule: Rule = first_nan) -> ix.Expression:
+        return with_nans(fx.through_float(expression) if code == "f16" else expression, rule)
 
     one, two, three = code, f"{code} {code}", f"{code} {code} {code}"
-    fused = fx.fma_half if code == "f16" else fx.fma
+    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
     table = {
         f"v_add_{code}": vector_op(form(_ADD), two),
         f"v_mul_{code}": vector_op(form(_MUL), two),
@@ -68,6 +69,10 @@ def _ldexp_half(b: Builder, x: Value, exponent: Value) -> Value:
     wide = fx.ldexp_single(b, b.convert("fpext", x, "float"), exponent)
     # ldexp_single rounds to 24 bits first; a half has 11 and its scaled value is exact there unless it underflows.
     return b.convert("fptrunc", wide, "half")
+
+
+def _conversion(operation: str, element: str) -> ix.Expression:
+    return with_nans(fx.cast(operation, element), converted_nan(element))
 
 
 def _normalised_integer(signed: bool) -> ix.Expression:
@@ -126,10 +131,10 @@ _CONVERSIONS = {
     "v_cvt_nearest_i32_f32": vector_op(fx.nearest_up, "f32"),
     "v_cvt_floor_i32_f32": vector_op(fx.rounded_then("floor", fx.to_integer(True)), "f32"),
     "v_cvt_off_f32_i4": vector_op(_offset_nibble, "b32"),
-    "v_cvt_f16_f32": vector_op(fx.cast("fptrunc", "half"), "f32"),
-    "v_cvt_f32_f16": vector_op(fx.cast("fpext", "float"), "f16"),
-    "v_cvt_f32_f64": vector_op(fx.cast("fptrunc", "float"), "f64"),
-    "v_cvt_f64_f32": vector_op(fx.cast("fpext", "double"), "f32"),
+    "v_cvt_f16_f32": vector_op(_conversion("fptrunc", "half"), "f32"),
+    "v_cvt_f32_f16": vector_op(_conversion("fpext", "float"), "f16"),
+    "v_cvt_f32_f64": vector_op(_conversion("fptrunc", "float"), "f64"),
+    "v_cvt_f64_f32": vector_op(_conversion("fpext", "double"), "f32"),
     **{f"v_cvt_f32_ubyte{index}": vector_op(fx.unsigned_byte(index), "b32") for index in range(4)},
     "v_cvt_pk_rtz_f16_f32": vector_op(fx.pack_towards_zero, "f32 f32"),
     "v_cvt_norm_i16_f16": vector_op(_normalised_integer(True), "f16"),
@@ -148,15 +153,15 @@ _PARTS = {
     "v_frexp_exp_i32_f32": vector_op(fx.frexp_exponent, "f32"),
     "v_frexp_exp_i32_f64": vector_op(fx.frexp_exponent, "f64"),
     "v_frexp_exp_i16_f16": vector_op(_exponent_16, "f16"),
-    "v_frexp_mant_f32": vector_op(fx.frexp_mantissa, "f32"),
-    "v_frexp_mant_f64": vector_op(fx.frexp_mantissa, "f64"),
-    "v_frexp_mant_f16": vector_op(fx.through_float(fx.frexp_mantissa), "f16"),
-    "v_ldexp_f32": vector_op(fx.ldexp_single, "f32 i32"),
-    "v_ldexp_f64": vector_op(fx.ldexp_double, "f64 i32"),
-    "v_ldexp_f16": vector_op(_ldexp_half, "f16 i16"),
-    "v_mul_dx9_zero_f32": vector_op(fx.multiply_legacy, "f32 f32"),
-    "v_fma_dx9_zero_f32": vector_op(fx.fma_legacy, "f32 f32 f32"),
-    "v_rcp_iflag_f32": vector_op(fx.reciprocal, "f32"),
+    "v_frexp_mant_f32": vector_op(with_nans(fx.frexp_mantissa), "f32"),
+    "v_frexp_mant_f64": vector_op(with_nans(fx.frexp_mantissa), "f64"),
+    "v_frexp_mant_f16": vector_op(with_nans(fx.through_float(fx.frexp_mantissa)), "f16"),
+    "v_ldexp_f32": vector_op(with_nans(fx.ldexp_single), "f32 i32"),
+    "v_ldexp_f64": vector_op(with_nans(fx.ldexp_double), "f64 i32"),
+    "v_ldexp_f16": vector_op(with_nans(_ldexp_half), "f16 i16"),
+    "v_mul_dx9_zero_f32": vector_op(with_nans(fx.multiply_legacy), "f32 f32"),
+    "v_fma_dx9_zero_f32": vector_op(with_nans(fx.fma_legacy, fx.legacy_nan), "f32 f32 f32"),
+    "v_rcp_iflag_f32": vector_op(with_nans(fx.reciprocal), "f32"),
 }
 
 VECTOR_FLOAT: Mapping[str, VectorOp] = {

@@ -14,6 +14,7 @@ from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.long_expressions import call_long
+from amdjit.emulator.translate.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.translate.operands import clamp_unit, constant_bits, modify_input
 from amdjit.emulator.translate.operation import Emitter, vector_op, vector_register
 from amdjit.emulator.translate.registers import V32
@@ -111,10 +112,10 @@ def _integers() -> dict[str, Emitter]:
 
 
 _FLOATS: dict[str, Emitter] = {
-    "v_pk_fma_f16": PackedOp(fx.fma_half, "f16", 3, single="v_fma_f16"),
-    "v_pk_fmac_f16": PackedOp(fx.fma_half, "f16", 2, accumulates=True, single="v_fma_f16"),
-    "v_pk_add_f16": PackedOp(fx.through_float(ix.binary("fadd")), "f16", 2),
-    "v_pk_mul_f16": PackedOp(fx.through_float(ix.binary("fmul")), "f16", 2),
+    "v_pk_fma_f16": PackedOp(with_nans(fx.fma_half, fused_nan), "f16", 3, single="v_fma_f16"),
+    "v_pk_fmac_f16": PackedOp(with_nans(fx.fma_half, fused_nan), "f16", 2, accumulates=True, single="v_fma_f16"),
+    "v_pk_add_f16": PackedOp(with_nans(fx.through_float(ix.binary("fadd"))), "f16", 2),
+    "v_pk_mul_f16": PackedOp(with_nans(fx.through_float(ix.binary("fmul"))), "f16", 2),
     **{
         f"v_pk_{name}_f16": PackedOp(expression, "f16", 2, single=f"v_{name}_f16")
         for name, expression in EXTREMES.items()
@@ -148,12 +149,13 @@ def _mixed(half: int | None) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         sources = [_mixed_source(frame, instruction, number) for number in range(3)]
-        result = fx.fma(b, *sources)
+        result = settled(b, fx.fma(b, *sources), sources, fused_nan)
         if half is None:
             frame.write(instruction, 0, result)
             return
         frame.round_as(2)
-        narrow = frame.without_overflow(b.convert("fptrunc", result, "half"), sources, instruction)
+        narrow = settled(b, b.convert("fptrunc", result, "half"), [result], converted_nan("half"))
+        narrow = frame.without_overflow(narrow, sources, instruction)
         if instruction.modifiers.clamp:
             narrow = clamp_unit(b, narrow)
         narrow = frame.flushed_result(narrow, instruction)

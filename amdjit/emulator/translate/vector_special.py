@@ -11,6 +11,7 @@ from amdjit.emulator.native.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate.eighth_floats import single_to_eighth
 from amdjit.emulator.translate.frame import STATE, Frame
+from amdjit.emulator.translate.nans import settled
 from amdjit.emulator.translate.operands import modify_input
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
@@ -31,7 +32,7 @@ def _vector(name: str, code: str) -> Emitter:
         b = frame.builder
         operand = frame.source(instruction, 1, code)
         result = _compute(frame, name, b.convert("fpext", operand, "float") if code == "f16" else operand)
-        result = b.convert("fptrunc", result, "half") if code == "f16" else result
+        result = settled(b, b.convert("fptrunc", result, "half") if code == "f16" else result, [operand])
         frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
@@ -47,7 +48,7 @@ def _scalar(name: str, code: str) -> Emitter:
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
-        result = b.convert("fptrunc", result, "half") if code == "f16" else result
+        result = settled(b, b.convert("fptrunc", result, "half") if code == "f16" else result, [operand])
         result = frame.without_overflow(result, [operand], instruction)
         result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
         frame.write_scalar(instruction.operands[0], result)
@@ -187,8 +188,12 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
 
 RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"})
 
+_TRANSCENDENTAL = _transcendental()
+# Those of lanes; the others are scalar.
+TRANSCENDENTAL = frozenset(name for name in _TRANSCENDENTAL if not name.startswith("v_s_"))
+
 VECTOR_SPECIAL: Mapping[str, Emitter] = {
-    **_transcendental(),
+    **_TRANSCENDENTAL,
     "v_cvt_f32_fp8": _eighth_to_single(fp8_to_single),
     "v_cvt_f32_bf8": _eighth_to_single(bf8_to_single),
     "v_cvt_pk_f32_fp8": _eighths_to_singles(fp8_to_single),

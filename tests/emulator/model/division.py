@@ -11,17 +11,14 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from exact_rounding import fused, rounded
 
+from model import ieee
 from model.eighth import decoded
+from model.ieee import FORMATS
 from model.integers import differences as byte_differences
 from model.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
-from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns
+from model.values import Bits, Numbers, differences, numbers, patterns
 
-_BIAS = {"f32": 127, "f64": 1023}
-_SCALE = {"f32": 64, "f64": 128}
-_FAR = {"f32": 96, "f64": 768}
-_TINY = {"f32": 23, "f64": 53}
 ALL = tuple(
     f"v_{name}"
     for name in (
@@ -44,57 +41,26 @@ ALL = tuple(
 
 def _exponent(x: float, code: str) -> int:
     """The exponent's field: 0 for denormals and zero, all ones for infinity and NaN."""
-    if not math.isfinite(x):
-        return 2 * _BIAS[code] + 1
-    field = math.frexp(x)[1] - 1 + _BIAS[code] if x else 0
-    return max(field, 0)
+    return FORMATS[code].exponent(_bits(x, code))
 
 
-def _is_denormal(x: float, code: str) -> bool:
-    return x != 0 and abs(x) < float(np.finfo(FLOATS[code]).smallest_normal)
+def _bits(x: float, code: str) -> int:
+    return int(patterns(np.array([x]), code)[0])
 
 
-def _quotient(x: float, y: float, code: str) -> float:
-    """x / y, rounded; 0 or infinity where one of them is infinite, and NaN."""
-    if math.isnan(x) or math.isnan(y) or math.isinf(x):
-        return math.nan
-    return 0.0 if math.isinf(y) else rounded(Fraction(x) / Fraction(y), FLOATS[code])
-
-
-def _scaled(x: float, power: int, code: str) -> float:
-    return math.copysign(rounded(Fraction(x) * Fraction(2) ** power, FLOATS[code]), x) if math.isfinite(x) else x
+def _float(bits: int, code: str) -> float:
+    return float(numbers(np.array([bits], np.uint64), code)[0])
 
 
 def div_scale(x: float, below: float, above: float, code: str) -> tuple[float, bool]:
     """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or S2, above."""
-    up = _SCALE[code]
-    if below == 0 or above == 0:
-        return math.nan, False
-    if _exponent(above, code) - _exponent(below, code) >= _FAR[code]:
-        return (_scaled(x, up, code) if x == below else x), True
-    if _is_denormal(below, code):
-        return _scaled(x, up, code), False
-    tiny_inverse = _is_denormal(_quotient(1.0, below, code), code)
-    tiny_quotient = _is_denormal(_quotient(above, below, code), code)
-    if tiny_inverse and tiny_quotient:
-        # The document prints times 2**64 here, which overflows: the denominator is near the largest number.
-        return (_scaled(x, -up, code) if x == below else x), True
-    if tiny_inverse:
-        return _scaled(x, -up, code), False
-    if tiny_quotient:
-        return (_scaled(x, up, code) if x == above else x), True
-    return (_scaled(x, up, code) if _exponent(above, code) <= _TINY[code] else x), False
+    bits, back = ieee.div_scale(FORMATS[code], *(_bits(value, code) for value in (x, below, above)))
+    return _float(bits, code), back
 
 
 def div_fmas(x: float, y: float, z: float, scales: bool, code: str) -> float:
-    """V_DIV_FMAS: a multiply-add, times a power of two in lanes that VCC names, rounded once if it is in range."""
-    kind = FLOATS[code]
-    plain = fused(x, y, z, kind)
-    if not scales or not math.isfinite(plain):
-        return plain
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    power = _SCALE[code] if _exponent(z, code) > _BIAS[code] else -_SCALE[code]
-    return rounded(exact * Fraction(2) ** power, kind) if exact else plain
+    """V_DIV_FMAS: a multiply-add, times a power of two in lanes that VCC names, rounded once."""
+    return _float(ieee.div_fmas(FORMATS[code], *(_bits(value, code) for value in (x, y, z)), scales), code)
 
 
 # Other functions of one lane

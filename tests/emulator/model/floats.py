@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 from exact_rounding import rounded
 
+from model import ieee
 from model.eighth import decoded, encoded
 from model.integers import packed
 from model.operation import Op, op
-from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, patterns
+from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, numbers, patterns
 
 Float = Callable[..., Numbers]
 
@@ -300,33 +301,13 @@ CUBES: dict[str, Op] = {
 
 def fixed_up(code: str) -> Float:
     """V_DIV_FIXUP: the quotient S0 of S2 / S1, with the special cases put right."""
-    kind = FLOATS[code]
-    tiny, bias = {"f16": (None, 15), "f32": (-150, 127), "f64": (-1075, 1023)}[code]
+    form = ieee.FORMATS[code]
 
-    def exponent(value: float) -> int:
-        """The exponent field: 0 for denormals."""
-        smallest = float(np.finfo(kind).smallest_normal)
-        return math.frexp(value)[1] - 1 + bias if abs(value) >= smallest else 0
+    def compute(*operands: Numbers) -> Numbers:
+        rows = zip(*(patterns(operand, code) for operand in operands), strict=True)
+        return numbers(np.array([ieee.div_fixup(form, *map(int, row)) for row in rows], np.uint64), code)
 
-    def one(quotient: float, below: float, above: float) -> float:
-        sign = math.copysign(1.0, below) * math.copysign(1.0, above)
-        if math.isnan(above) or math.isnan(below):
-            return math.nan
-        if (below == 0 and above == 0) or (math.isinf(below) and math.isinf(above)):
-            return math.nan
-        if below == 0 or math.isinf(above):
-            return sign * math.inf
-        if math.isinf(below) or above == 0:
-            return sign * 0.0
-        difference = exponent(above) - exponent(below)
-        if tiny is not None and difference < tiny:
-            return sign * 0.0
-        # The document says `exponent(S1) == 255` here, which is Inf or NaN: a quotient over the range is meant.
-        if tiny is not None and difference > bias + 1:
-            return sign * math.inf
-        return math.copysign(quotient, sign)
-
-    return lambda x, y, z: each_float(kind, one, x, y, z)
+    return compute
 
 
 DIVISION: dict[str, Op] = {
