@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import HALF_LANES
-from amdjit.emulator.native.matrix import Matrix
+from amdjit.emulator.native.matrix_layout import Matrix
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operands import constant_bits
@@ -142,8 +142,8 @@ def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[li
 
 
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
-    if matrix.result == "f16":
-        frame.refuse_overflow(instruction)
+    if matrix.overflows:
+        sources = [*sources, frame.overflow_flag()]
     target = _operand_register(instruction, 0)
     places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])

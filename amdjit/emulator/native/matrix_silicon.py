@@ -1,0 +1,181 @@
+"""Float WMMA and SWMMAC as the hardware rounds them: four steps of four products for each element of D.
+
+The factors become panels of integers, one row of 16 for each k; a row of D is 16 lanes. A sparse A takes part as
+the 16 elements that it holds: its layout is that of a dense A, and what an element's index picks is its partner of
+B. That order is the rule of dense products applied to it; captures of SWMMAC show which elements meet and that the
+neg modifiers of B apply to them after that, not how they round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amdjit.emulator.ir import Value, constant, vector
+from amdjit.emulator.native.dot_factors import FORMATS, Factor, FactorPair
+from amdjit.emulator.native.dot_step import DotStep
+from amdjit.emulator.native.function import NativeFunction, i64
+from amdjit.emulator.native.matrix_layout import (
+    INTEGERS,
+    ROW_BYTES,
+    Matrix,
+    load_float_rows,
+    matrix_function,
+    place_of,
+    row_pointer,
+    sparse_base,
+    store_float_rows,
+)
+
+_STEP = 4
+# Without it LLVM keeps the registers of the usual case free for what nearly never runs.
+_SELDOM = '!2 = !{!"branch_weights", i32 1, i32 4000}'
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """Rows of factors in memory, one for each k."""
+
+    significands: Value
+    exponents: Value
+
+    def store(self, f: NativeFunction, place: int, factor: Factor) -> None:
+        f.store(factor.significand, f.offset(self.significands, place * ROW_BYTES), 64)
+        f.store(factor.exponent, f.offset(self.exponents, place * ROW_BYTES), 64)
+
+    def row(self, f: NativeFunction, distance: Value) -> Factor:
+        """Return a row's factors."""
+        columns = (self.significands, self.exponents)
+        return Factor(*(f.load(INTEGERS, f.offset(column, distance), 64) for column in columns))
+
+    def one(self, f: NativeFunction, distance: Value) -> Factor:
+        """Return one factor in all lanes."""
+        columns = (self.significands, self.exponents)
+        return Factor(*(f.splat(f.load("i32", f.offset(column, distance), 4), 16) for column in columns))
+
+
+def _panel(f: NativeFunction, rows: int) -> _Panel:
+    return _Panel(*(f.allocate(f"[{rows * 16} x i32]") for _ in range(2)))
+
+
+def silicon_text(matrix: Matrix, attributes: str) -> str:
+    """Return the definition of a float product's function (`matrix_function`)."""
+    f = matrix_function(matrix)
+    left, right = _panel(f, matrix.held), _panel(f, matrix.k)
+    total = f.allocate("[256 x float]")
+    _fill(f, left, matrix, "a")
+    _fill(f, right, matrix, "b")
+    places = _places(f, matrix) if matrix.sparse else None
+    load_float_rows(f, matrix, total)
+    _multiply(f, matrix, left, right, total, places)
+    store_float_rows(f, matrix, total)
+    f.give()
+    return f"{f.text(attributes)}\n{_SELDOM}"
+
+
+def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> None:
+    rule = FactorPair(matrix.a, matrix.b)
+    take_apart = rule.left if which == "a" else rule.right
+    bits = FORMATS[matrix.a].bits
+    for row in matrix.factor_rows(which):
+        for dword in range(matrix.held_dwords(which)):
+            pointer = row_pointer(f, which, dword, row)
+            first = dword * 32 // bits
+            if bits == 16:
+                pairs = take_apart(f, f.load(vector("i16"), pointer, 64))
+                elements: Iterator[Factor] = _parted(f, pairs)
+            else:
+                lanes = f.load(INTEGERS, pointer, 64)
+                elements = (take_apart(f, f.mask(f.shift("lshr", lanes, part * 8), 8)) for part in range(4))
+            for part, factor in enumerate(elements):
+                panel.store(f, _place(matrix, which, first + part, row), factor)
+
+
+def _parted(f: NativeFunction, pairs: Factor) -> Iterator[Factor]:
+    """Yield the even and the odd ones of 32 factors of 16 bits, widened."""
+    halves = [f.cast("bitcast", value, INTEGERS) for value in (pairs.significand, pairs.exponent)]
+    yield Factor(*(f.shift("ashr", f.shift("shl", half, 16), 16) for half in halves))
+    yield Factor(*(f.shift("ashr", half, 16) for half in halves))
+
+
+def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
+    """Return the row of a panel where an element belongs: its k, in a sparse A its place among those held."""
+    if matrix.sparse and which == "a":
+        return sparse_base(matrix, index // 2, row) // 2 + index % 2
+    return place_of(matrix, which, index, row)
+
+
+def _places(f: NativeFunction, matrix: Matrix) -> Value:
+    """Return a table: for each element that A holds the distance of its partners in the panel of B, by rows of A."""
+    table = f.allocate(f"[{matrix.held * 16} x i32]")
+    amount = f.mul(f.parameter("set"), constant("i32", 4 * matrix.pairs % 32))
+    for row in matrix.factor_rows("a"):
+        chosen = f.load(INTEGERS, row_pointer(f, "index", 0, row), 64)
+        chosen = f.binary("lshr", chosen, f.splat(amount, 16))
+        for index in range(2 * matrix.pairs):
+            base = sparse_base(matrix, index // 2, row)
+            place = f.add(f.mask(f.shift("lshr", chosen, 2 * index), 2), constant(INTEGERS, base))
+            target = f.offset(table, (base // 2 + index % 2) * ROW_BYTES)
+            f.store(f.mul(place, constant(INTEGERS, ROW_BYTES)), target, 64)
+    return table
+
+
+def _multiply(
+    f: NativeFunction, matrix: Matrix, left: _Panel, right: _Panel, total: Value, places: Value | None
+) -> None:
+    """Add all products to the rows of the total: a loop over steps, in it one over the rows of D."""
+    step = _Loop(f, "step", matrix.held // _STEP)
+    start = f.mul(step.index, i64(_STEP * ROW_BYTES))
+    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
+    columns = [right.row(f, distance) for distance in distances] if places is None else []
+    row = _Loop(f, "row", 16)
+    in_row = [f.add(distance, f.shift("shl", row.index, 2)) for distance in distances]
+    if places is not None:
+        picked = [f.resize(f.load("i32", f.offset(places, distance), 4), 64) for distance in in_row]
+        columns = [right.row(f, distance) for distance in picked]
+    factors = [left.one(f, distance) for distance in in_row]
+    target = f.offset(total, f.shift("shl", row.index, 6))
+    f.store(_step(f, matrix, factors, columns, f.load(INTEGERS, target, 64)), target, 64)
+    row.close()
+    step.close()
+
+
+def _step(f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value) -> Value:
+    """Return a row of D after a step: by the quick form where all lanes may, else by that for any operands."""
+    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    sums = rule.sums(f, left, right)
+    quick, wrong = rule.quick(f, sums, addend)
+    seldom = f.compare("ne", f.cast("bitcast", wrong, "i16"), constant("i16", 0))
+    exactly, done, before = f.block("exactly"), f.block("rounded"), f.current
+    f.line(f"br i1 {seldom.text}, label %{exactly}, label %{done}, !prof !2")
+    f.label(exactly)
+    clamps = f.compare("ne", f.parameter("clamps"), constant("i32", 0)) if matrix.overflows else constant("i1", 0)
+    exact = rule.exact(f, left, right, sums, addend, clamps)
+    f.branch(done)
+    f.label(done)
+    return f.phi(INTEGERS, (quick, before), (exact, exactly))
+
+
+class _Loop:
+    """A loop of so many rounds: `index` is the round, as i64."""
+
+    def __init__(self, function: NativeFunction, name: str, rounds: int) -> None:
+        self._function = function
+        self._rounds = rounds
+        self._label = function.block(name)
+        self._next = function.name()
+        self._latch = f"{self._label}.latch"
+        before = function.current
+        function.branch(self._label)
+        function.label(self._label)
+        self.index = function.emit("i64", f"phi i64 [ 0, %{before} ], [ {self._next}, %{self._latch} ]")
+
+    def close(self) -> None:
+        """End the body; what follows runs after the loop."""
+        f = self._function
+        f.branch(self._latch)
+        f.label(self._latch)
+        f.line(f"{self._next} = add i64 {self.index.text}, 1")
+        more = f.compare("ult", Value("i64", self._next), i64(self._rounds))
+        f.branch_if(more, self._label, f"{self._label}.done")
+        f.label(f"{self._label}.done")
