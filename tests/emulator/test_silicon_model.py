@@ -35,6 +35,37 @@ def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
                 assert f"{result:#06x}" == d[column], (row, column)
 
 
+# Bits of the inline constants by their encoding, in halves of f16 and of bf16.
+_CONSTANTS = {
+    128: (0, 0), 129: (1, 1), 144: (16, 16), 192: (64, 64), 193: (0xFFFF, 0xFFFF), 208: (0xFFF0, 0xFFF0),
+    240: (0x3800, 0x3F00), 241: (0xB800, 0xBF00), 242: (0x3C00, 0x3F80), 243: (0xBC00, 0xBF80),
+    244: (0x4000, 0x4000), 246: (0x4400, 0x4080), 248: (0x3118, 0x3E22),
+}  # fmt: skip
+
+
+def test_captured_operands_of_packed_matrices() -> None:
+    """neg_lo and neg_hi are signs of halves of A and B, sign and absolute value of C; op_sel and clamp do nothing."""
+    rows = capture("packed_operands")["rows"]
+    assert len(rows) == 220
+    for row in rows:
+        is_brain = "BF16" in row["instruction"]
+        kind = "bf16" if is_brain else "f16"
+        high, low = numbers(row["encoding"])
+        neg_lo, neg_hi, source = low >> 29, high >> 8 & 7, low >> 18 & 0x1FF
+        factors = [
+            [
+                int(row[name], 16) & 0xFFFF ^ (neg_lo >> number & 1) << 15,
+                int(row[name], 16) >> 16 ^ (neg_hi >> number & 1) << 15,
+            ]
+            for number, name in enumerate("ab")
+        ]
+        c = int(row["c"], 16) & 0xFFFF if source >= 256 else _CONSTANTS[source][is_brain]
+        c = c & 0x7FFF if neg_hi >> 2 else c
+        c ^= (neg_lo >> 2) << 15
+        found = dot(factors[0] * 8, factors[1] * 8, c, (kind, kind), kind)
+        assert found | found << 16 == int(row["gfx1201"], 16), row
+
+
 def wave_k(wave: int, place: int) -> int:
     """The logical k of the place that the captures' program gave an element."""
     if wave == 64:

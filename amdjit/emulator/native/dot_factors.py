@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.ir import Builder, Value
+from amdjit.emulator.ir import Builder, Value, lanes_of, vector
 
 # Exponents of factors that have none: a product with one of them is told by its exponent, also after an addition.
 ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 4096
@@ -117,3 +117,12 @@ class FactorPair:
         form = FORMATS[self.a if which == "a" else self.b]
         scale = self.scales[0 if which == "a" else 1]
         return 1 << form.fraction_bits + scale if form.has_infinity else None
+
+
+def parted(b: Builder, pairs: Factor) -> Iterator[Factor]:
+    """Yield the even and the odd ones of factors of 16 bits, widened to 32."""
+    lanes = lanes_of(pairs.significand.type)
+    assert lanes is not None
+    halves = [b.cast("bitcast", value, vector("i32", lanes // 2)) for value in (pairs.significand, pairs.exponent)]
+    yield Factor(*(b.shift("ashr", b.shift("shl", half, 16), 16) for half in halves))
+    yield Factor(*(b.shift("ashr", half, 16) for half in halves))

@@ -14,6 +14,7 @@ from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.barriers import BARRIERS
 from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
+from amdjit.emulator.native.dots import dot_sources
 from amdjit.emulator.native.driver import driver_symbol, driver_text
 from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text, tick_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
@@ -129,6 +130,7 @@ def native_sources(matrix_rows: int, arithmetic: str = "silicon") -> Mapping[str
         **shadow_sources(),
         **_race_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
+        **dot_sources(arithmetic),
         **{matrix.symbol: _matrix_source(matrix, matrix_rows, arithmetic) for matrix in matrices()},
         **rounded_sources(),
     }

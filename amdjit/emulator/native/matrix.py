@@ -8,11 +8,21 @@ hardware, whose rule is in `matrix_silicon.py`.
 from __future__ import annotations
 
 from amdjit.emulator.ir import Value, constant, vector
+from amdjit.emulator.native.dots import below_infinity
 from amdjit.emulator.native.elements import ELEMENTS, Element
 from amdjit.emulator.native.function import NativeFunction, i64
 from amdjit.emulator.native.matrix_layout import (
-    INTEGERS, ROW, ROW_BYTES, Matrix, load_float_rows, matrix_function, place_of, result_rows, row_pointer,
-    sparse_base, store_float_rows,
+    INTEGERS,
+    ROW,
+    ROW_BYTES,
+    Matrix,
+    load_float_rows,
+    matrix_function,
+    place_of,
+    result_rows,
+    row_pointer,
+    sparse_base,
+    store_float_rows,
 )  # fmt: skip
 
 # LLVM unrolls the k loop otherwise, which costs twice the time: the code no longer fits the micro-op cache.
@@ -78,12 +88,7 @@ def _clamp_halves(function: NativeFunction, total: Value) -> None:
     for row in range(16):
         place = function.offset(total, row * ROW_BYTES)
         value = function.load(ROW, place, 64)
-        size = function.intrinsic("fabs", value)
-        largest = function.intrinsic("copysign", function.const(value, 65504.0), value)
-        is_large = function.compare("ogt", size, function.const(value, 65504.0))
-        is_finite = function.compare("olt", size, function.const(value, float("inf")))
-        over = function.and_(function.and_(is_large, is_finite), function.splat(clamps, 16))
-        function.store(function.select(over, largest, value), place, 64)
+        function.store(below_infinity(function, value, clamps), place, 64)
 
 
 def _add_integers(function: NativeFunction, matrix: Matrix, running: Value, total: Value) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.emulator.ir import Value, constant, vector
-from amdjit.emulator.native.dot_factors import FORMATS, Factor, FactorPair
+from amdjit.emulator.native.dot_factors import FORMATS, Factor, FactorPair, parted
 from amdjit.emulator.native.dot_step import DotStep
 from amdjit.emulator.native.function import NativeFunction, i64
 from amdjit.emulator.native.matrix_layout import (
@@ -83,19 +83,12 @@ def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> None:
             first = dword * 32 // bits
             if bits == 16:
                 pairs = take_apart(f, f.load(vector("i16"), pointer, 64))
-                elements: Iterator[Factor] = _parted(f, pairs)
+                elements: Iterator[Factor] = parted(f, pairs)
             else:
                 lanes = f.load(INTEGERS, pointer, 64)
                 elements = (take_apart(f, f.mask(f.shift("lshr", lanes, part * 8), 8)) for part in range(4))
             for part, factor in enumerate(elements):
                 panel.store(f, _place(matrix, which, first + part, row), factor)
-
-
-def _parted(f: NativeFunction, pairs: Factor) -> Iterator[Factor]:
-    """Yield the even and the odd ones of 32 factors of 16 bits, widened."""
-    halves = [f.cast("bitcast", value, INTEGERS) for value in (pairs.significand, pairs.exponent)]
-    yield Factor(*(f.shift("ashr", f.shift("shl", half, 16), 16) for half in halves))
-    yield Factor(*(f.shift("ashr", half, 16) for half in halves))
 
 
 def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
