@@ -19,6 +19,8 @@ _GRID_BIAS = 127 + 26
 # Fields of an accumulator or of products for which f32 holds all powers of two that the quick form needs, and for
 # which a small negative accumulator counts as 0: from the grid -125 to the largest finite accumulator's.
 _FIRST_FIELD, _LAST_FIELD = 28, 254
+# How far exponents of bf16 factors may be from that of 1 for sums of products to stay between those fields.
+_FAR = 37
 _FACTOR_NAN = {"f32": 0xFFC00A3D, "f16": 0xFFC7A000, "bf16": 0xFFFD0000}
 _INVALID, _INFINITY, _QUIET = 0xFFC00000, 0x7F800000, 0x00400000
 # 65504.0
@@ -62,8 +64,8 @@ class DotStep:
         found = b.intrinsic("smax", sums.field, own)
         lowest = 127 - 14 if self.result == "f16" else _FIRST_FIELD
         field = b.intrinsic("smax", found, b.const(addend, lowest))
-        total = b.add(_total(b, sums, field), self._quick_addend(b, addend, field))
-        scale = b.bitcast(b.shift("shl", b.sub(field, b.const(field, 26)), 23), "float")
+        scale, inverse = _scales(b, field)
+        total = b.add(_total(b, sums, field), self._quick_addend(b, addend, field, inverse))
         wrong = b.compare("sgt", found, b.const(found, _LAST_FIELD))
         if self.result == "f16":
             # Accumulators that are no numbers have no integer; what they give is looked at, so it must be some value.
@@ -72,6 +74,29 @@ class DotStep:
             return bits, b.or_(wrong, infinite)
         value = b.binary("fmul", b.convert("sitofp", total, "float"), scale)
         return self._kept(b, b.bitcast(value, "i32")), b.or_(wrong, self._is_tiny(b, sums, addend, found))
+
+    def is_extreme(self, b: Builder, which: str, exponents: Sequence[Value]) -> Value:
+        """Return in which lanes some factor of A or B is special or, of bf16, so far from 1 that products matter."""
+        is_brain = self.factors.a == "bf16"
+        middle = 127 + (self.factors.offset if which == "b" else 0)
+        last = middle + _FAR if is_brain else SPECIAL_EXPONENT // 2
+        largest = _largest(b, exponents)
+        extreme = b.compare("sgt", largest, b.const(largest, last))
+        if not is_brain:
+            return extreme
+        # Taken without signs the exponent of zeros is large.
+        own = [b.sub(exponent, b.const(exponent, middle - 127)) for exponent in exponents]
+        least = reduce(lambda x, y: b.intrinsic("umin", x, y), own)
+        return b.or_(extreme, b.compare("ult", least, b.const(least, 127 - _FAR)))
+
+    def is_extreme_addend(self, b: Builder, rows: Sequence[Value]) -> Value:
+        """Return in which lanes some accumulator is special, close to overflow, or tiny and not 0."""
+        magnitudes = [b.mask(row, 31) for row in rows]
+        largest = _largest(b, magnitudes)
+        before = [b.sub(magnitude, b.const(magnitude, 1)) for magnitude in magnitudes]
+        least = reduce(lambda x, y: b.intrinsic("umin", x, y), before)
+        far = b.compare("uge", largest, b.const(largest, _LAST_FIELD - 8 << 23))
+        return b.or_(far, b.compare("ult", least, b.const(least, (_FIRST_FIELD << 23) - 1)))
 
     def exact(
         self, b: Builder, left: Sequence[Factor], right: Sequence[Factor], sums: Sums, addend: Value, clamps: Value
@@ -87,15 +112,13 @@ class DotStep:
             number = self._kept(b, _round_to_single(b, total, field))
         return self._specials(b, left, right, addend, number)
 
-    def _quick_addend(self, b: Builder, addend: Value, field: Value) -> Value:
+    def _quick_addend(self, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
         """Return C in units of the grid, to minus infinity; but a negative one that vanishes is 0."""
-        scale = b.bitcast(b.shift("shl", b.sub(b.const(field, _GRID_BIAS + 127), field), 23), "float")
         units = b.binary("fmul", b.bitcast(addend, "float"), scale)
-        vanishes = b.compare("ogt", units, b.const(units, -1.0))
+        stays = b.compare("ole", units, b.const(units, -1.0))
         if self.result == "f16":
-            above = b.compare("sgt", field, b.const(field, _GRID_BIAS - 14))
-            vanishes = b.and_(vanishes, above)
-        return b.convert("fptosi", b.select(vanishes, units, b.intrinsic("floor", units)), "i32")
+            stays = b.or_(stays, b.compare("sle", field, b.const(field, _GRID_BIAS - 14)))
+        return b.convert("fptosi", b.select(stays, b.intrinsic("floor", units), units), "i32")
 
     def _is_tiny(self, b: Builder, sums: Sums, addend: Value, found: Value) -> Value:
         """Return where a number is below the grids that the quick form has."""
@@ -166,6 +189,12 @@ class DotStep:
             return special, b.const(special, 0)
         magnitude = b.intrinsic("abs", factor.significand, flags=[constant("i1", 0)])
         return special, b.compare("eq", magnitude, b.const(magnitude, infinity))
+
+
+def _scales(b: Builder, field: Value) -> tuple[Value, Value]:
+    """Return the grid of a field as f32, and one over it."""
+    inverse = b.sub(b.const(field, _GRID_BIAS + 127 << 23), b.shift("shl", field, 23))
+    return b.bitcast(b.sub(b.const(field, 254 << 23), inverse), "float"), b.bitcast(inverse, "float")
 
 
 def _largest(b: Builder, values: Sequence[Value]) -> Value:

@@ -8,10 +8,10 @@ neg modifiers of B apply to them after that, not how they round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
-from amdjit.emulator.ir import Value, constant, vector
+from amdjit.emulator.ir import Value, constant, lanes_of, vector
 from amdjit.emulator.native.dot_factors import FORMATS, Factor, FactorPair, parted
 from amdjit.emulator.native.dot_step import DotStep
 from amdjit.emulator.native.function import NativeFunction, i64
@@ -63,32 +63,56 @@ def silicon_text(matrix: Matrix, attributes: str) -> str:
     f = matrix_function(matrix)
     left, right = _panel(f, matrix.held), _panel(f, matrix.k)
     total = f.allocate("[256 x float]")
-    _fill(f, left, matrix, "a")
-    _fill(f, right, matrix, "b")
+    exponents = _fill(f, left, matrix, "a"), _fill(f, right, matrix, "b")
     places = _places(f, matrix) if matrix.sparse else None
     load_float_rows(f, matrix, total)
-    _multiply(f, matrix, left, right, total, places)
+    ordinary, any_, done = f.block("ordinary"), f.block("any"), f.block("multiplied")
+    if matrix.overflows:
+        f.branch(any_)
+    else:
+        f.branch_if(_are_ordinary(f, matrix, exponents, total), ordinary, any_)
+        f.label(ordinary)
+        _multiply(f, matrix, left, right, total, places, checked=False)
+        f.branch(done)
+    f.label(any_)
+    _multiply(f, matrix, left, right, total, places, checked=True)
+    f.branch(done)
+    f.label(done)
     store_float_rows(f, matrix, total)
     f.give()
     return f"{f.text(attributes)}\n{_SELDOM}"
 
 
-def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> None:
+def _are_ordinary(f: NativeFunction, matrix: Matrix, exponents: tuple[list[Value], list[Value]], total: Value) -> Value:
+    """Return an i1: whether no step of the product can meet what the quick form of a step has not."""
+    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    outside = [rule.is_extreme(f, which, factors) for which, factors in zip("ab", exponents, strict=True)]
+    rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
+    outside.append(rule.is_extreme_addend(f, rows))
+    flags = [f.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}") for lanes in outside]
+    found = [f.compare("eq", bits, constant(bits.type, 0)) for bits in flags]
+    return reduce(f.and_, found)
+
+
+def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> list[Value]:
+    """Put the factors of A or B into a panel; return vectors of their exponents."""
     rule = FactorPair(matrix.a, matrix.b)
     take_apart = rule.left if which == "a" else rule.right
     bits = FORMATS[matrix.a].bits
+    exponents = []
     for row in matrix.factor_rows(which):
         for dword in range(matrix.held_dwords(which)):
             pointer = row_pointer(f, which, dword, row)
-            first = dword * 32 // bits
             if bits == 16:
-                pairs = take_apart(f, f.load(vector("i16"), pointer, 64))
-                elements: Iterator[Factor] = parted(f, pairs)
+                whole = [take_apart(f, f.load(vector("i16"), pointer, 64))]
+                elements = list(parted(f, whole[0]))
             else:
                 lanes = f.load(INTEGERS, pointer, 64)
-                elements = (take_apart(f, f.mask(f.shift("lshr", lanes, part * 8), 8)) for part in range(4))
+                whole = elements = [take_apart(f, f.mask(f.shift("lshr", lanes, part * 8), 8)) for part in range(4)]
+            exponents += [factor.exponent for factor in whole]
             for part, factor in enumerate(elements):
-                panel.store(f, _place(matrix, which, first + part, row), factor)
+                panel.store(f, _place(matrix, which, dword * 32 // bits + part, row), factor)
+    return exponents
 
 
 def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
@@ -114,9 +138,18 @@ def _places(f: NativeFunction, matrix: Matrix) -> Value:
 
 
 def _multiply(
-    f: NativeFunction, matrix: Matrix, left: _Panel, right: _Panel, total: Value, places: Value | None
+    f: NativeFunction,
+    matrix: Matrix,
+    left: _Panel,
+    right: _Panel,
+    total: Value,
+    places: Value | None,
+    checked: bool,
 ) -> None:
-    """Add all products to the rows of the total: a loop over steps, in it one over the rows of D."""
+    """Add all products to the rows of the total: a loop over steps, in it one over the rows of D.
+
+    checked: each row of each step is looked at for what the quick form has not.
+    """
     step = _Loop(f, "step", matrix.held // _STEP)
     start = f.mul(step.index, i64(_STEP * ROW_BYTES))
     distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
@@ -128,12 +161,20 @@ def _multiply(
         columns = [right.row(f, distance) for distance in picked]
     factors = [left.one(f, distance) for distance in in_row]
     target = f.offset(total, f.shift("shl", row.index, 6))
-    f.store(_step(f, matrix, factors, columns, f.load(INTEGERS, target, 64)), target, 64)
+    addend = f.load(INTEGERS, target, 64)
+    if checked:
+        result = _checked_step(f, matrix, factors, columns, addend)
+    else:
+        rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+        result, _ = rule.quick(f, rule.sums(f, factors, columns), addend)
+    f.store(result, target, 64)
     row.close()
     step.close()
 
 
-def _step(f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value) -> Value:
+def _checked_step(
+    f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value
+) -> Value:
     """Return a row of D after a step: by the quick form where all lanes may, else by that for any operands."""
     rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
     sums = rule.sums(f, left, right)
