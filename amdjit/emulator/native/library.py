@@ -94,7 +94,7 @@ def _race_sources() -> dict[str, Source]:
 def _matrix_source(matrix: Matrix, rows: int, arithmetic: str) -> Source:
     if matrix.is_integer:
         return partial(integer_text, matrix, rows)
-    return partial(silicon_text, matrix) if arithmetic == "silicon" else partial(chain_text, matrix, rows)
+    return partial(silicon_text if arithmetic == "silicon" else chain_text, matrix, rows)
 
 
 def native_sources(matrix_rows: int, arithmetic: str = "silicon") -> Mapping[str, Source]:

@@ -26,7 +26,7 @@ from amdjit.emulator.native.matrix_layout import (
 )  # fmt: skip
 
 # LLVM unrolls the k loop otherwise, which costs twice the time: the code no longer fits the micro-op cache.
-_NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
+NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 
 
 def integer_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
@@ -36,7 +36,8 @@ def integer_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     after the others: measured on gfx1201 in wave32, and taken to be so in wave64 and for SWMMAC.
     """
     function = matrix_function(matrix)
-    left, right = _panels(function, matrix)
+    left, right = chain_panels(function, matrix)
+    fill_panels(function, matrix, left, right)
     running, total = function.allocate("[256 x i32]"), function.allocate("[256 x float]")
     for row, place in enumerate(result_rows(function, matrix, "c")):
         function.store(function.load(INTEGERS, place, 64), function.offset(running, row * ROW_BYTES), 64)
@@ -45,12 +46,12 @@ def integer_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
         for row in range(16):
             function.store(Value(ROW, "zeroinitializer"), function.offset(total, row * ROW_BYTES), 64)
         extent = matrix.k // parts
-        _multiply_all(function, (left, right, total), range(part * extent, (part + 1) * extent), rows_at_once)
+        multiply_all(function, (left, right, total), range(part * extent, (part + 1) * extent), rows_at_once)
         _add_integers(function, matrix, running, total)
     for row, place in enumerate(result_rows(function, matrix, "d")):
         function.store(function.load(INTEGERS, function.offset(running, row * ROW_BYTES), 64), place, 64)
     function.give()
-    return f"{function.text(attributes)}\n{_NO_UNROLL}"
+    return f"{function.text(attributes)}\n{NO_UNROLL}"
 
 
 def chain_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
@@ -59,27 +60,31 @@ def chain_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     `rows_at_once`: accumulators that fit host registers.
     """
     function = matrix_function(matrix)
-    left, right = _panels(function, matrix)
+    left, right = chain_panels(function, matrix)
+    fill_panels(function, matrix, left, right)
     total = function.allocate("[256 x float]")
     load_float_rows(function, matrix, total)
-    _multiply_all(function, (left, right, total), range(matrix.k), rows_at_once)
+    multiply_all(function, (left, right, total), range(matrix.k), rows_at_once)
     if matrix.overflows:
         _clamp_halves(function, total)
     store_float_rows(function, matrix, total)
     function.give()
-    return f"{function.text(attributes)}\n{_NO_UNROLL}"
+    return f"{function.text(attributes)}\n{NO_UNROLL}"
 
 
-def _panels(function: NativeFunction, matrix: Matrix) -> tuple[Value, Value]:
-    """Put A and B into memory as f32, a row of 16 for each k."""
+def chain_panels(function: NativeFunction, matrix: Matrix) -> tuple[Value, Value]:
+    """Reserve memory for A and B as f32, a row of 16 for each k."""
     panel = f"[{matrix.k * 16} x float]"
-    left, right = function.allocate(panel), function.allocate(panel)
+    return function.allocate(panel), function.allocate(panel)
+
+
+def fill_panels(function: NativeFunction, matrix: Matrix, left: Value, right: Value) -> None:
+    """Put A and B there; a sparse A with zeros where it holds nothing."""
     _fill(function, right, matrix, "b")
     if matrix.sparse:
         _fill_sparse(function, left, matrix)
     else:
         _fill(function, left, matrix, "a")
-    return left, right
 
 
 def _clamp_halves(function: NativeFunction, total: Value) -> None:
@@ -101,7 +106,7 @@ def _add_integers(function: NativeFunction, matrix: Matrix, running: Value, tota
         function.store(added, place, 64)
 
 
-def _multiply_all(function: NativeFunction, panels: tuple[Value, Value, Value], extent: range, rows: int) -> None:
+def multiply_all(function: NativeFunction, panels: tuple[Value, Value, Value], extent: range, rows: int) -> None:
     """Add the products of some k to all rows of the total, so many rows at once."""
     for first in range(0, 16, rows):
         _multiply(function, panels, extent, first, rows)

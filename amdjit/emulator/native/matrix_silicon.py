@@ -15,6 +15,7 @@ from amdjit.emulator.ir import Value, constant, lanes_of, vector
 from amdjit.emulator.native.dot_factors import FORMATS, Factor, FactorPair, parted
 from amdjit.emulator.native.dot_step import DotStep
 from amdjit.emulator.native.function import NativeFunction, i64
+from amdjit.emulator.native.matrix import NO_UNROLL, chain_panels, fill_panels, multiply_all
 from amdjit.emulator.native.matrix_layout import (
     INTEGERS,
     ROW_BYTES,
@@ -26,6 +27,7 @@ from amdjit.emulator.native.matrix_layout import (
     sparse_base,
     store_float_rows,
 )
+from amdjit.emulator.native.matrix_whole import are_whole, starts_whole
 
 _STEP = 4
 # Without it LLVM keeps the registers of the usual case free for what nearly never runs.
@@ -58,29 +60,52 @@ def _panel(f: NativeFunction, rows: int) -> _Panel:
     return _Panel(*(f.allocate(f"[{rows * 16} x i32]") for _ in range(2)))
 
 
-def silicon_text(matrix: Matrix, attributes: str) -> str:
-    """Return the definition of a float product's function (`matrix_function`)."""
+def silicon_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
+    """Return the definition of a float product's function (`matrix_function`).
+
+    `rows_at_once`: accumulators of a chain of multiply-adds that fit host registers.
+    """
     f = matrix_function(matrix)
     left, right = _panel(f, matrix.held), _panel(f, matrix.k)
-    total = f.allocate("[256 x float]")
-    exponents = _fill(f, left, matrix, "a"), _fill(f, right, matrix, "b")
-    places = _places(f, matrix) if matrix.sparse else None
+    total, chain = f.allocate("[256 x float]"), chain_panels(f, matrix)
+    places = f.allocate(f"[{matrix.held * 16} x i32]") if matrix.sparse else None
+    perhaps, whole, general, done = (f.block(name) for name in ("perhaps", "whole", "general", "multiplied"))
+    f.branch_if(starts_whole(f, matrix), perhaps, general)
+    f.label(perhaps)
+    fill_panels(f, matrix, *chain)
     load_float_rows(f, matrix, total)
-    ordinary, any_, done = f.block("ordinary"), f.block("any"), f.block("multiplied")
-    if matrix.overflows:
-        f.branch(any_)
-    else:
-        f.branch_if(_are_ordinary(f, matrix, exponents, total), ordinary, any_)
-        f.label(ordinary)
-        _multiply(f, matrix, left, right, total, places, checked=False)
-        f.branch(done)
-    f.label(any_)
-    _multiply(f, matrix, left, right, total, places, checked=True)
+    f.branch_if(are_whole(f, matrix, (*chain, total)), whole, general)
+    f.label(whole)
+    multiply_all(f, (*chain, total), range(matrix.k), rows_at_once)
+    f.branch(done)
+    f.label(general)
+    _round_each_step(f, matrix, left, right, total, places)
     f.branch(done)
     f.label(done)
     store_float_rows(f, matrix, total)
     f.give()
-    return f"{f.text(attributes)}\n{_SELDOM}"
+    return f"{f.text(attributes)}\n{NO_UNROLL}\n{_SELDOM}"
+
+
+def _round_each_step(
+    f: NativeFunction, matrix: Matrix, left: _Panel, right: _Panel, total: Value, places: Value | None
+) -> None:
+    exponents = _fill(f, left, matrix, "a"), _fill(f, right, matrix, "b")
+    if places is not None:
+        _fill_places(f, matrix, places)
+    load_float_rows(f, matrix, total)
+    ordinary, checked, done = f.block("ordinary"), f.block("checked"), f.block("rounded")
+    if matrix.overflows:
+        f.branch(checked)
+    else:
+        f.branch_if(_are_ordinary(f, matrix, exponents, total), ordinary, checked)
+        f.label(ordinary)
+        _multiply(f, matrix, left, right, total, places, checked=False)
+        f.branch(done)
+    f.label(checked)
+    _multiply(f, matrix, left, right, total, places, checked=True)
+    f.branch(done)
+    f.label(done)
 
 
 def _are_ordinary(f: NativeFunction, matrix: Matrix, exponents: tuple[list[Value], list[Value]], total: Value) -> Value:
@@ -122,9 +147,8 @@ def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
     return place_of(matrix, which, index, row)
 
 
-def _places(f: NativeFunction, matrix: Matrix) -> Value:
-    """Return a table: for each element that A holds the distance of its partners in the panel of B, by rows of A."""
-    table = f.allocate(f"[{matrix.held * 16} x i32]")
+def _fill_places(f: NativeFunction, matrix: Matrix, table: Value) -> None:
+    """Make a table: for each element that A holds the distance of its partners in the panel of B, by rows of A."""
     amount = f.mul(f.parameter("set"), constant("i32", 4 * matrix.pairs % 32))
     for row in matrix.factor_rows("a"):
         chosen = f.load(INTEGERS, row_pointer(f, "index", 0, row), 64)
@@ -134,7 +158,6 @@ def _places(f: NativeFunction, matrix: Matrix) -> Value:
             place = f.add(f.mask(f.shift("lshr", chosen, 2 * index), 2), constant(INTEGERS, base))
             target = f.offset(table, (base // 2 + index % 2) * ROW_BYTES)
             f.store(f.mul(place, constant(INTEGERS, ROW_BYTES)), target, 64)
-    return table
 
 
 def _multiply(
