@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import os
 import threading
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from amdjit import emulator
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.options import Environment, default_target, read_environment
+from amdjit.options import Environment, checked_matrix, default_target, read_environment
 from amdjit.runtime import arrays, streams
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
@@ -36,7 +37,7 @@ class Inventory:
         self._lock = threading.RLock()
         self._environment = environment
         self._hip: tuple[list[HipDevice], str] | None = None
-        self._emulators: dict[Target, EmulatorDevice] = {}
+        self._emulators: dict[tuple[Target, str], EmulatorDevice] = {}
         self._default: Device | None = None
 
     @property
@@ -54,25 +55,27 @@ class Inventory:
                 self._hip = discover()
             return self._hip
 
-    def emulator(self, target: Target) -> EmulatorDevice:
-        """The emulator of one processor."""
+    def emulator(self, target: Target, matrix: str | None = None) -> EmulatorDevice:
+        """The emulator of one processor. matrix: how it rounds products, as AMDJIT_EMULATOR_MATRIX says unless given."""
         with self._lock:
-            if target not in self._emulators:
-                self._emulators[target] = emulator.EmulatorDevice(target, environment=self.environment)
-            return self._emulators[target]
+            key = target, matrix or self.environment.emulator_matrix
+            if key not in self._emulators:
+                settings = dataclasses.replace(self.environment, emulator_matrix=key[1])
+                self._emulators[key] = emulator.EmulatorDevice(target, environment=settings)
+            return self._emulators[key]
 
     def all(self) -> list[Device]:
         """All devices, GPUs first."""
         return [*self.hip()[0], *(self.emulator(target) for target in EMULATED)]
 
-    def find(self, name: str) -> Device:
+    def find(self, name: str, matrix: str | None = None) -> Device:
         """Return the device of that name; LaunchError that lists the names there are."""
         kind, _, which = name.partition(":")
         if kind == "emulator":
             wanted = which or default_target(self.environment).name
             for target in EMULATED:
                 if target.name == wanted:
-                    return self.emulator(target)
+                    return self.emulator(target, matrix)
         if kind == "hip":
             for device in self.hip()[0]:
                 if device.index == _index(which or "0"):
@@ -133,12 +136,18 @@ def current_device() -> Device:
 
 
 @contextlib.contextmanager
-def use(device: str | Device) -> Iterator[Device]:
+def use(device: str | Device, matrix: str | None = None) -> Iterator[Device]:
     """Make a device the current one within a `with` block (in this thread or task); LaunchError for unknown names.
 
     device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`.
+    matrix: of an emulator by its name, "silicon" or "fma": as AMDJIT_EMULATOR_MATRIX, for this device alone. It is a
+        device of its own, with its own memory.
     """
-    chosen = _INVENTORY.find(device) if isinstance(device, str) else device
+    if matrix is not None:
+        checked_matrix(matrix, "matrix")
+        if not isinstance(device, str) or device.partition(":")[0] != "emulator":
+            raise LaunchError(f"use({device!r}, matrix={matrix!r}): only an emulator by its name has matrix=")
+    chosen = _INVENTORY.find(device, matrix) if isinstance(device, str) else device
     if not hasattr(chosen, "launch"):
         raise LaunchError(f'use({device!r}): give a name such as "emulator:gfx1201", or one of amdjit.devices()')
     token = _CHOSEN.set(chosen)

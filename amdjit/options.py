@@ -13,10 +13,12 @@ from amdjit.target import DEFAULT_TARGET, TARGETS, Target, find_target
 
 __all__ = [
     "FAST_MATH_FLAGS",
+    "MATRIX_ARITHMETICS",
     "SANITIZER_CHECKS",
     "CompileOptions",
     "Environment",
     "OptionError",
+    "checked_matrix",
     "checked_sanitize",
     "default_target",
     "named_target",
@@ -29,6 +31,9 @@ FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
 
 # What the emulator can check launches for: docs/sanitizer.md.
 SANITIZER_CHECKS = ("memory", "race", "init", "sync")
+
+# How the emulator computes matrix and dot products of floats: docs/emulator.md.
+MATRIX_ARITHMETICS = ("silicon", "fma")
 
 _MOST_UNROLLED = 1024
 _MOST_PRINTED = 2**30
@@ -127,6 +132,8 @@ class Environment:
     emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
     emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator translates kernels; as it pays unless set.
+    emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or fma: round matrix and dot products of floats as the hardware was
+        measured to, or as chains of f32 multiply-adds, which is quicker; silicon unless set.
     emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
@@ -151,6 +158,7 @@ class Environment:
     sanitize_json: Path | None = None
     emulator_memory: int | None = None
     emulator_tier: str | None = None
+    emulator_matrix: str = "silicon"
     device_libraries: Path | None = None
 
 
@@ -168,6 +176,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         emulator_time_limit=_time_limit(variables),
         emulator_memory=_memory(variables),
         emulator_tier=_tier(variables),
+        emulator_matrix=checked_matrix(variables.get("AMDJIT_EMULATOR_MATRIX") or "silicon", "AMDJIT_EMULATOR_MATRIX"),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
@@ -306,6 +315,13 @@ def _tier(variables: Mapping[str, str]) -> str | None:
     if text not in (None, "", "quick", "full"):
         raise OptionError(f"AMDJIT_EMULATOR_TIER={text!r}: give quick or full")
     return text or None
+
+
+def checked_matrix(arithmetic: object, what: str) -> str:
+    """Return one of MATRIX_ARITHMETICS; OptionError for what is none."""
+    if not isinstance(arithmetic, str) or arithmetic not in MATRIX_ARITHMETICS:
+        raise OptionError(f"{what}={arithmetic!r}: give {' or '.join(MATRIX_ARITHMETICS)}")
+    return arithmetic
 
 
 def _cache_dir(variables: Mapping[str, str]) -> Path | None:

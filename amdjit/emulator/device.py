@@ -105,7 +105,13 @@ class EmulatorDevice:
         """One line for people."""
         limit = self._memory.limit
         room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
-        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s){room}"
+        matrix = "" if self.matrix == "silicon" else f", matrix={self.matrix}"
+        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s){room}{matrix}"
+
+    @property
+    def matrix(self) -> str:
+        """How matrix and dot products of floats are rounded: "silicon" or "fma"."""
+        return self._environment.emulator_matrix
 
     @property
     def memory_used(self) -> int:
@@ -126,7 +132,7 @@ class EmulatorDevice:
         with self._lazy.lock:
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
-                library = NativeLibrary(compiler, self._cache)
+                library = NativeLibrary(compiler, self._cache, self._environment.emulator_matrix)
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
                 host = Host(compiler, library, operations, self._cache, self._environment.emulator_tier)

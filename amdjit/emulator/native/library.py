@@ -14,12 +14,15 @@ from amdjit.emulator.native.atomics import atomic_text, atomics
 from amdjit.emulator.native.barriers import BARRIERS
 from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
+from amdjit.emulator.native.dots import dot_sources
 from amdjit.emulator.native.driver import driver_symbol, driver_text
 from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text, tick_text
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.long_expressions import long_sources
-from amdjit.emulator.native.matrix import matrices, matrix_text
+from amdjit.emulator.native.matrix import chain_text, integer_text
+from amdjit.emulator.native.matrix_layout import Matrix, matrices
+from amdjit.emulator.native.matrix_silicon import silicon_text
 from amdjit.emulator.native.memory import SIZES, SPACES, Access, access_text
 from amdjit.emulator.native.race_access import process_symbol, process_text
 from amdjit.emulator.native.race_barriers import arrive_text, split_barrier_text, split_text, waited_text, waits_text
@@ -88,12 +91,17 @@ def _race_sources() -> dict[str, Source]:
     return sources
 
 
-def _matrix_sources(rows: int) -> dict[str, Source]:
-    return {matrix.symbol: partial(matrix_text, matrix, rows) for matrix in matrices()}
+def _matrix_source(matrix: Matrix, rows: int, arithmetic: str) -> Source:
+    if matrix.is_integer:
+        return partial(integer_text, matrix, rows)
+    return partial(silicon_text if arithmetic == "silicon" else chain_text, matrix, rows)
 
 
-def native_sources(matrix_rows: int) -> Mapping[str, Source]:
-    """Return the maker of each native function's text; `matrix_rows`: accumulators that fit host registers."""
+def native_sources(matrix_rows: int, arithmetic: str = "silicon") -> Mapping[str, Source]:
+    """Return the maker of each native function's text.
+
+    matrix_rows: accumulators that fit host registers. arithmetic: "silicon" or "fma", of float matrix and dot products.
+    """
     return {
         "aj_fault": fault_text,
         "aj_report": report_text,
@@ -122,19 +130,24 @@ def native_sources(matrix_rows: int) -> Mapping[str, Source]:
         **shadow_sources(),
         **_race_sources(),
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
-        **_matrix_sources(matrix_rows),
+        **dot_sources(arithmetic),
+        **{matrix.symbol: _matrix_source(matrix, matrix_rows, arithmetic) for matrix in matrices()},
         **rounded_sources(),
     }
 
 
 class NativeLibrary:
-    """Addresses of native functions by symbol. Safe to use from several threads."""
+    """Addresses of native functions by symbol. Safe to use from several threads.
 
-    def __init__(self, compiler: HostCompiler, cache: DiskCache) -> None:
+    arithmetic: "silicon" or "fma". Kernels call the same functions in both, so that their host code is the same.
+    """
+
+    def __init__(self, compiler: HostCompiler, cache: DiskCache, arithmetic: str = "silicon") -> None:
         self._compiler = compiler
         self._cache = cache
         self._matrix_rows = 16 if compiler.wide_vectors else 4
-        self._sources = native_sources(self._matrix_rows)
+        self._variant = f"{self._matrix_rows} {arithmetic}"
+        self._sources = native_sources(self._matrix_rows, arithmetic)
         self._code: dict[str, LinkedCode] = {}
         self._addresses: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -166,7 +179,7 @@ class NativeLibrary:
     def _object(self, symbol: str) -> tuple[list[str], bytes]:
         """Return the native functions that one needs, and its object code."""
         # The cache's version changes with the text of the functions, so that it need not be made to look for it.
-        key = self._cache.key("native function", self._compiler.identity, str(self._matrix_rows), symbol)
+        key = self._cache.key("native function", self._compiler.identity, self._variant, symbol)
         stored = self._cache.get(key)
         if stored is not None:
             header, _, image = stored.partition(b"\n")

@@ -57,6 +57,11 @@ class ModeState:
         """Whether halves and 8-bit floats that overflow become their largest finite numbers."""
         return self.mode_bit(HALF_OVERFLOW)
 
+    def overflow_flag(self) -> Value:
+        """Return `clamps_overflow` as an i32, for native functions."""
+        clamps = self.clamps_overflow
+        return constant("i32", clamps) if isinstance(clamps, bool) else self.builder.resize(clamps, 32)
+
     def without_overflow(self, value: Value, sources: Sequence[Value], instruction: Instruction) -> Value:
         """Return a half as MODE lets it overflow: infinite only if a float among the sources is, or by a division.
 

@@ -40,7 +40,6 @@ LONG: Mapping[str, str] = {
     "v_div_fixup_f64": "double",
     "v_div_fmas_f32": "float",
     "v_div_fmas_f64": "double",
-    **{f"v_dot4_f32_{left}_{right}": "float" for left in ("fp8", "bf8") for right in ("fp8", "bf8")},
 }
 # They have another one's expression, with the operands in the same order.
 _SAME = {"v_pk_fmac_f16": "v_pk_fma_f16", **{f"v_{name}_f16": "v_fma_f16" for name in ("fmac", "fmaak", "fmamk")}}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.ir import Value, constant
 from amdjit.emulator.layout import HALF_LANES
-from amdjit.emulator.native.matrix import Matrix
+from amdjit.emulator.native.matrix_layout import Matrix
 from amdjit.emulator.translate.errors import Untranslatable
 from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operands import constant_bits
@@ -64,12 +64,9 @@ def _sign_mask(low: int, high: int, bits: int) -> int:
     return 0x80808080 if low else 0
 
 
-def _factor(frame: Frame, instruction: Instruction, index: int, stage: int, bits: int) -> list[Value]:
-    """Return A's or B's address; with neg modifiers, that of a negated copy."""
+def _factor(frame: Frame, instruction: Instruction, index: int, stage: int, mask: int) -> list[Value]:
+    """Return A's or B's address; with sign bits to flip, that of a copy."""
     register = _operand_register(instruction, index)
-    modifiers = instruction.modifiers
-    number = index - 1
-    mask = _sign_mask(modifiers.neg >> number & 1, modifiers.neg_hi >> number & 1, bits)
     if not mask:
         return _pointers(frame, register)
 
@@ -140,12 +137,17 @@ def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[li
     if matrix.is_integer:
         return _pointers(frame, _operand_register(instruction, 1)), _pointers(frame, _operand_register(instruction, 2))
     bits = 16 if matrix.a in ("f16", "bf16") else 8
-    return _factor(frame, instruction, 1, _A_STAGE, bits), _factor(frame, instruction, 2, _B_STAGE, bits)
+    modifiers = instruction.modifiers
+    a, b = (_sign_mask(modifiers.neg >> number & 1, modifiers.neg_hi >> number & 1, bits) for number in (0, 1))
+    if matrix.sparse:
+        # B's elements are negated as partners of A's low and high halves, after the index has picked them (captured).
+        a, b = a ^ b, 0
+    return _factor(frame, instruction, 1, _A_STAGE, a), _factor(frame, instruction, 2, _B_STAGE, b)
 
 
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
-    if matrix.result == "f16":
-        frame.refuse_overflow(instruction)
+    if matrix.overflows:
+        sources = [*sources, frame.overflow_flag()]
     target = _operand_register(instruction, 0)
     places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])

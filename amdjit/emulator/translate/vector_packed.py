@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
 from amdjit.emulator.ir import Builder, Value, constant
-from amdjit.emulator.native.elements import ELEMENTS as MATRIX_ELEMENTS
-from amdjit.emulator.native.elements import single_to_brain
+from amdjit.emulator.native.dots import Dot
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES
@@ -16,7 +15,7 @@ from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.long_expressions import call_long
 from amdjit.emulator.translate.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.translate.operands import clamp_unit, constant_bits, modify_input
-from amdjit.emulator.translate.operation import Emitter, vector_op, vector_register
+from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
 
 
@@ -192,28 +191,35 @@ def _integer_dot(bits: int, signed: bool) -> Emitter:
     return emit
 
 
-def _dot_halves(frame: Frame, instruction: Instruction, number: int, element: str) -> list[Value]:
+def _dot_factor(frame: Frame, instruction: Instruction, number: int, element: str) -> Value:
+    """Return dwords of a packed factor: each half of which it says, with its sign."""
     b = frame.builder
     modifiers = instruction.modifiers
     packed = instruction.opcode.encoding == "VOP3P"
     whole = frame.source(instruction, number + 1, f"v2{element}")
+    if element == "bf16" and isinstance(instruction.operands[number + 1], InlineConstant):
+        # Captured on gfx1201: an inline constant stands in both halves of bf16 factors, of f16 ones in the low half.
+        whole = b.or_(b.mask(whole, 16), b.shift("shl", whole, 16))
     halves = []
     for upper in (0, 1):
         selects = modifiers.op_sel_hi if upper else modifiers.op_sel
         place = selects >> number & 1 if packed else upper
-        value = MATRIX_ELEMENTS[element].widen(b, b.shift("lshr", whole, 16) if place else whole)
-        negates = modifiers.neg_hi if upper and packed else modifiers.neg
-        halves.append(modify_input(b, value, bool(negates >> number & 1), False))
-    return halves
+        halves.append(b.shift("lshr", whole, 16) if place else b.mask(whole, 16))
+    both = b.or_(halves[0], b.shift("shl", halves[1], 16))
+    if not packed and modifiers.abs >> number & 1:
+        both = b.and_(both, constant(V32, 0x7FFF7FFF))
+    negates = modifiers.neg, modifiers.neg_hi if packed else modifiers.neg
+    signs = sum(0x8000 << 16 * upper for upper in (0, 1) if negates[upper] >> number & 1)
+    return b.xor(both, constant(V32, signs)) if signs else both
 
 
 def float_dot(frame: Frame, instruction: Instruction, element: str, addend: Value) -> Value:
-    """c + a.lo * b.lo + a.hi * b.hi, two fused steps in the ISA document's order; how hardware rounds is unknown."""
-    left, right = (_dot_halves(frame, instruction, number, element) for number in (0, 1))
-    total = addend
-    for upper in (0, 1):
-        total = fx.fma(frame.builder, left[upper], right[upper], total)
-    return total
+    """Return c + a.lo * b.lo + a.hi * b.hi of f32 c; the native function rounds as its device does."""
+    factors = [_dot_factor(frame, instruction, number, element) for number in (0, 1)]
+    dot = Dot(element, element, "f32")
+    return frame.builder.bitcast(
+        frame.native(dot.symbol, V32, [*factors, frame.builder.bitcast(addend, "i32")]), "float"
+    )
 
 
 def _dot2_single(element: str) -> Emitter:
@@ -224,28 +230,29 @@ def _dot2_single(element: str) -> Emitter:
 
 
 def _dot2_narrow(element: str) -> Emitter:
+    dot = Dot(element, element, element)
+
     def emit(frame: Frame, instruction: Instruction) -> None:
-        if element == "f16":
-            frame.refuse_overflow(instruction)
         b = frame.builder
         addend = b.resize(b.bitcast(frame.source(instruction, 3, element), "i16"), 32)
-        total = float_dot(frame, instruction, element, MATRIX_ELEMENTS[element].widen(b, addend))
-        narrow = single_to_brain(b, total) if element == "bf16" else MATRIX_ELEMENTS["f16"].narrow(b, total)
-        frame.write(instruction, 0, b.resize(narrow, 16))
+        factors = [_dot_factor(frame, instruction, number, element) for number in (0, 1)]
+        flags = [frame.overflow_flag()] if dot.overflows else []
+        bits = frame.native(dot.symbol, V32, [*factors, addend, *flags])
+        frame.write(instruction, 0, b.resize(bits, 16))
 
     return emit
 
 
 def _dot4_eighth(left: str, right: str) -> Emitter:
-    def expression(b: Builder, x: Value, y: Value, addend: Value) -> Value:
-        total = addend
-        for start in range(0, 32, 8):
-            one = MATRIX_ELEMENTS[left].widen(b, b.shift("lshr", x, start))
-            other = MATRIX_ELEMENTS[right].widen(b, b.shift("lshr", y, start))
-            total = fx.fma(b, one, other, total)
-        return total
+    dot = Dot(left, right, "f32")
 
-    return vector_op(expression, "v2u32 v2u32 f32")
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        factors = [frame.source(instruction, number, "v2u32") for number in (1, 2)]
+        addend = b.bitcast(frame.source(instruction, 3, "f32"), "i32")
+        frame.write(instruction, 0, b.bitcast(frame.native(dot.symbol, V32, [*factors, addend]), "float"))
+
+    return emit
 
 
 _DOTS: dict[str, Emitter] = {
