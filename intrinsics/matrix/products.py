@@ -28,16 +28,23 @@ def reference(
     `certainty(name)` says how far that is known to be a GPU's result, bit for bit; of fp8 and bf8 the
     rounding is a model that nobody has measured. Raises ValueError for shapes that do not fit.
     """
+    instruction, left, right, added, places = operands(name, a, b, c, index, a_signed, b_signed)
+    k = k_order(instruction, order, left.shape[1])
+    if places is None:
+        return product(instruction, left[:, k], right[k], added, clamp=clamp, fp16_ovfl=fp16_ovfl)
+    return product(instruction, left[:, k], right, added, places[:, k], clamp=clamp, fp16_ovfl=fp16_ovfl)
+
+
+def operands(
+    name: str, a: Any, b: Any, c: Any, index: Any, a_signed: bool = True, b_signed: bool = True
+) -> tuple[MatrixInstruction, Array, Array, Array, Array | None]:
+    """Return an instruction and its operands in their types; of a sparse one which rows of B its A meets."""
     instruction = matrix_instruction(name)
     left = _typed(a, instruction.a, a_signed)
     right = _typed(b, instruction.b, b_signed)
     added = _typed(c, instruction.result, True)
     _check_shapes(instruction, left, right, added, index)
-    places = None if index is None else index_rows(_places(index))
-    k = k_order(instruction, order, left.shape[1])
-    if places is None:
-        return product(instruction, left[:, k], right[k], added, clamp=clamp, fp16_ovfl=fp16_ovfl)
-    return product(instruction, left[:, k], right, added, places[:, k], clamp=clamp, fp16_ovfl=fp16_ovfl)
+    return instruction, left, right, added, None if index is None else index_rows(_places(index))
 
 
 def _check_shapes(instruction: MatrixInstruction, a: Array, b: Array, c: Array, index: Any) -> None:

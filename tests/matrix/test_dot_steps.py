@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from float_data import DATA, DTYPES, bits_of
 from scalar_dots import chain, step
+from sparse_data import distinct_places
 
 from amdjit.intrinsics import amdgcn, arithmetic, dot_steps, matrix
 from amdjit.intrinsics.dot_steps import dot, multiply_accumulate
@@ -156,6 +157,29 @@ def test_overflow_of_f16_is_its_largest_number_if_the_mode_says_so_but_infinity_
     found = matrix.reference("wmma_f16_16x16x16_f16", a, b, c, fp16_ovfl=True)
     assert (found[0, 0], found[0, 1]) == (65504, np.inf)
     assert matrix.reference("wmma_f16_16x16x16_f16", a, b, c)[0, 0] == np.inf
+
+
+@pytest.mark.parametrize("name", [name for name, each in matrix.INSTRUCTIONS.items() if not each.is_integer])
+def test_the_error_is_within_its_bound_and_the_bound_is_not_far_above(name: str) -> None:
+    instruction = matrix.matrix_instruction(name)
+    random = np.random.default_rng(11)
+    worst = 0.0
+    for data in ("normal", "powers", "tiny", "integers"):
+        shapes = (16, 4 * instruction.held_k), (4 * instruction.k, 16), (16, 16)
+        kinds = instruction.a, instruction.b, instruction.result
+        a, b, c = (DATA[data](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True))
+        index = distinct_places(random, shapes[0]) if instruction.is_sparse else None
+        found = matrix.reference(name, a, b, c, index).astype(float)
+        whole = a.astype(float) if index is None else matrix.expand_2to4(a.astype(float), index)
+        error = np.abs(found - (whole @ b.astype(float) + c.astype(float)))
+        bound = matrix.error_bound(name, a, b, c, index)
+        assert (error <= bound).all(), data
+        worst = max(worst, (error / bound).max())
+    assert worst > (0.001 if instruction.layout("a").bits == 8 else 0.01)  # sums of bytes are mostly exact
+
+
+def test_integers_have_no_error() -> None:
+    assert not matrix.error_bound("wmma_i32_16x16x16_iu8", *[np.ones((16, 16))] * 3).any()
 
 
 def test_the_rule_is_not_a_chain_of_fused_products() -> None:
