@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
+
 from amdjit.declarations import LlvmCall
 from amdjit.intrinsics.builtin_table import builtin
+from amdjit.intrinsics.dot_models import BF8, F16, F32, FP8, clamped_unit, dot_of_bits, integer_dot
 from amdjit.types import Immediate, f16, f32, i32, u32, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
@@ -65,43 +68,52 @@ def sbfe(x: u32, y: u32, z: u32) -> u32:
 @builtin(LlvmCall("llvm.amdgcn.sudot4"))
 def sudot4(a_signed: Flag, a: i32, b_signed: Flag, b: i32, c: i32, clamp: Flag) -> i32:
     """Return c + the dot product of 4 8-bit integers."""
+    return integer_dot(a, b, c, 8, (a_signed, b_signed), clamp, np.int32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.udot4"))
 def udot4(a: u32, b: u32, c: u32, clamp: Flag) -> u32:
     """Return c + the dot product of 4 unsigned 8-bit integers."""
+    return integer_dot(a, b, c, 8, (False, False), clamp, np.uint32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.sudot8"))
 def sudot8(a_signed: Flag, a: i32, b_signed: Flag, b: i32, c: i32, clamp: Flag) -> i32:
     """Return c + the dot product of 8 4-bit integers."""
+    return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.udot8"))
 def udot8(a: u32, b: u32, c: u32, clamp: Flag) -> u32:
     """Return c + the dot product of 8 unsigned 4-bit integers."""
+    return integer_dot(a, b, c, 4, (False, False), clamp, np.uint32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.fdot2"))
 def fdot2(a: f16x2, b: f16x2, c: f32, clamp: Flag) -> f32:
     """Return c + the dot product of two f16 pairs."""
+    return clamped_unit(dot_of_bits(a, b, c, (F16, F16), F32), clamp)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.fp8.fp8"))
 def dot4_f32_fp8_fp8(a: u32, b: u32, c: f32) -> f32:
     """Return c + the dot product of 4 fp8 and 4 fp8."""
+    return dot_of_bits(a, b, c, (FP8, FP8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.fp8.bf8"))
 def dot4_f32_fp8_bf8(a: u32, b: u32, c: f32) -> f32:
     """Return c + the dot product of 4 fp8 and 4 bf8."""
+    return dot_of_bits(a, b, c, (FP8, BF8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.bf8.fp8"))
 def dot4_f32_bf8_fp8(a: u32, b: u32, c: f32) -> f32:
     """Return c + the dot product of 4 bf8 and 4 fp8."""
+    return dot_of_bits(a, b, c, (BF8, FP8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.bf8.bf8"))
 def dot4_f32_bf8_bf8(a: u32, b: u32, c: f32) -> f32:
     """Return c + the dot product of 4 bf8 and 4 bf8."""
+    return dot_of_bits(a, b, c, (BF8, BF8), F32)

@@ -13,6 +13,7 @@ import numpy as np
 from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
+from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers
 from amdjit.intrinsics.integer_arithmetic import (
     add_saturating,
     bfe,
@@ -165,12 +166,10 @@ def _clamped(total: Any, clamp: bool) -> Any:
 def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
     """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`, `_bf16`).
 
-    The model, and the emulator, add in this order and round after each product; how a GPU rounds is not published.
+    Added on a common grid and rounded once, as gfx12 does: see `dot_steps`.
     """
-    total = np.float32(c)
-    for left, right in zip(np.asarray(a), np.asarray(b), strict=True):
-        total = _fused(left, right, total, np.float32)
-    return np.clip(total, np.float32(0), np.float32(1)) if clamp else total
+    factors = BF16 if np.asarray(a).dtype == BF16 else F16
+    return clamped_unit(dot_of_numbers(a, b, c, (factors,), F32), clamp)
 
 
 @intrinsic(
@@ -181,6 +180,7 @@ def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
 )
 def _dot2_f16(a: f16x2, b: f16x2, c: f16) -> f16:
     """Return dot2 as an f16."""
+    return dot_of_numbers(a, b, c, (F16,), F16)
 
 
 @intrinsic(
@@ -191,6 +191,7 @@ def _dot2_f16(a: f16x2, b: f16x2, c: f16) -> f16:
 )
 def _dot2_bf16(a: bf16x2, b: bf16x2, c: bf16) -> bf16:
     """Return dot2 as a bf16."""
+    return dot_of_numbers(a, b, c, (BF16,), BF16)
 
 
 @compile_time
@@ -212,12 +213,10 @@ def dot2_narrow(a, b, c):
 def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
     """Return c + the dot product of four 8-bit floats, fp8 and bf8 in any mix (`v_dot4_f32_fp8_bf8`, ...).
 
-    The model, and the emulator, add from the first on and round after each product; how a GPU rounds is not published.
+    How a GPU rounds nobody has measured: the host adds by a published model (`matrix.certainty`, `dot_steps`).
     """
-    total = np.float32(c)
-    for left, right in zip(np.asarray(a), np.asarray(b), strict=True):
-        total = _fused(left, right, total, np.float32)
-    return total
+    factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
+    return dot_of_numbers(a, b, c, factors, F32)
 
 
 @intrinsic(

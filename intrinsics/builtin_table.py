@@ -24,6 +24,7 @@ from typing import Any
 
 from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
 from amdjit.intrinsics.alternative_products import multiplied, nearest_product
+from amdjit.intrinsics.builtin_models import model_of
 from amdjit.intrinsics.irregular_builtins import EMITTERS, emit_atomic
 from amdjit.types import (
     SCALARS,
@@ -168,7 +169,7 @@ def from_table(name: str) -> Intrinsic:
         parameters=parameters,
         result=_type(result),
         lowering=_lowering(row, parameters),
-        reference=_no_model,
+        reference=model_of(name),
         wave_sizes=row.wave_sizes,
         isa=own[0] if own else None,
         targets=row.targets,
@@ -227,10 +228,6 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "prefetch": "nothing: a prefetch only warms the cache",
     }
 )
-
-
-def _no_model(*_: Any) -> None:
-    return None
 
 
 def _parameter(name: str, word: str) -> Parameter:

@@ -17,6 +17,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 Array = np.ndarray[Any, Any]
@@ -26,6 +27,17 @@ BITS: Mapping[str, int] = MappingProxyType(
     {"f32": 32, "i32": 32, "f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4, "position": 2}
 )
 OPERANDS = ("a", "b", "c", "d", "index")
+# NumPy's types of operands; 4-bit and 8-bit integers, whose sign the instruction says, and positions have none.
+DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        "f32": np.dtype(np.float32),
+        "i32": np.dtype(np.int32),
+        "f16": np.dtype(np.float16),
+        "bf16": np.dtype(ml_dtypes.bfloat16),
+        "fp8": np.dtype(ml_dtypes.float8_e4m3fn),
+        "bf8": np.dtype(ml_dtypes.float8_e5m2),
+    }
+)
 
 # result, A, B and K of the dense instructions; a sparse one has twice the K.
 _DENSE = (
@@ -60,9 +72,13 @@ class MatrixInstruction:
     @property
     def name(self) -> str:
         """clang's name of the builtin, without `__builtin_amdgcn_`."""
+        return f"{self.mnemonic}_w{self.wave_size}{'' if self.is_sparse else '_gfx12'}"
+
+    @property
+    def mnemonic(self) -> str:
+        """The assembler's name, without `v_`: the same in both wave sizes."""
         kinds = f"{self.a}_{self.b}" if self.a in ("fp8", "bf8") else self.a
-        family, suffix = ("swmmac", "") if self.is_sparse else ("wmma", "_gfx12")
-        return f"{family}_{self.result}_16x16x{self.k}_{kinds}_w{self.wave_size}{suffix}"
+        return f"{'swmmac' if self.is_sparse else 'wmma'}_{self.result}_16x16x{self.k}_{kinds}"
 
     @property
     def is_integer(self) -> bool:
@@ -227,22 +243,3 @@ def unpack_nibbles(words: Array, signed: bool) -> Array:
 def unpack_bytes(packed: Any, dtype: Any) -> Array:
     """Return the same bits as numbers of another type, the lowest bits first."""
     return np.ascontiguousarray(packed).view(dtype)
-
-
-def multiply_accumulate(instruction: MatrixInstruction, a: Array, b: Array, c: Array) -> Array:
-    """Return D = A B + C for unpacked whole-wave operands, exact but for one rounding to C's type at the end.
-
-    Integer results wrap. The order in which the hardware adds floats is not documented: its last bits may differ.
-    """
-    wide = np.int64 if c.dtype.kind == "i" else np.float64
-    result = instruction.layout("d")
-    product = instruction.layout("a").gather(a).astype(wide) @ instruction.layout("b").gather(b).astype(wide)
-    total = product + result.gather(c).astype(wide)
-    return result.scatter(total).astype(c.dtype)
-
-
-def multiply_accumulate_integers(instruction: MatrixInstruction, a: Array, b: Array, c: Array, clamp: bool) -> Array:
-    """Return D = A B + C of integers, saturated to i32 if `clamp`, else wrapped."""
-    wide = multiply_accumulate(instruction, a, b, c.astype(np.int64))
-    limits = np.iinfo(np.int32)
-    return (np.clip(wide, limits.min, limits.max) if clamp else wide).astype(np.int32)

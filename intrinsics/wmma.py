@@ -11,21 +11,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import ml_dtypes
-import numpy as np
-
 from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtin_table import builtin
-from amdjit.intrinsics.matrix_layouts import (
-    WMMA_4_BIT_K16,
-    WMMA_4_BIT_K32,
-    WMMA_8_BIT,
-    WMMA_16_BIT,
-    multiply_accumulate,
-    multiply_accumulate_integers,
-    unpack_bytes,
-    unpack_nibbles,
-)
+from amdjit.intrinsics.matrix_arithmetic import wave_product
 from amdjit.types import Immediate, TypeVariable, bf8, bf16, f16, f32, fp8, i8, i16, i32, u8, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
@@ -43,14 +31,11 @@ FP8_B = TypeVariable("B", (i32x2, vector(fp8, 8)))
 BF8_A = TypeVariable("A", (i32x2, vector(bf8, 8)))
 BF8_B = TypeVariable("B", (i32x2, vector(bf8, 8)))
 
-_BF16 = np.dtype(ml_dtypes.bfloat16)
-_FP8, _BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
-
 
 @builtin(LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"))
 def wmma_f32_16x16x16_f16_w32_gfx12(a: f16x8, b: f16x8, c: f32x8) -> f32x8:
     """Multiply f16 matrices, add in f32 (`v_wmma_f32_16x16x16_f16`)."""
-    return multiply_accumulate(WMMA_16_BIT, a, b, c)
+    return wave_product("wmma_f32_16x16x16_f16_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -58,7 +43,7 @@ def wmma_f32_16x16x16_f16_w32_gfx12(a: f16x8, b: f16x8, c: f32x8) -> f32x8:
 )
 def wmma_f32_16x16x16_bf16_w32_gfx12(a: BF16_INPUT, b: BF16_INPUT, c: f32x8) -> f32x8:
     """Multiply bf16 matrices, add in f32 (`v_wmma_f32_16x16x16_bf16`)."""
-    return multiply_accumulate(WMMA_16_BIT, unpack_bytes(a, _BF16), unpack_bytes(b, _BF16), c)
+    return wave_product("wmma_f32_16x16x16_bf16_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -66,7 +51,7 @@ def wmma_f32_16x16x16_bf16_w32_gfx12(a: BF16_INPUT, b: BF16_INPUT, c: f32x8) -> 
 )
 def wmma_f16_16x16x16_f16_w32_gfx12(a: f16x8, b: f16x8, c: f16x8) -> f16x8:
     """Multiply f16 matrices, add in f16 (`v_wmma_f16_16x16x16_f16`)."""
-    return multiply_accumulate(WMMA_16_BIT, a, b, c)
+    return wave_product("wmma_f16_16x16x16_f16_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -78,8 +63,7 @@ def wmma_f16_16x16x16_f16_w32_gfx12(a: f16x8, b: f16x8, c: f16x8) -> f16x8:
 )
 def wmma_bf16_16x16x16_bf16_w32_gfx12(a: BF16_INPUT, b: BF16_INPUT, c: BF16_ACCUMULATOR) -> BF16_ACCUMULATOR:
     """Multiply bf16 matrices, add in bf16 (`v_wmma_bf16_16x16x16_bf16`)."""
-    operands = (unpack_bytes(operand, _BF16) for operand in (a, b, c))
-    return unpack_bytes(multiply_accumulate(WMMA_16_BIT, *operands), np.asarray(c).dtype)
+    return wave_product("wmma_bf16_16x16x16_bf16_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -92,25 +76,19 @@ def wmma_i32_16x16x16_iu8_w32_gfx12(
     a_signed: Flag, a: BYTES_A, b_signed: Flag, b: BYTES_B, c: i32x8, clamp: Flag
 ) -> i32x8:
     """Multiply 8-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu8`)."""
-    left = unpack_bytes(a, np.int8 if a_signed else np.uint8)
-    right = unpack_bytes(b, np.int8 if b_signed else np.uint8)
-    return multiply_accumulate_integers(WMMA_8_BIT, left, right, c, clamp)
+    return wave_product("wmma_i32_16x16x16_iu8_w32_gfx12", a_signed, a, b_signed, b, c, clamp)
 
 
 @builtin(LlvmCall("llvm.amdgcn.wmma.i32.16x16x16.iu4.v8i32.i32"))
 def wmma_i32_16x16x16_iu4_w32_gfx12(a_signed: Flag, a: i32, b_signed: Flag, b: i32, c: i32x8, clamp: Flag) -> i32x8:
     """Multiply 4-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu4`)."""
-    left = unpack_nibbles(np.expand_dims(a, 1), a_signed)
-    right = unpack_nibbles(np.expand_dims(b, 1), b_signed)
-    return multiply_accumulate_integers(WMMA_4_BIT_K16, left, right, c, clamp)
+    return wave_product("wmma_i32_16x16x16_iu4_w32_gfx12", a_signed, a, b_signed, b, c, clamp)
 
 
 @builtin(LlvmCall("llvm.amdgcn.wmma.i32.16x16x32.iu4.v8i32.v2i32"))
 def wmma_i32_16x16x32_iu4_w32_gfx12(a_signed: Flag, a: i32x2, b_signed: Flag, b: i32x2, c: i32x8, clamp: Flag) -> i32x8:
     """Multiply 4-bit integer matrices, 32 of them a dot product, add in i32 (`v_wmma_i32_16x16x32_iu4`)."""
-    left = unpack_nibbles(a, a_signed)
-    right = unpack_nibbles(b, b_signed)
-    return multiply_accumulate_integers(WMMA_4_BIT_K32, left, right, c, clamp)
+    return wave_product("wmma_i32_16x16x32_iu4_w32_gfx12", a_signed, a, b_signed, b, c, clamp)
 
 
 @builtin(
@@ -118,7 +96,7 @@ def wmma_i32_16x16x32_iu4_w32_gfx12(a_signed: Flag, a: i32x2, b_signed: Flag, b:
 )
 def wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a: FP8_A, b: FP8_B, c: f32x8) -> f32x8:
     """Multiply fp8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_fp8`)."""
-    return multiply_accumulate(WMMA_8_BIT, unpack_bytes(a, _FP8), unpack_bytes(b, _FP8), c)
+    return wave_product("wmma_f32_16x16x16_fp8_fp8_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -126,7 +104,7 @@ def wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a: FP8_A, b: FP8_B, c: f32x8) -> f32x8:
 )
 def wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a: FP8_A, b: BF8_B, c: f32x8) -> f32x8:
     """Multiply fp8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_bf8`)."""
-    return multiply_accumulate(WMMA_8_BIT, unpack_bytes(a, _FP8), unpack_bytes(b, _BF8), c)
+    return wave_product("wmma_f32_16x16x16_fp8_bf8_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -134,7 +112,7 @@ def wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a: FP8_A, b: BF8_B, c: f32x8) -> f32x8:
 )
 def wmma_f32_16x16x16_bf8_fp8_w32_gfx12(a: BF8_A, b: FP8_B, c: f32x8) -> f32x8:
     """Multiply bf8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_fp8`)."""
-    return multiply_accumulate(WMMA_8_BIT, unpack_bytes(a, _BF8), unpack_bytes(b, _FP8), c)
+    return wave_product("wmma_f32_16x16x16_bf8_fp8_w32_gfx12", a, b, c)
 
 
 @builtin(
@@ -142,4 +120,4 @@ def wmma_f32_16x16x16_bf8_fp8_w32_gfx12(a: BF8_A, b: FP8_B, c: f32x8) -> f32x8:
 )
 def wmma_f32_16x16x16_bf8_bf8_w32_gfx12(a: BF8_A, b: BF8_B, c: f32x8) -> f32x8:
     """Multiply bf8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_bf8`)."""
-    return multiply_accumulate(WMMA_8_BIT, unpack_bytes(a, _BF8), unpack_bytes(b, _BF8), c)
+    return wave_product("wmma_f32_16x16x16_bf8_bf8_w32_gfx12", a, b, c)

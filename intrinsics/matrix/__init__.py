@@ -4,12 +4,15 @@
     matrix.layout("wmma_f32_16x16x16_f16_w32_gfx12", operand="a").element(17, 3)   # (row, column): (1, 7)
 
 `wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts about them. `pack`
-and `unpack` bring whole matrices into a wave's registers and back, `reference` is the product in NumPy, `compress_2to4`
-and `pack_index` make the operands of a sparse one, `layout_map` draws a layout.
+and `unpack` bring whole matrices into a wave's registers and back, `compress_2to4` and `pack_index` make the operands
+of a sparse product, `layout_map` draws a layout. `reference` is a product in NumPy as a GPU rounds it, `certainty` how
+far that is known, `error_bound` how far it may be from the exact product.
 """
 
 from __future__ import annotations
 
+from amdjit.intrinsics.matrix.bounds import error_bound
+from amdjit.intrinsics.matrix.certainty import certainty
 from amdjit.intrinsics.matrix.conversions import convert
 from amdjit.intrinsics.matrix.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
 from amdjit.intrinsics.matrix.coordinates import (
@@ -94,6 +97,7 @@ __all__ = [
     "apply_fragment",
     "apply_transpose",
     "block_coord",
+    "certainty",
     "col_major",
     "column_of",
     "compress_2to4",
@@ -104,6 +108,7 @@ __all__ = [
     "coop_row_slice_2d",
     "data_offset",
     "default_schedule",
+    "error_bound",
     "expand_2to4",
     "fill_fragment",
     "fragment",

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from amdjit.intrinsics.matrix_layouts import Array, Layout
-
-# NumPy's types of operands; 4-bit integers and positions are held in bytes, one a byte.
-DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
-    {
-        "f32": np.dtype(np.float32),
-        "i32": np.dtype(np.int32),
-        "f16": np.dtype(np.float16),
-        "bf16": np.dtype(ml_dtypes.bfloat16),
-        "fp8": np.dtype(ml_dtypes.float8_e4m3fn),
-        "bf8": np.dtype(ml_dtypes.float8_e5m2),
-    }
-)
+from amdjit.intrinsics.matrix_layouts import DTYPES, Array, Layout
 
 
 def pack(layout: Layout, matrix: Any, selected: int = 0) -> Array:

@@ -6,33 +6,59 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics.matrix.packing import DTYPES
-from amdjit.intrinsics.matrix_layouts import BITS, Array, MatrixInstruction, matrix_instruction
+from amdjit.intrinsics.matrix.orders import k_order
+from amdjit.intrinsics.matrix_arithmetic import index_rows, product
+from amdjit.intrinsics.matrix_layouts import BITS, DTYPES, Array, MatrixInstruction, matrix_instruction
 
 
 def reference(
     name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool = True,
-    clamp: bool = False,
+    clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
 ) -> Array:  # fmt: skip
-    """Return D = A B + C as the instruction computes it: 16 by 16, of its result's type.
+    """Return D = A B + C, of the instruction's result type, as a chain of instructions along k rounds it.
 
-    a: 16 by k, for sparse products 16 by k / 2 with `index`, as `compress_2to4` gives them; b: k by 16; c: 16 by 16.
-    Operands are rounded to their types, integers of 4 and 8 bits read as signed or not by `a_signed`, `b_signed`.
-    clamp: saturate to i32, else wrap. Floats are summed exactly and rounded once; the order in which the hardware adds
-    is not documented, so its last bits may differ. Raises ValueError for shapes that do not fit.
+    a: m by k, for sparse products m by k / 2 with `index`, as `compress_2to4` gives them; b: k by n;
+    c: m by n. m and n are multiples of 16, k of what an instruction takes. Operands are converted to
+    their types, integers of 4 and 8 bits read as signed or not by `a_signed` and `b_signed`.
+    clamp: saturate to i32, else wrap. fp16_ovfl: as the bit of MODE, with which sums that overflow f16
+    give its largest number. order: which k an instruction takes in which place: "instruction", as the
+    ISA document numbers it; "fragment", as `mma_sync` does; "wide_k", as it does for fragments with
+    `wide_k=True`. Sums of floats depend on it.
+
+    `certainty(name)` says how far that is known to be a GPU's result, bit for bit; of fp8 and bf8 the
+    rounding is a model that nobody has measured. Raises ValueError for shapes that do not fit.
     """
+    instruction, left, right, added, places = operands(name, a, b, c, index, a_signed, b_signed)
+    k = k_order(instruction, order, left.shape[1])
+    if places is None:
+        return product(instruction, left[:, k], right[k], added, clamp=clamp, fp16_ovfl=fp16_ovfl)
+    return product(instruction, left[:, k], right, added, places[:, k], clamp=clamp, fp16_ovfl=fp16_ovfl)
+
+
+def operands(
+    name: str, a: Any, b: Any, c: Any, index: Any, a_signed: bool = True, b_signed: bool = True
+) -> tuple[MatrixInstruction, Array, Array, Array, Array | None]:
+    """Return an instruction and its operands in their types; of a sparse one which rows of B its A meets."""
     instruction = matrix_instruction(name)
     left = _typed(a, instruction.a, a_signed)
     right = _typed(b, instruction.b, b_signed)
     added = _typed(c, instruction.result, True)
-    shapes = (16, instruction.held_k), (instruction.k, 16), (16, 16)
-    if (left.shape, right.shape, added.shape) != shapes or (index is None) == instruction.is_sparse:
-        given = ", ".join(str(part.shape) for part in (left, right, added)) + ("" if index is None else " and an index")
-        wanted = ", ".join(map(str, shapes)) + (" and an index" if instruction.is_sparse else "")
-        raise ValueError(f"{instruction.name} takes {wanted}, not {given}")
-    whole = expand_2to4(left, index) if instruction.is_sparse else left
-    with np.errstate(invalid="ignore", over="ignore"):
-        return _rounded(whole @ right + added, instruction, clamp)
+    _check_shapes(instruction, left, right, added, index)
+    return instruction, left, right, added, None if index is None else index_rows(_places(index))
+
+
+def _check_shapes(instruction: MatrixInstruction, a: Array, b: Array, c: Array, index: Any) -> None:
+    ratio = 2 if instruction.is_sparse else 1
+    shapes = [part.shape for part in (a, b, c)]
+    if all(len(shape) == 2 for shape in shapes) and (index is not None) == instruction.is_sparse:
+        (m, held), (k, n) = shapes[:2]
+        fits = (held * ratio, (m, n)) == (k, shapes[2]) and (index is None or np.shape(index) == shapes[0])
+        if fits and not (m % 16 or n % 16 or k % instruction.k or 0 in (m, n, k)):
+            return
+    wanted = ", ".join(map(str, ((16, instruction.held_k), (instruction.k, 16), (16, 16))))
+    wanted += ", or multiples of them that fit" + (", and an index of A's shape" if instruction.is_sparse else "")
+    given = ", ".join(map(str, shapes)) + ("" if index is None else f" and an index of {np.shape(index)}")
+    raise ValueError(f"{instruction.name} takes {wanted}, not {given}")
 
 
 def compress_2to4(a: Any) -> tuple[Array, Array]:
@@ -97,17 +123,11 @@ def _places(index: Any) -> Array:
 
 
 def _typed(matrix: Any, kind: str, signed: bool) -> Array:
-    """Return a matrix as numbers that hold its products' sums: f64 or i64."""
+    """Return a matrix as an operand: floats in their type, integers as i64."""
     values = np.asarray(matrix)
     if kind in DTYPES and kind != "i32":
-        with np.errstate(over="ignore"):
-            return values.astype(DTYPES[kind]).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return values.astype(DTYPES[kind])
     limit = 1 << BITS[kind]
     wrapped = values.astype(np.int64) & (limit - 1)
     return np.where(signed & (wrapped >= limit // 2), wrapped - limit, wrapped)
-
-
-def _rounded(total: Array, instruction: MatrixInstruction, clamp: bool) -> Array:
-    if instruction.is_integer and clamp:
-        total = np.clip(total, np.iinfo(np.int32).min, np.iinfo(np.int32).max)
-    return total.astype(DTYPES[instruction.result])
