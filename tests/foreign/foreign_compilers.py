@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from amdjit.code_object import CodeObject
 
 FOLDER = Path(__file__).parent
 
@@ -24,7 +29,7 @@ class ForeignObject:
     version: str
     code: bytes
     symbol: str
-    work_items: int
+    work_items: int | tuple[int, int, int]
     dynamic_lds: int = 0
 
 
@@ -55,3 +60,50 @@ def compile_triton(request: dict[str, Any]) -> ForeignObject:
     """Compile a kernel of `triton_kernels.py`."""
     code, facts = compile_in_child("compile_triton.py", request)
     return ForeignObject("Triton", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"])
+
+
+@dataclass(frozen=True)
+class IreeProgram:
+    """A program that IREE compiled: its host function's text, and the code object of each executable."""
+
+    version: str
+    host: str
+    objects: dict[str, bytes]
+
+    def kernel(self, executable: str, function: str) -> ForeignObject:
+        """Return a kernel of an executable; IREE fixes its work-items when it compiles."""
+        code = self.objects[executable]
+        kernels = CodeObject.read(code).kernels
+        block = kernels[function].metadata.required_workgroup_size
+        assert block is not None
+        return ForeignObject("IREE", self.version, code, function, block)
+
+
+def compile_iree(source: str, *flags: str) -> IreeProgram:
+    """Compile a program in MLIR."""
+    compiler = shutil.which("iree-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if compiler is None:
+        pytest.skip("iree-compile is not installed; pip install amdjit[foreign]")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "program.mlir").write_text(source)
+        options = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1201"]
+        # Commands with the buffers themselves, where the host function records them.
+        options += ["--iree-hal-memoization=false", "--iree-hal-indirect-command-buffers=false"]
+        options += ["--compile-to=hal", "--iree-hal-dump-executable-binaries-to=.", "-o", "host.mlir", *flags]
+        done = subprocess.run(
+            [compiler, "program.mlir", *options], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"iree-compile ended with {done.returncode}:\n{done.stderr[-4000:]}"
+        objects = {
+            path.name.removeprefix("module_").removesuffix("_rocm_hsaco_fb.hsaco"): path.read_bytes()
+            for path in Path(folder).glob("*.hsaco")
+        }
+        return IreeProgram(_iree_version(compiler), Path(folder, "host.mlir").read_text(), objects)
+
+
+@functools.cache
+def _iree_version(compiler: str) -> str:
+    text = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"compiler version (\S+)", text)
+    assert found, text
+    return found[1]

@@ -57,23 +57,46 @@ def _device(tier: str) -> EmulatorDevice:
     return EmulatorDevice(target, 2, time_limit=60.0, environment=settings)
 
 
-def check_launch(code: ForeignObject, launch: Launch, findings: Sequence[str] = ()) -> Outcome:
-    """Run on both tiers and under all checks; the three results are the same bits, and NumPy's within the bounds.
+def run_everywhere(
+    code: ForeignObject, grid: int | tuple[int, ...], block: int | tuple[int, ...], args: Sequence[Any]
+) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
+    """Run on both tiers and under all checks, each time on copies; the three results are the same bits.
 
-    findings: what the sanitizer must report, as check/kind, and nothing else.
+    Returns the arrays among the arguments as the launch left them, and what the sanitizer found, as check/kind and text.
     """
-    quick = _results(code, launch, "quick")
-    full = _results(code, launch, "full")
+    quick = _results(code, grid, block, args, "quick")
+    full = _results(code, grid, block, args, "full")
     with amdjit.sanitize(*CHECKS, raises=False) as found:
-        checked = _results(code, launch, "full")
+        checked = _results(code, grid, block, args, "full")
     for first, *others in zip(quick, full, checked, strict=True):
         for other in others:
             assert first.tobytes() == other.tobytes(), "the tiers, or runs with and without checks, differ"
-    kinds = tuple(f"{report.check}/{report.kind}" for report in found.reports)
-    assert set(kinds) == set(findings), "\n".join(str(report) for report in found.reports)
-    errors = [_error(result, expected) for result, expected in zip(quick, launch.expected, strict=True)]
-    exact = all(error is None for error in errors)
-    return Outcome(None if exact else max(error or 0.0 for error in errors), tuple(dict.fromkeys(kinds)))
+    return quick, tuple(f"{report.check}/{report.kind}\n{report}" for report in found.reports)
+
+
+def check_launch(code: ForeignObject, launch: Launch, findings: Sequence[str] = ()) -> Outcome:
+    """Run everywhere, and compare with NumPy's results.
+
+    findings: what the sanitizer must report, as check/kind, and nothing else.
+    """
+    arrays, reports = run_everywhere(code, launch.grid, launch.block or code.work_items, launch.args)
+    kinds = checked_findings(reports, findings)
+    given = [arg for arg in launch.args if isinstance(arg, np.ndarray)]
+    results = {id(array): result for array, result in zip(given, arrays, strict=True)}
+    return Outcome(largest_error([(results[id(each.array)], each) for each in launch.expected]), kinds)
+
+
+def checked_findings(reports: Sequence[str], findings: Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds of reports, which must be those that are expected."""
+    kinds = tuple(dict.fromkeys(report.partition("\n")[0] for report in reports))
+    assert set(kinds) == set(findings), "\n".join(reports) or f"not found: {findings}"
+    return kinds
+
+
+def largest_error(results: Sequence[tuple[NDArray[Any], Expected]]) -> float | None:
+    """Return the largest error of several arrays in units of its bound; None: they are equal."""
+    errors = [_error(result, expected) for result, expected in results]
+    return None if all(error is None for error in errors) else max(error or 0.0 for error in errors)
 
 
 def record_launch(
@@ -90,17 +113,12 @@ def record_launch(
     record(Row(code.compiler, code.version, kernel, variant, outcome.error, outcome.findings, note))
 
 
-def _results(code: ForeignObject, launch: Launch, tier: str) -> list[NDArray[Any]]:
-    """Launch on copies of the arrays, so that every run begins alike; return those that are compared."""
-    copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in launch.args]
-    block = launch.block or code.work_items
-    run(code.code, code.symbol, launch.grid, block, copies, code.dynamic_lds, device=_device(tier))
-    places = [_place(launch.args, expected.array) for expected in launch.expected]
-    return [copies[place] for place in places]
-
-
-def _place(args: Sequence[Any], array: NDArray[Any]) -> int:
-    return next(place for place, arg in enumerate(args) if arg is array)
+def _results(
+    code: ForeignObject, grid: int | tuple[int, ...], block: int | tuple[int, ...], args: Sequence[Any], tier: str
+) -> list[NDArray[Any]]:
+    copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+    run(code.code, code.symbol, grid, block, copies, code.dynamic_lds, device=_device(tier))
+    return [copy for copy in copies if isinstance(copy, np.ndarray)]
 
 
 def _error(result: NDArray[Any], expected: Expected) -> float | None:
