@@ -115,6 +115,7 @@ _SINGLE_LITERALS = {
 }
 # The literal of a 64-bit float is its upper half.
 _DOUBLE_LITERALS = {
+    0: "0",
     0x3FF00000: "1.0",
     0xBFF00000: "-1.0",
     0x3FE00000: "0.5",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.emulator.decoder.errors import InvalidField
+from amdjit.emulator.decoder.formats import NULL
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Operand,
@@ -53,7 +54,7 @@ def scalar_register(code: int, dwords: int) -> Register:
         return _low_high(RegisterFile.VCC, code - SGPRS, dwords)
     if code < 124:
         return _in_range(RegisterFile.TTMP, code - 108, dwords, 16)
-    if code == 124:
+    if code == NULL:
         return Register(RegisterFile.NULL, 0, dwords)
     if code == 125 and dwords == 1:
         return Register(RegisterFile.M0, 0)
@@ -83,14 +84,14 @@ def _low_high(file: RegisterFile, index: int, dwords: int) -> Register:
 def source_operand(code: int, dwords: int, takes: str) -> Operand:
     """Return the operand of a 9-bit source code other than a literal.
 
-    takes: which kinds the opcode takes there: v (VGPR), s (scalar register), i (inline constant).
+    takes: which kinds the opcode takes there: v (VGPR), s (scalar register), i (inline constant), n (null alone).
     InvalidField for another kind or an unknown code.
     """
     if code >= VGPR_BASE:
         _require(takes, "v", code)
         return vector_register(code - VGPR_BASE, dwords)
     if code < 128:
-        _require(takes, "s", code)
+        _require(takes, "n" if code == NULL and "n" in takes else "s", code)
         return scalar_register(code, dwords)
     constant = _inline_constant(code)
     if constant is not None:

@@ -28,11 +28,12 @@ from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 _OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
 
 
-def disassemble(instruction: Instruction) -> str:
+def disassemble(instruction: Instruction, true16: bool = False) -> str:
     """Return the instruction's text, without address and code words.
 
-    A vector instruction of a 32- or 64-bit encoding that names a VGPR's upper half in a way that the
-    assembler's default syntax can not say is written with .l and .h (the syntax of +real-true16).
+    true16: write all registers of 16-bit operands as halves, v0.l and v0.h, as LLVM does with +real-true16. The bits
+    mean the same either way. Without it, an instruction is written so only if it names a VGPR's upper half in a way
+    that the assembler's default syntax cannot say.
     """
     if instruction.pair is not None:
         return f"{_half_text(instruction)} :: {_half_text(instruction.pair)}"
@@ -40,7 +41,11 @@ def disassemble(instruction: Instruction) -> str:
     name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
     row = row_of(name, opcode.code)
     assert row is not None
-    operands, modifiers = _WRITERS.get(name, _vector_text)(row, instruction)
+    if name in _WITH_HALVES:
+        halves = true16 and any(operand.half for operand in row.operands)
+        operands, modifiers = _vector_text(row, instruction, halves or _needs_halves(row, instruction))
+    else:
+        operands, modifiers = _WRITERS.get(name, _scalar_text)(row, instruction)
     text = f"{opcode.mnemonic}{_suffix(row, instruction)}"
     listed = ", ".join(operands)
     return f"{text} {listed}{modifiers}" if listed else text + modifiers
@@ -74,10 +79,14 @@ def _plain_operands(row: Row, instruction: Instruction) -> list[str]:
     return texts
 
 
-def _vector_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
-    """VOP1, VOP2, VOPC, VOP3, VOP3P, VINTERP and the scalar formats without immediates."""
+def _scalar_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    """Scalar formats without immediates."""
+    return _plain_operands(row, instruction), ""
+
+
+def _vector_text(row: Row, instruction: Instruction, halves: bool) -> tuple[list[str], str]:
+    """VOP1, VOP2, VOPC, VOP3, VOP3P and VINTERP; halves: write .l and .h."""
     modifiers = instruction.modifiers
-    halves = _needs_halves(row, instruction)
     signed = row.format.name != "VOP3P" or row.has("mix")
     texts: list[str] = []
     for operand, value in _shown(row, instruction):
@@ -87,6 +96,8 @@ def _vector_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
         if operand.source in (0, 1, 2) and operand.spec.type != "mask" and signed:
             text = _with_sign(row, operand, value, text, modifiers)
         texts.append(text)
+    if row.format.name == "VOP2":
+        texts = _with_mask_in_bars(instruction, texts)
     return texts, _modifier_text(row, modifiers, halves, instruction.immediates)
 
 
@@ -97,7 +108,9 @@ def _with_sign(row: Row, operand: OperandRow, value: Operand, text: str, modifie
 
 
 def _needs_halves(row: Row, instruction: Instruction) -> bool:
-    """True if an upper half is named that op_sel does not show in the default syntax."""
+    """Return whether an upper half is named that the default syntax has no op_sel for, or the opcode has only halves."""
+    if row.has("halves"):
+        return True
     shown = row.flags.get("op_sel", 0)
     for operand, value in zip(row.operands, instruction.operands, strict=True):
         if operand.half and getattr(value, "half", None) and not (shown >> operand.source) & 1:
@@ -181,12 +194,11 @@ def _control_text(control: int) -> str:
     return f"{names[control >> 4]}:{control & 15}"
 
 
-def _cndmask_aware_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
     """VOP2: objdump writes the implied VCC of v_cndmask inside of the bars of an abs on src1."""
-    texts, modifiers = _vector_text(row, instruction)
     if len(texts) == 4 and instruction.mnemonic == "v_cndmask_b32" and texts[2].endswith("|"):
-        texts[2:] = [f"{texts[2][:-1]}, {texts[3]}|"]
-    return texts, modifiers
+        return [*texts[:2], f"{texts[2][:-1]}, {texts[3]}|"]
+    return texts
 
 
 def _program_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
@@ -287,13 +299,13 @@ def _direct_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     return texts, waits
 
 
+_WITH_HALVES = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VINTERP")
 _Writer = Callable[[Row, Instruction], tuple[list[str], str]]
 _WRITERS: dict[str, _Writer] = {
     "SOPP": _program_text,
     "SOPK": _sopk_text,
     "SOP1": _sop1_text,
     "SMEM": _scalar_memory_text,
-    "VOP2": _cndmask_aware_text,
     "DS": _lds_text,
     "VFLAT": _flat_text,
     "VGLOBAL": _flat_text,

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from objdump import disassemble_each  # noqa: E402
+from objdump import Line, disassemble_each  # noqa: E402
 from opcode_probes import (  # noqa: E402
     try_constants,
     try_dpp,
@@ -23,6 +23,7 @@ from opcode_probes import (  # noqa: E402
     try_modifiers,
 )
 from opcode_shapes import (  # noqa: E402
+    HALVES,
     MEMORY,
     VGPR,
     Operand,
@@ -81,9 +82,16 @@ def row_text(shape: Shape) -> str:
 
 
 def shapes_of(form: Format) -> list[Shape]:
-    """Return every opcode of a format."""
-    found = find_fills(form)
-    shapes = [make_shape(form, code, *found[code]) for code in sorted(found)]
+    """Return every opcode of a format: those of the default syntax, then those that only name halves."""
+    usual = find_fills(form)
+    halves = {code: pair for code, pair in find_fills(form, HALVES).items() if code not in usual}
+    shapes = [*probed(form, usual, ""), *probed(form, halves, HALVES)]
+    return sorted(shapes, key=lambda shape: shape.code)
+
+
+def probed(form: Format, found: dict[int, tuple[dict[str, int], Line]], features: str) -> list[Shape]:
+    """Return the shapes of the opcodes found with those features, with all that can be tried on them."""
+    shapes = [make_shape(form, code, *found[code], features) for code in sorted(found)]
     try_constants(shapes)
     try_literals(shapes)
     if form.name in ("VOP3", "VOP3P", "VINTERP"):
@@ -92,6 +100,8 @@ def shapes_of(form: Format) -> list[Shape]:
         try_dpp(shapes)
     if form.name in ("VOP1", "VOP2", "VOPC", "VOP3", "VINTERP"):
         try_halves(shapes)
+    for shape in shapes:
+        shape.flags += ["halves"] * bool(features)
     return shapes
 
 

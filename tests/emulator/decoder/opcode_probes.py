@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from assembler import assemble_each
 from objdump import Line, disassemble_each
-from opcode_shapes import VGPR, Operand, Shape, encode, split_text, usable
+from opcode_shapes import HALVES, VGPR, Operand, Shape, encode, split_text, usable
+
+from amdjit.emulator.decoder.formats import NULL
 
 # What each constant looks like in the text; the kind says how the disassembler prints constants there.
 _CONSTANT_KINDS = {
@@ -18,6 +21,11 @@ _CONSTANT_KINDS = {
 }
 
 
+def features_of(shapes: list[Shape]) -> str:
+    """Return the assembler's features with which those opcodes were found: the same for all of them."""
+    return shapes[0].features if shapes else ""
+
+
 def try_constants(shapes: list[Shape]) -> None:
     """Find which kinds of operands each source takes, and how constants are printed there."""
     probes = []
@@ -25,10 +33,12 @@ def try_constants(shapes: list[Shape]) -> None:
         for operand in shape.operands:
             kind = "" if operand.implied else shape.format.field(operand.role).kind
             if kind in ("s8", "s9"):
-                for code in (VGPR + 100, 40, 193, 242, 248, 255):
+                for code in (VGPR + 100, 40, 193, 242, 248, 255, NULL):
                     value = code if kind == "s9" or code < VGPR else 40
                     probes.append((shape, operand, code, {**shape.fill, operand.role: value}))
-    lines = disassemble_each(encode(shape.format, shape.code, fill) for shape, _, _, fill in probes)
+    lines = disassemble_each(
+        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes), features_of(shapes)
+    )
     answers: dict[tuple[int, str], dict[int, Line]] = {}
     for (shape, operand, code, _), line in zip(probes, lines, strict=True):
         answers.setdefault((id(shape), operand.role), {})[code] = line
@@ -40,7 +50,7 @@ def try_constants(shapes: list[Shape]) -> None:
 
 
 def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> None:
-    """Fill `takes` and `constants` of an operand from the six answers."""
+    """Fill `takes` and `constants` of an operand from the seven answers."""
     position = [item.role for item in shape.operands if not item.hidden].index(operand.role)
 
     def token(code: int) -> str | None:
@@ -53,6 +63,9 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
     operand.takes += "s" if token(40) else ""
     operand.takes += "i" if token(193) else ""
     operand.takes += "l" if token(255) else ""
+    only_null = token(NULL) == "null" and not token(40)
+    # The disassembler writes null for any vector register's field; the assembler knows better.
+    operand.takes += "n" if only_null and assemble_each([answer[NULL].text], shape.features)[0] else ""
     if token(193):
         seen = (token(193), token(242), token(248), token(255))
         if seen not in _CONSTANT_KINDS:
@@ -71,7 +84,7 @@ def try_literals(shapes: list[Shape]) -> None:
         for shape, item in takers
         for tail in LITERAL_TAILS
     ]
-    lines = disassemble_each(probes)
+    lines = disassemble_each(probes, features_of(shapes))
     count = len(LITERAL_TAILS)
     for index, (_, item) in enumerate(takers):
         texts = (line.text for line in lines[count * index : count * (index + 1)])
@@ -105,7 +118,9 @@ def try_modifiers(shapes: list[Shape]) -> None:
             for bit in range(item.bits):
                 fill = {**shape.fill, item.name: shape.fill[item.name] ^ (1 << bit)}
                 probes.append((shape, item.name, bit, fill))
-    lines = disassemble_each(encode(shape.format, shape.code, fill) for shape, _, _, fill in probes)
+    lines = disassemble_each(
+        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes), features_of(shapes)
+    )
     base: dict[int, str] = {}
     effects: dict[int, list[tuple[str, int, Line]]] = {}
     for (shape, name, bit, _), line in zip(probes, lines, strict=True):
@@ -186,7 +201,7 @@ def try_dpp(shapes: list[Shape]) -> None:
     """Find which opcodes take DPP16 and DPP8, and which sources and source modifiers they take then."""
     tried = [(shape, dpp_probes(shape)) for shape in shapes]
     codes = [encode(shape.format, shape.code, fill, word) for shape, probes in tried for _, fill, word in probes]
-    lines = disassemble_each(codes)
+    lines = disassemble_each(codes, features_of(shapes))
     start = 0
     for shape, probes in tried:
         answers = lines[start : start + len(probes)]
@@ -197,7 +212,7 @@ def try_dpp(shapes: list[Shape]) -> None:
 def try_halves(shapes: list[Shape]) -> None:
     """Find the operands that may name either half of a VGPR: they have .l with real 16-bit registers."""
     codes = [encode(shape.format, shape.code, shape.fill) for shape in shapes]
-    for shape, line in zip(shapes, disassemble_each(codes, "+real-true16"), strict=True):
+    for shape, line in zip(shapes, disassemble_each(codes, HALVES), strict=True):
         _, tokens, _ = split_text(line.text)
         shown = [operand for operand in shape.operands if not operand.hidden]
         if len(tokens) != len(shown):

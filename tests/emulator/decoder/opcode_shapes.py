@@ -11,10 +11,12 @@ from objdump import Line, disassemble_each
 from amdjit.emulator.decoder.formats import Format, format_of
 
 LITERAL_WORD = 0x12345678
+# Some opcodes have no text but the one that names halves of registers.
+HALVES = "+real-true16"
 VGPR = 256
 MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "SMEM")
 _SUFFIX = re.compile(r"_(e32|e64|dpp|e64_dpp)$")
-_REGISTER = re.compile(r"^([vs])(?:(\d+)|\[(\d+):(\d+)\])$")
+_REGISTER = re.compile(r"^([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])$")
 # v_cmp and v_cmpx as VOPC write VCC and EXEC; the text has no field for it.
 _MASK_OPERAND = re.compile(r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_co_|^v_div_fmas")
 
@@ -45,6 +47,7 @@ class Shape:
     suffix: bool
     operands: list[Operand]
     flags: list[str] = field(default_factory=list)
+    features: str = ""
 
 
 def encode(form: Format, code: int, fields: dict[str, int], tail: int = LITERAL_WORD) -> bytes:
@@ -96,7 +99,7 @@ def belongs(form: Format, code: int, line: Line) -> bool:
     return format_of(first >> 23) is form and not outside
 
 
-def find_fills(form: Format) -> dict[int, tuple[dict[str, int], Line]]:
+def find_fills(form: Format, features: str = "") -> dict[int, tuple[dict[str, int], Line]]:
     """Return, for every opcode the oracle knows, the most telling accepted fill and its text."""
     fills = field_fills(form)
     names = list(fills)
@@ -109,7 +112,7 @@ def find_fills(form: Format) -> dict[int, tuple[dict[str, int], Line]]:
     for choice in ranked:
         fill = {name: fills[name][pick] for name, pick in zip(names, choice, strict=True)}
         open_codes = [code for code in codes if code not in found]
-        lines = disassemble_each(encode(form, code, fill) for code in open_codes)
+        lines = disassemble_each((encode(form, code, fill) for code in open_codes), features)
         for code, line in zip(open_codes, lines, strict=True):
             if usable(line):
                 found[code] = (fill, line)
@@ -210,9 +213,9 @@ def mark_masks(form: Format, mnemonic: str, operands: list[Operand]) -> None:
         operands.append(Operand("vcc", 1, is_mask=True, implied="vcc", hidden=True))
 
 
-def make_shape(form: Format, code: int, fill: dict[str, int], line: Line) -> Shape:
+def make_shape(form: Format, code: int, fill: dict[str, int], line: Line, features: str) -> Shape:
     """Read one accepted line."""
     name, tokens, _ = split_text(line.text)
     mnemonic = _SUFFIX.sub("", name)
     operands = operands_of(form, fill, mnemonic, tokens)
-    return Shape(form, code, fill, mnemonic, mnemonic != name, operands)
+    return Shape(form, code, fill, mnemonic, mnemonic != name, operands, features=features)

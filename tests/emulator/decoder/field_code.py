@@ -1,0 +1,128 @@
+"""Every value worth trying in every field of an opcode, one field at a time, without and with DPP."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from random_code import SIZE, Piece
+
+from amdjit.emulator.decoder.formats import DPP8, DPP8_FETCH_INACTIVE, DPP16, FORMATS, LITERAL, NULL, Field, Format
+from amdjit.emulator.decoder.opcode_tables import ROWS
+
+_VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
+_SCALARS = (0, 1, 2, 3, 4, 6, 8, 100, 103, 104, 105, 106, 107, 108, 109, 112, 116, 120, 122, 123, 124, 125, 126, 127)
+_CONSTANTS = (*range(128, 132), 191, 192, 193, 207, 208, *range(209, 256))
+_VALUES = {
+    "v8": _VECTORS,
+    "d8": (*_VECTORS, *_SCALARS),
+    "s7": _SCALARS,
+    "s8": (*_SCALARS, *_CONSTANTS),
+    "s9": (*_SCALARS, *_CONSTANTS, *(256 + number for number in _VECTORS)),
+    "b6": (0, 1, 2, 3, 4, 50, 51, 52, 53, 54, 60, 62, 63),
+    "r9": (*_SCALARS, 128, 256),
+}
+_LITERALS = (0, 5, 65, 0xFFFFFFFF, 0x3C00, 0xBC00, 0x3F80, 0x3118, 0x3E22, 0x3F800000, 0x3FF00000, 0x3E22F983)
+_MORE_LITERALS = (0x40000000, 0x3C003C00, 0x3F803F80, 0xC400, 0x12345678, 0x80000000, 0xFFF0, 0x41, 0x10041)
+_ALL_LITERALS = (*_LITERALS, *_MORE_LITERALS)
+_ROWS_SHIFTED = 0xFF000105
+_EIGHT_LANES = 0xFAC68805
+_CONTROLS = (0, 0x1B, 0xE4, 0xFF, *range(0x100, 0x170), 0x1FF)
+# Every bit of a DPP16 word but those of the register, and the controls.
+_DPP_WORDS = (
+    *(_ROWS_SHIFTED & ~(0x1FF << 8) | control << 8 for control in _CONTROLS),
+    *(_ROWS_SHIFTED ^ (1 << bit) for bit in (0, 6, 7, *range(17, 32))),
+)
+_EIGHT_WORDS = (_EIGHT_LANES, 0x00000085, 0xFFFFFF05)
+
+
+# The fields of an instruction by name, and the dword behind it: a literal or a DPP word.
+_Fields = tuple[dict[str, int], int]
+
+
+def field_pieces(name: str, choose: random.Random | None = None, count: int = 0) -> Iterator[Piece]:
+    """Yield each opcode of a format with each field changed, in its plain and its DPP forms.
+
+    With `choose` only `count` of them for each opcode that the tables have, and at most one for any other.
+    """
+    form = next(form for form in FORMATS if form.name == name)
+    for opcode in range(1 << form.opcode.bits):
+        every = list(_field_values(form, opcode))
+        if choose is not None:
+            listed = form.name == "VOPD" or opcode in ROWS[form.name]
+            every = choose.sample(every, min(len(every), count if listed else 1))
+        for fields, tail in every:
+            yield _piece(form, opcode, fields, tail)
+
+
+def _field_values(form: Format, opcode: int) -> Iterator[_Fields]:
+    for base in _bases(form, opcode):
+        yield base, _LITERALS[-1]
+        yield from _changed(form, base, _LITERALS[-1])
+        if any(field.name == "src0" and field.kind == "s9" for field in form.fields):
+            yield from _with_dpp(form, base)
+
+
+def _bases(form: Format, opcode: int) -> list[dict[str, int]]:
+    """Return how the opcode looks when it is right; several guesses for one that the tables have not."""
+    entry = ROWS.get(form.name, {}).get(opcode)
+    vectors = {field.name: 256 + 8 * number if field.kind == "s9" else 0 for number, field in enumerate(form.fields)}
+    absent = {"saddr": NULL, "soffset": NULL, "op_sel_hi": 3, "op_sel_hi_2": 1}
+    if form.name == "VOPD":
+        return [{**vectors, "src1x": 3, "src1y": 4, "vdsty": 9, "vdstx": 16, "opy": other} for other in range(19)]
+    if entry is None:
+        return [{**vectors, **absent}]
+    base = {**absent}
+    for number, text in enumerate(entry[1].split()):
+        role, _, _, _, takes = text.split(":")[:5]
+        base[role] = _telling(form, role, takes, 16 * (number + 1))
+    return [base]
+
+
+def _telling(form: Format, role: str, takes: str, number: int) -> int:
+    """Return a register for an operand, another one for each."""
+    if takes == "exec":
+        return 126
+    if role in ("saddr", "soffset") and form.name not in ("VBUFFER",):
+        return NULL
+    kinds = {field.name: field.kind for field in form.fields}
+    kind = kinds.get(role, "imm")
+    if kind == "s9" and "v" in takes:
+        return 256 + number
+    return number // 2 if kind == "b6" else number
+
+
+def _changed(form: Format, base: dict[str, int], tail: int) -> Iterator[_Fields]:
+    for field in form.fields:
+        for value in _values_of(field):
+            changed = {**base, field.name: value}
+            if value == LITERAL and field.kind in ("s8", "s9"):
+                yield from ((changed, literal) for literal in _ALL_LITERALS)
+            else:
+                yield changed, tail
+
+
+def _values_of(field: Field) -> tuple[int, ...]:
+    if field.kind != "imm":
+        return _VALUES[field.kind]
+    if field.bits <= 4:
+        return tuple(range(1 << field.bits))
+    return (0, 5, *(1 << bit for bit in range(field.bits)), (1 << field.bits) - 1)
+
+
+def _with_dpp(form: Format, base: dict[str, int]) -> Iterator[_Fields]:
+    rows = {**base, "src0": DPP16}
+    yield from ((rows, word) for word in _DPP_WORDS)
+    yield from _changed(form, rows, _ROWS_SHIFTED)
+    for source in (DPP8, DPP8_FETCH_INACTIVE):
+        yield from (({**base, "src0": source}, word) for word in _EIGHT_WORDS)
+    yield from _changed(form, {**base, "src0": DPP8}, _EIGHT_LANES)
+
+
+def _piece(form: Format, opcode: int, fields: dict[str, int], tail: int) -> Piece:
+    bits = form.prefix << (32 - form.prefix_bits) | opcode << form.opcode.shift
+    for field in form.fields:
+        # Where fields overlap (sdst with abs and op_sel) only one of them is given.
+        bits |= (fields.get(field.name, 0) & ((1 << field.bits) - 1)) << field.shift
+    code = bits.to_bytes(form.size, "little") + tail.to_bytes(4, "little")
+    return Piece(form.name, opcode, code + bytes.fromhex("000080bf") * ((SIZE - len(code)) // 4))
