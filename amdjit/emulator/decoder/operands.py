@@ -115,6 +115,9 @@ def _inline_constant(code: int) -> InlineConstant | None:
     return None
 
 
+_KINDS = {"v": "a vector register", "s": "a scalar", "i": "an inline constant", "n": "null"}
+
+
 def _require(takes: str, kind: str, code: int) -> None:
     if kind not in takes:
-        raise InvalidField(f"source code {code} is not allowed for this operand")
+        raise InvalidField(f"{_KINDS[kind]} (source code {code}) is not allowed for this operand")

@@ -15,8 +15,8 @@ from amdjit.emulator.decoder.opcode_tables import ROWS
 class OperandRow:
     """How to read one operand: bits at `shift`, `mask`; the kind of the field; what it may hold.
 
-    takes: letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is taken), or a word for an operand without a plain
-        field: vcc, exec, literal, returned (the result of an atomic), off, null.
+    takes: letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is taken), or a word
+        for an operand without a plain field: vcc, exec, literal, returned (the result of an atomic), off, null.
     constants: how the disassembler prints constants here; half: names either half of a VGPR;
     source: n for srcn, 3 for vdst, -1 otherwise; hidden: not in the text.
     """

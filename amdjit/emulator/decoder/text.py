@@ -36,7 +36,7 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     that the assembler's default syntax cannot say.
     """
     if instruction.pair is not None:
-        return f"{_half_text(instruction)} :: {_half_text(instruction.pair)}"
+        return _dual_text(instruction, instruction.pair)
     opcode = instruction.opcode
     name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
     row = row_of(name, opcode.code)
@@ -51,10 +51,24 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     return f"{text} {listed}{modifiers}" if listed else text + modifiers
 
 
-def _half_text(instruction: Instruction) -> str:
-    row = row_of(instruction.opcode.encoding, instruction.opcode.code)
-    assert row is not None
-    return f"{instruction.mnemonic} {', '.join(_plain_operands(row, instruction))}"
+def _dual_text(first: Instruction, second: Instruction) -> str:
+    """VOPD: after an fmamk, objdump writes the literal source of an fmaak or fmamk as a number."""
+    texts = []
+    after_multiplier = first.mnemonic == "v_dual_fmamk_f32" and _has_literal(second)
+    for half, follows in ((first, False), (second, after_multiplier)):
+        row = row_of(half.opcode.encoding, half.opcode.code)
+        assert row is not None
+        operands = [
+            operand_text(value, "plain" if follows and operand.takes != "literal" else operand.constants)
+            for operand, value in _shown(row, half)
+            if value is not None
+        ]
+        texts.append(f"{half.mnemonic} {', '.join(operands)}")
+    return " :: ".join(texts)
+
+
+def _has_literal(instruction: Instruction) -> bool:
+    return any(spec.role == "literal" for spec in instruction.opcode.operands)
 
 
 def _suffix(row: Row, instruction: Instruction) -> str:
@@ -108,7 +122,7 @@ def _with_sign(row: Row, operand: OperandRow, value: Operand, text: str, modifie
 
 
 def _needs_halves(row: Row, instruction: Instruction) -> bool:
-    """Return whether an upper half is named that the default syntax has no op_sel for, or the opcode has only halves."""
+    """Return whether the default syntax cannot name the upper half that is named here, or not even the opcode."""
     if row.has("halves"):
         return True
     shown = row.flags.get("op_sel", 0)

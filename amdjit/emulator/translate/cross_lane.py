@@ -163,6 +163,14 @@ def _swap(frame: Frame, instruction: Instruction) -> None:
     frame.registers.write_vector(second.index, left, frame.mask())
 
 
+def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
+    """V_SWAP_B16: the two may be the halves of one register."""
+    first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
+    left, right = (frame.registers.half(register.index, register.half or 0) for register in (first, second))
+    for register, value in ((first, right), (second, left)):
+        frame.registers.write_half(register.index, register.half or 0, value, frame.mask())
+
+
 def _backward_permute(fetch_inactive: bool) -> Emitter:
     """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source gives 0.
 
@@ -322,6 +330,7 @@ CROSS_LANE: Mapping[str, Emitter] = {
     "v_mbcnt_lo_u32_b32": _masked_bit_count(False),
     "v_mbcnt_hi_u32_b32": _masked_bit_count(True),
     "v_swap_b32": _swap,
+    "v_swap_b16": _swap_halves_of_registers,
     "ds_bpermute_b32": _backward_permute(False),
     "ds_bpermute_fi_b32": _backward_permute(True),
     "ds_permute_b32": _forward_permute,

@@ -104,6 +104,8 @@ def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: 
         if matrix.result == "bf16":
             bits = constant_bits(operand, "f32") >> 16 if isinstance(operand.value, float) else bits
         return constant(V32, bits if matrix.result in ("f32", "i32") else bits | bits << 16)
+    if isinstance(operand, Register) and operand.file is RegisterFile.NULL:
+        return constant(V32, 0)
     return frame.registers.vector(_operand_register(instruction, 3).index + part)
 
 

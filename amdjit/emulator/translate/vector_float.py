@@ -8,6 +8,7 @@ from amdjit.emulator.ir import Builder, Value, element_of
 from amdjit.emulator.translate import float_expressions as fx
 from amdjit.emulator.translate import integer_expressions as ix
 from amdjit.emulator.translate.float_extremes import EXTREMES, median
+from amdjit.emulator.translate.operands import clamp_unit
 from amdjit.emulator.translate.operation import VectorOp, vector_op
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
@@ -110,6 +111,16 @@ def _offset_nibble(b: Builder, x: Value) -> Value:
     return b.binary("fmul", b.convert("sitofp", nibble, "float"), b.const(b.bitcast(x, "float"), 0.0625))
 
 
+def _pack_units_towards_zero(b: Builder, x: Value, y: Value) -> Value:
+    """Clamping before is the same: both limits are halves, and rounding crosses neither."""
+    return fx.pack_towards_zero(b, clamp_unit(b, x), clamp_unit(b, y))
+
+
+def _in_range(expression: ix.Expression, sources: str) -> VectorOp:
+    """An integer that is in its type's range already: `clamp` changes nothing (RDNA 4 ISA, 7.2.3.1)."""
+    return vector_op(expression, sources, clamped=expression)
+
+
 _CONVERSIONS = {
     "v_cvt_f32_i32": vector_op(fx.from_integer(True, "float"), "i32"),
     "v_cvt_f32_u32": vector_op(fx.from_integer(False, "float"), "u32"),
@@ -117,37 +128,37 @@ _CONVERSIONS = {
     "v_cvt_f64_u32": vector_op(fx.from_integer(False, "double"), "u32"),
     "v_cvt_f16_i16": vector_op(fx.through_float(fx.from_integer(True, "float")), "i16"),
     "v_cvt_f16_u16": vector_op(fx.through_float(fx.from_integer(False, "float")), "u16"),
-    "v_cvt_i32_f32": vector_op(fx.to_integer(True), "f32"),
-    "v_cvt_u32_f32": vector_op(fx.to_integer(False), "f32"),
-    "v_cvt_i32_f64": vector_op(fx.to_integer(True), "f64"),
-    "v_cvt_u32_f64": vector_op(fx.to_integer(False), "f64"),
-    "v_cvt_i16_f16": vector_op(fx.through_float(fx.to_integer(True, "i16")), "f16"),
-    "v_cvt_u16_f16": vector_op(fx.through_float(fx.to_integer(False, "i16")), "f16"),
-    "v_cvt_nearest_i32_f32": vector_op(fx.nearest_up, "f32"),
-    "v_cvt_floor_i32_f32": vector_op(fx.rounded_then("floor", fx.to_integer(True)), "f32"),
+    "v_cvt_i32_f32": _in_range(fx.to_integer(True), "f32"),
+    "v_cvt_u32_f32": _in_range(fx.to_integer(False), "f32"),
+    "v_cvt_i32_f64": _in_range(fx.to_integer(True), "f64"),
+    "v_cvt_u32_f64": _in_range(fx.to_integer(False), "f64"),
+    "v_cvt_i16_f16": _in_range(fx.through_float(fx.to_integer(True, "i16")), "f16"),
+    "v_cvt_u16_f16": _in_range(fx.through_float(fx.to_integer(False, "i16")), "f16"),
+    "v_cvt_nearest_i32_f32": _in_range(fx.nearest_up, "f32"),
+    "v_cvt_floor_i32_f32": _in_range(fx.rounded_then("floor", fx.to_integer(True)), "f32"),
     "v_cvt_off_f32_i4": vector_op(_offset_nibble, "b32"),
     "v_cvt_f16_f32": vector_op(fx.cast("fptrunc", "half"), "f32"),
     "v_cvt_f32_f16": vector_op(fx.cast("fpext", "float"), "f16"),
     "v_cvt_f32_f64": vector_op(fx.cast("fptrunc", "float"), "f64"),
     "v_cvt_f64_f32": vector_op(fx.cast("fpext", "double"), "f32"),
     **{f"v_cvt_f32_ubyte{index}": vector_op(fx.unsigned_byte(index), "b32") for index in range(4)},
-    "v_cvt_pk_rtz_f16_f32": vector_op(fx.pack_towards_zero, "f32 f32"),
-    "v_cvt_norm_i16_f16": vector_op(_normalised_integer(True), "f16"),
-    "v_cvt_norm_u16_f16": vector_op(_normalised_integer(False), "f16"),
-    "v_cvt_pk_norm_i16_f32": vector_op(_pair(_normalised_integer(True)), "f32 f32"),
-    "v_cvt_pk_norm_u16_f32": vector_op(_pair(_normalised_integer(False)), "f32 f32"),
-    "v_cvt_pk_norm_i16_f16": vector_op(_pair(_normalised_integer(True)), "f16 f16"),
-    "v_cvt_pk_norm_u16_f16": vector_op(_pair(_normalised_integer(False)), "f16 f16"),
-    "v_cvt_pk_i16_f32": vector_op(_pair(fx.to_integer(True, "i16")), "f32 f32"),
-    "v_cvt_pk_u16_f32": vector_op(_pair(fx.to_integer(False, "i16")), "f32 f32"),
+    "v_cvt_pk_rtz_f16_f32": vector_op(fx.pack_towards_zero, "f32 f32", clamped=_pack_units_towards_zero),
+    "v_cvt_norm_i16_f16": _in_range(_normalised_integer(True), "f16"),
+    "v_cvt_norm_u16_f16": _in_range(_normalised_integer(False), "f16"),
+    "v_cvt_pk_norm_i16_f32": _in_range(_pair(_normalised_integer(True)), "f32 f32"),
+    "v_cvt_pk_norm_u16_f32": _in_range(_pair(_normalised_integer(False)), "f32 f32"),
+    "v_cvt_pk_norm_i16_f16": _in_range(_pair(_normalised_integer(True)), "f16 f16"),
+    "v_cvt_pk_norm_u16_f16": _in_range(_pair(_normalised_integer(False)), "f16 f16"),
+    "v_cvt_pk_i16_f32": _in_range(_pair(fx.to_integer(True, "i16")), "f32 f32"),
+    "v_cvt_pk_u16_f32": _in_range(_pair(fx.to_integer(False, "i16")), "f32 f32"),
     "v_cvt_pk_i16_i32": vector_op(_pair(_saturate_to_16(True)), "i32 i32"),
     "v_cvt_pk_u16_u32": vector_op(_pair(_saturate_to_16(False)), "u32 u32"),
 }
 
 _PARTS = {
-    "v_frexp_exp_i32_f32": vector_op(fx.frexp_exponent, "f32"),
-    "v_frexp_exp_i32_f64": vector_op(fx.frexp_exponent, "f64"),
-    "v_frexp_exp_i16_f16": vector_op(_exponent_16, "f16"),
+    "v_frexp_exp_i32_f32": _in_range(fx.frexp_exponent, "f32"),
+    "v_frexp_exp_i32_f64": _in_range(fx.frexp_exponent, "f64"),
+    "v_frexp_exp_i16_f16": _in_range(_exponent_16, "f16"),
     "v_frexp_mant_f32": vector_op(fx.frexp_mantissa, "f32"),
     "v_frexp_mant_f64": vector_op(fx.frexp_mantissa, "f64"),
     "v_frexp_mant_f16": vector_op(fx.through_float(fx.frexp_mantissa), "f16"),

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from amdjit.emulator.ir import Builder, Value
 from amdjit.emulator.translate import integer_expressions as ix
+from amdjit.emulator.translate.operands import clamp_unit
 from amdjit.emulator.translate.operation import VectorOp, vector_op
 
 _ADD, _SUB, _MUL = ix.binary("add"), ix.binary("sub"), ix.binary("mul")
+# They ignore clamp (RDNA 4 ISA, 7.2.3.1).
+_ALIGN_BITS, _ALIGN_BYTES = ix.align(1), ix.align(8)
 _AND, _OR, _XOR = ix.binary("and"), ix.binary("or"), ix.binary("xor")
 
 
@@ -22,8 +25,19 @@ def _pack_halves(b: Builder, low: Value, high: Value) -> Value:
     return b.or_(low, b.shift("shl", high, 16))
 
 
+def _pack_units(b: Builder, low: Value, high: Value) -> Value:
+    return _pack_halves(b, clamp_unit(b, low), clamp_unit(b, high))
+
+
+def _saturating_product(signed: bool) -> ix.Expression:
+    """The low 32 bits of a product of 24-bit numbers, saturated under `clamp` as the sum of V_MAD_*24 is."""
+    mad = ix.saturating_wide_mad(signed, 24)
+    return lambda b, x, y: mad(b, x, y, b.const(x, 0))
+
+
 _BITS = {
     "v_mov_b32": vector_op(ix.mov, "b32"),
+    "v_mov_b16": vector_op(ix.mov, "b16"),
     "v_not_b32": vector_op(Builder.not_, "b32"),
     "v_not_b16": vector_op(Builder.not_, "b16"),
     "v_bfrev_b32": vector_op(ix.intrinsic("bitreverse"), "b32"),
@@ -52,8 +66,8 @@ _BITS = {
     "v_bfe_i32": vector_op(ix.bfe(True), "i32 u32 u32"),
     "v_bfi_b32": vector_op(ix.bfi, "b32 b32 b32"),
     "v_bfm_b32": vector_op(ix.bfm, "b32 b32"),
-    "v_alignbit_b32": vector_op(ix.align(1), "b32 b32 b32"),
-    "v_alignbyte_b32": vector_op(ix.align(8), "b32 b32 b32"),
+    "v_alignbit_b32": vector_op(_ALIGN_BITS, "b32 b32 b32", clamped=_ALIGN_BITS),
+    "v_alignbyte_b32": vector_op(_ALIGN_BYTES, "b32 b32 b32", clamped=_ALIGN_BYTES),
     "v_perm_b32": vector_op(ix.permute_bytes, "b32 b32 b32"),
     "v_xor3_b32": vector_op(ix.chain(_XOR, _XOR), "b32 b32 b32"),
     "v_or3_b32": vector_op(ix.chain(_OR, _OR), "b32 b32 b32"),
@@ -63,7 +77,7 @@ _BITS = {
     "v_add_lshl_u32": vector_op(ix.add_lshl, "u32 u32 u32"),
     "v_xad_u32": vector_op(ix.xad, "u32 u32 u32"),
     "v_bcnt_u32_b32": vector_op(ix.bit_count_add, "b32 u32"),
-    "v_pack_b32_f16": vector_op(_pack_halves, "f16 f16"),
+    "v_pack_b32_f16": vector_op(_pack_halves, "f16 f16", clamped=_pack_units),
 }
 
 _ARITHMETIC = {
@@ -81,8 +95,8 @@ _ARITHMETIC = {
     "v_mul_lo_u16": vector_op(_MUL, "u16 u16"),
     "v_mul_hi_u32": vector_op(ix.mul_high(False), "u32 u32"),
     "v_mul_hi_i32": vector_op(ix.mul_high(True), "i32 i32"),
-    "v_mul_u32_u24": vector_op(ix.mul_24(False, False), "u32 u32"),
-    "v_mul_i32_i24": vector_op(ix.mul_24(True, False), "i32 i32"),
+    "v_mul_u32_u24": vector_op(ix.mul_24(False, False), "u32 u32", clamped=_saturating_product(False)),
+    "v_mul_i32_i24": vector_op(ix.mul_24(True, False), "i32 i32", clamped=_saturating_product(True)),
     "v_mul_hi_u32_u24": vector_op(ix.mul_24(False, True), "u32 u32"),
     "v_mul_hi_i32_i24": vector_op(ix.mul_24(True, True), "i32 i32"),
     "v_mad_u32_u24": vector_op(ix.mad_24(False), "u32 u32 u32", clamped=ix.saturating_wide_mad(False, 24)),
@@ -109,9 +123,14 @@ def _minimum_maximum() -> dict[str, VectorOp]:
             two, three = f"{code} {code}", f"{code} {code} {code}"
             table[f"v_min_{code}"] = vector_op(lowest, two)
             table[f"v_max_{code}"] = vector_op(highest, two)
-            table[f"v_min3_{code}"] = vector_op(ix.chain(lowest, lowest), three)
-            table[f"v_max3_{code}"] = vector_op(ix.chain(highest, highest), three)
-            table[f"v_med3_{code}"] = vector_op(ix.median(sign == "i"), three)
+            chosen = {
+                "min3": ix.chain(lowest, lowest),
+                "max3": ix.chain(highest, highest),
+                "med3": ix.median(sign == "i"),
+            }
+            for name, expression in chosen.items():
+                # One of the sources is in range, so that clamp changes nothing.
+                table[f"v_{name}_{code}"] = vector_op(expression, three, clamped=expression)
             table[f"v_maxmin_{code}"] = vector_op(ix.chain(highest, lowest), three)
             table[f"v_minmax_{code}"] = vector_op(ix.chain(lowest, highest), three)
     return table

@@ -24,7 +24,7 @@ class Assembled:
 
 
 def assemble_each(texts: Sequence[str], features: str = "") -> list[Assembled | None]:
-    """Assemble each line on its own: None where there is an error, or where the assembler's own text has a complaint."""
+    """Assemble each line on its own; None where there is an error, or a complaint in the assembler's own text."""
     results: list[Assembled | None] = []
     for start in range(0, len(texts), _AT_ONCE):
         results += _assemble(texts[start : start + _AT_ONCE], features)

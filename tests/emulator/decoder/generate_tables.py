@@ -42,6 +42,12 @@ from amdjit.emulator.decoder.formats import FORMATS, Format  # noqa: E402
 TARGET = ROOT / "amdjit/emulator/decoder/opcode_tables.py"
 _DATA_ROLES = ("vdst", "vdata", "data0", "data1", "sdst")
 
+# A move can change its operand's sign (ISA document, V_MOV_B16), but no text says so: the disassembler drops the bits.
+_UNWRITTEN = {
+    ("VOP3", "v_mov_b16"): ["!abs=1", "!neg=1"],
+    ("VOP1", "v_mov_b16"): ["no_dneg0", "no_dabs0"],
+}
+
 
 def typed(shape: Shape, operand: Operand) -> str:
     """Return the type of an operand of that opcode."""
@@ -101,7 +107,7 @@ def probed(form: Format, found: dict[int, tuple[dict[str, int], Line]], features
     if form.name in ("VOP1", "VOP2", "VOPC", "VOP3", "VINTERP"):
         try_halves(shapes)
     for shape in shapes:
-        shape.flags += ["halves"] * bool(features)
+        shape.flags += ["halves"] * bool(features) + _UNWRITTEN.get((form.name, shape.mnemonic), [])
     return shapes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -35,9 +36,10 @@ VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
 BATCHES = (
     *("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory"),
-    *("buffers", "division", "lanes", "shared", "control"),
+    *("buffers", "division", "lanes", "shared", "control", "true16"),
 )
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
+_HALF_FORMS = ("signs", "clamp", "omod", "scalar", "inline", "literal", "dpp16", "dpp8", "partial")
 _AT_ONCE = 60
 # How many lanes a quick run has at most: it takes some of the forms of each opcode only.
 _QUICK_LANES = 512
@@ -97,11 +99,35 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         make = _packed_cases if batch == "packed" else _dual_cases
         cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
         return _run(cases, inputs), len(cases)
-    table = _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+    if batch == "true16":
+        table, make_cases = VECTOR, _half_cases
+    else:
+        table, make_cases = _table(batch), _vector_cases
     inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
     makers = {size: Maker(data, random) for size, data in inputs.items()}
-    cases = list(_vector_cases(table, makers, count <= _QUICK_LANES, random))
+    cases = list(make_cases(table, makers, count <= _QUICK_LANES, random))
     return _run(cases, inputs), len(cases)
+
+
+def _table(batch: str) -> dict[str, Op]:
+    return _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+
+
+def _half_cases(
+    table: dict[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
+    """Every half of every 16-bit source with every half of the result, plain and in another form."""
+    for name, entry in table.items():
+        size = _element(entry.sources)
+        for row in _rows()[name]:
+            places = [operand.source for operand in row.operands if operand.half]
+            choices = list(itertools.product((0, 1), repeat=len(places))) if places else []
+            for chosen in [choices[random.integers(len(choices))]] if quick and choices else choices:
+                named = dict(zip(places, chosen, strict=True))
+                halves = tuple(named.get(place, 0) for place in range(4))
+                other = str(random.choice(_HALF_FORMS))
+                for klass in (other,) if quick else ("plain", other):
+                    yield size, Variant(makers[size], row, entry, klass, halves).case()
 
 
 def _vector_cases(

@@ -10,7 +10,7 @@ import numpy as np
 from exact_rounding import rounded
 
 from model.eighth import decoded, encoded
-from model.integers import packed
+from model.integers import packed, unchanged, unit_halves
 from model.operation import Op, op
 from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, patterns
 
@@ -200,7 +200,9 @@ def _arithmetic(code: str) -> dict[str, Op]:
         f"v_rsq_{code}": op(code, code, in_double(lambda x: 1 / np.sqrt(x)), ulps=1),
         f"v_sqrt_{code}": op(code, code, np.sqrt, ulps=1),
         f"v_frexp_mant_{code}": op(code, code, mantissa_of),
-        f"v_frexp_exp_i{16 if code == 'f16' else 32}_{code}": op("i16" if code == "f16" else "i32", code, exponent_of),
+        f"v_frexp_exp_i{16 if code == 'f16' else 32}_{code}": op(
+            "i16" if code == "f16" else "i32", code, exponent_of, clamps=True
+        ),
         f"v_ldexp_{code}": op(code, f"{code} {'i16' if code == 'f16' else 'i32'}", times_power),
     }
     if code == "f64":
@@ -239,14 +241,16 @@ SINGLE: dict[str, Op] = {
 }
 
 CONVERSIONS: dict[str, Op] = {
-    "v_cvt_i32_f64": op("i32", "f64", to_integer(32, True)),
-    "v_cvt_u32_f64": op("u32", "f64", to_integer(32, False)),
-    "v_cvt_i32_f32": op("i32", "f32", to_integer(32, True)),
-    "v_cvt_u32_f32": op("u32", "f32", to_integer(32, False)),
-    "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False)),
-    "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True)),
-    "v_cvt_nearest_i32_f32": op("i32", "f32", lambda x: to_integer(32, True)(np.floor(x + np.float32(0.5)))),
-    "v_cvt_floor_i32_f32": op("i32", "f32", to_integer(32, True, np.floor)),
+    "v_cvt_i32_f64": op("i32", "f64", to_integer(32, True), clamps=True),
+    "v_cvt_u32_f64": op("u32", "f64", to_integer(32, False), clamps=True),
+    "v_cvt_i32_f32": op("i32", "f32", to_integer(32, True), clamps=True),
+    "v_cvt_u32_f32": op("u32", "f32", to_integer(32, False), clamps=True),
+    "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False), clamps=True),
+    "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True), clamps=True),
+    "v_cvt_nearest_i32_f32": op(
+        "i32", "f32", lambda x: to_integer(32, True)(np.floor(x + np.float32(0.5))), clamps=True
+    ),
+    "v_cvt_floor_i32_f32": op("i32", "f32", to_integer(32, True, np.floor), clamps=True),
     "v_cvt_f64_i32": op("f64", "i32", lambda x: x.astype(np.float64)),
     "v_cvt_f64_u32": op("f64", "u32", lambda x: x.astype(np.float64)),
     "v_cvt_f32_i32": op("f32", "i32", lambda x: x.astype(np.float64).astype(np.float32)),
@@ -259,20 +263,27 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_f64_f32": op("f64", "f32", lambda x: x.astype(np.float64)),
     "v_cvt_off_f32_i4": op("f32", "i4", lambda x: (x.astype(np.float64) / 16).astype(np.float32)),
     **{f"v_cvt_f32_ubyte{n}": op("f32", "b32", lambda x, n=n: (x >> 8 * n & 255).astype(np.float32)) for n in range(4)},
-    "v_cvt_norm_i16_f16": op("i16", "f16", to_norm(16, True)),
-    "v_cvt_norm_u16_f16": op("u16", "f16", to_norm(16, False)),
+    "v_cvt_norm_i16_f16": op("i16", "f16", to_norm(16, True), clamps=True),
+    "v_cvt_norm_u16_f16": op("u16", "f16", to_norm(16, False), clamps=True),
     **{
         f"v_cvt_pk_norm_{sign}16_{code}": op(
             "b32",
             f"{code} {code}",
             lambda x, y, signed=sign == "i": packed(to_norm(16, signed)(x), to_norm(16, signed)(y)),
+            clamped=unchanged,
         )
         for sign in "iu"
         for code in ("f16", "f32")
     },
-    "v_cvt_pk_i16_f32": op("b32", "f32 f32", lambda x, y: packed(to_integer(16, True)(x), to_integer(16, True)(y))),
-    "v_cvt_pk_u16_f32": op("b32", "f32 f32", lambda x, y: packed(to_integer(16, False)(x), to_integer(16, False)(y))),
-    "v_cvt_pk_rtz_f16_f32": op("2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y))),
+    "v_cvt_pk_i16_f32": op(
+        "b32", "f32 f32", lambda x, y: packed(to_integer(16, True)(x), to_integer(16, True)(y)), clamped=unchanged
+    ),
+    "v_cvt_pk_u16_f32": op(
+        "b32", "f32 f32", lambda x, y: packed(to_integer(16, False)(x), to_integer(16, False)(y)), clamped=unchanged
+    ),
+    "v_cvt_pk_rtz_f16_f32": op(
+        "2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y)), clamped=unit_halves
+    ),
     "v_cvt_f32_fp8": op("f32", "b32", byte_of("fp8")),
     "v_cvt_f32_bf8": op("f32", "b32", byte_of("bf8")),
     "v_cvt_pk_f32_fp8": op("2xf32", "b16", pair_of_bytes("fp8")),

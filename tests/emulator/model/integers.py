@@ -94,8 +94,23 @@ def packed(low: Numbers, high: Numbers) -> Numbers:
     return (low & 0xFFFF) | (high & 0xFFFF) << 16
 
 
+def unchanged(x: Numbers) -> Numbers:
+    return x
+
+
+def unit_halves(x: Numbers) -> Numbers:
+    """Both f16 of a dword limited to [0, 1]; NaN is 0."""
+
+    def unit(bits: int) -> int:
+        # Patterns of positive numbers are in their order; 0x3C00 is 1.
+        return bits if bits <= 0x3C00 else 0x3C00 if bits <= 0x7C00 else 0
+
+    return each(lambda value: unit(int(value) & 0xFFFF) | unit(int(value) >> 16 & 0xFFFF) << 16, x)
+
+
 MOVES: dict[str, Op] = {
     "v_mov_b32": op("b32", "b32", lambda x: x),
+    "v_mov_b16": op("b16", "b16", lambda x: x),
     "v_not_b32": op("b32", "b32", lambda x: ~x),
     "v_not_b16": op("b16", "b16", lambda x: ~x),
     "v_bfrev_b32": op("b32", "b32", by_element(reversed_bits(32))),
@@ -129,8 +144,8 @@ BITS: dict[str, Op] = {
     "v_bfe_i32": op("i32", "i32 u32 u32", lambda x, y, z: by_element(field(32, True))(x, y & 31, z & 31)),
     "v_bfi_b32": op("b32", "b32 b32 b32", lambda x, y, z: (x & y) | (~x & z)),
     "v_bfm_b32": op("b32", "u32 u32", lambda x, y: ((1 << (x & 31)) - 1) << (y & 31)),
-    "v_alignbit_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31)),
-    "v_alignbyte_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3)),
+    "v_alignbit_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged),
+    "v_alignbyte_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged),
     "v_perm_b32": op("b32", "b32 b32 b32", by_element(permuted)),
     "v_xor3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x ^ y ^ z),
     "v_or3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x | y | z),
@@ -142,7 +157,7 @@ BITS: dict[str, Op] = {
     "v_bcnt_u32_b32": op("u32", "b32 u32", lambda x, y: counted(x) + y),
     "v_mbcnt_lo_u32_b32": op("u32", "b32 u32", lambda x, y: counted(below(x)) + y),
     "v_mbcnt_hi_u32_b32": op("u32", "b32 u32", lambda x, y: y),
-    "v_pack_b32_f16": op("2xf16", "b16 b16", packed),
+    "v_pack_b32_f16": op("2xf16", "b16 b16", packed, clamped=unit_halves),
     "v_lerp_u8": op("b32", "b32 b32 b32", by_element(average)),
 }
 
@@ -161,8 +176,8 @@ ARITHMETIC: dict[str, Op] = {
     "v_mul_lo_u16": op("u16", "u16 u16", lambda x, y: x * y),
     "v_mul_hi_u32": op("u32", "u32 u32", lambda x, y: x * y >> 32),
     "v_mul_hi_i32": op("i32", "i32 i32", lambda x, y: x * y >> 32),
-    "v_mul_u32_u24": op("u32", "u24 u24", lambda x, y: x * y),
-    "v_mul_i32_i24": op("i32", "i24 i24", lambda x, y: x * y),
+    "v_mul_u32_u24": op("u32", "u24 u24", lambda x, y: x * y, clamps=True),
+    "v_mul_i32_i24": op("i32", "i24 i24", lambda x, y: x * y, clamps=True),
     "v_mul_hi_u32_u24": op("u32", "u24 u24", lambda x, y: x * y >> 32),
     "v_mul_hi_i32_i24": op("i32", "i24 i24", lambda x, y: x * y >> 32),
     "v_mad_u32_u24": op("u32", "u24 u24 u32", lambda x, y, z: x * y + z, clamps=True),
@@ -213,9 +228,9 @@ def _extremes() -> dict[str, Op]:
         two, three = f"{code} {code}", f"{code} {code} {code}"
         table[f"v_min_{code}"] = op(code, two, np.minimum)
         table[f"v_max_{code}"] = op(code, two, np.maximum)
-        table[f"v_min3_{code}"] = op(code, three, by_element(min))
-        table[f"v_max3_{code}"] = op(code, three, by_element(max))
-        table[f"v_med3_{code}"] = op(code, three, by_element(lambda x, y, z: sorted((x, y, z))[1]))
+        table[f"v_min3_{code}"] = op(code, three, by_element(min), clamps=True)
+        table[f"v_max3_{code}"] = op(code, three, by_element(max), clamps=True)
+        table[f"v_med3_{code}"] = op(code, three, by_element(lambda x, y, z: sorted((x, y, z))[1]), clamps=True)
     for code in ("i32", "u32"):
         three = f"{code} {code} {code}"
         table[f"v_maxmin_{code}"] = op(code, three, by_element(lambda x, y, z: min(max(x, y), z)))

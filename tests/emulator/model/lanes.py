@@ -184,6 +184,10 @@ class Lanes:
         same = source = target
         yield self._case("v_movrelsd_b32 v100, v2", every, copy(True, True), (f"s_mov_b32 m0, {same}",))
         yield self._case("v_swap_b32 v100, v101", every, exchange(100, 101))
+        for near, far in ((100, 101), (102, 102)):
+            for halves in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                text = f"v_swap_b16 v{near}.{'lh'[halves[0]]}, v{far}.{'lh'[halves[1]]}"
+                yield self._case(text, every, _exchange_halves((near, halves[0]), (far, halves[1])))
         yield self._case(
             "v_swaprel_b32 v100, v104",
             every,
@@ -196,6 +200,19 @@ def _put(register: NDArray[np.uint32], values: list[int], mask: int) -> None:
     for lane in LANES:
         if mask >> lane & 1:
             register[lane] = values[lane]
+
+
+def _exchange_halves(first: tuple[int, int], second: tuple[int, int]) -> Change:
+    """Register and half of both; the halves beside them stay."""
+
+    def change(wave: Wave, mask: int) -> None:
+        taken = [[int(value) >> 16 * half & 0xFFFF for value in wave[number]] for number, half in (second, first)]
+        for (number, half), values in zip((first, second), taken, strict=True):
+            kept = 0xFFFF << 16 * (1 - half)
+            rows = zip(wave[number].tolist(), values, strict=True)
+            _put(wave[number], [old & kept | new << 16 * half for old, new in rows], mask)
+
+    return change
 
 
 def _permutation(places: Callable[[Wave], list[int]], other: int, fetches: bool, zeroes: bool) -> Change:

@@ -170,7 +170,7 @@ def clamped(values: Numbers) -> Numbers:
 class Variant:
     """One instruction in one form."""
 
-    def __init__(self, maker: Maker, row: Row, entry: Op, klass: str) -> None:
+    def __init__(self, maker: Maker, row: Row, entry: Op, klass: str, halves: tuple[int, ...] = ()) -> None:
         self._maker = maker
         self._row = row
         self._op = entry
@@ -178,14 +178,16 @@ class Variant:
         self._short = row.format.name != "VOP3"
         self._clamp = klass == "clamp" and self._may_clamp()
         self._omod = 1 + int(maker.flip()) if klass == "omod" and self._may_scale() else 0
-        self._half = int(klass == "halves")
+        # Which half each of the three sources and the result name, where they are 16-bit operands.
+        self._halves = halves or tuple(int(klass == "halves" and maker.flip()) for _ in range(4))
         self._lanes: Lanes | None = None
         if klass in ("dpp8", "dpp16") and row.has(klass) and "kf32" not in entry.sources:
             self._lanes = maker.other_lanes(klass, entry.result, not self._short)
         self._partial = klass == "partial" or (self._lanes is not None and maker.flip())
 
     def _may_clamp(self) -> bool:
-        return bool(self._row.flags.get("clamp")) and (self._op.clamps or self._op.result in FLOATS)
+        known = self._op.clamps or self._op.clamped is not None or self._op.result in FLOATS
+        return bool(self._row.flags.get("clamp")) and known
 
     def _may_scale(self) -> bool:
         return bool(self._row.flags.get("omod")) and self._op.result in FLOATS
@@ -235,8 +237,7 @@ class Variant:
         elif special and self._class == "literal" and "l" in takes and not self._has_constant():
             return self._maker.literal(code)
         else:
-            half = int(self._half and self._maker.flip())
-            source = self._maker.vector(place, code, half, self._is_half(place))
+            source = self._maker.vector(place, code, self._halves[place], self._is_half(place))
         if self._lanes is not None and place == 0:
             source = replace(source, bits=self._moved(source.bits))
         if self._class in ("signs", "clamp", "omod", "dpp16") and self._may_sign(place, code):
@@ -298,11 +299,16 @@ class Variant:
             if self._op.carry:
                 values, carry = values
             if self._clamp:
-                values = clamped(values) if self._op.result in FLOATS else saturated(values, self._op.result)
+                values = self._clamped(values)
         return values, carry
 
+    def _clamped(self, values: Numbers) -> Numbers:
+        if self._op.clamped is not None:
+            return self._op.clamped(values)  # type: ignore[no-any-return]
+        return clamped(values) if self._op.result in FLOATS else saturated(values, self._op.result)
+
     def _result_half(self) -> int:
-        return int(self._half and self._row.operands[0].half)
+        return self._halves[3] if self._row.operands[0].half else 0
 
     def _old(self) -> Bits:
         return self._maker.registers(OLD, self._dwords())
