@@ -21,6 +21,7 @@ _OWN_CACHE = pytest.StashKey[str]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` rewrites the expected texts in tests/golden; read the difference like code."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts in tests/golden")
+    parser.addoption("--update-foreign", action="store_true", help="rewrite the table of docs/foreign.md")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -50,6 +50,34 @@ def test_raw_buffers_load_zero_and_store_nothing_out_of_bounds() -> None:
     np.testing.assert_array_equal(output[60:62], [25, 0])
 
 
+@pytest.mark.parametrize(
+    ("one", "last", "inside"),
+    [(0, 0x30014000, 256), (0x400000, 0x14000, 64), (0, 0x20014000, 1 << 32)],
+    ids=["raw", "records of 64 bytes", "unchecked"],
+)
+@pytest.mark.usefixtures("each_tier")
+def test_the_offsets_of_a_lane_and_of_the_instruction_wrap_at_32_bits(one: int, last: int, inside: int) -> None:
+    """As in loops that count up to 0: a lane's part is "negative", and the constant makes up for it."""
+    body = f"""{resource(one, 256, last)}
+  v_add_nc_u32 v3, 0xfffcf2c0, v0
+  v_mov_b32 v1, -1
+  v_dual_mov_b32 v4, -1 :: v_dual_mov_b32 v5, -1
+  buffer_load_b32 v1, v3, s[8:11], null offen offset:200040
+  buffer_load_b64 v[4:5], v3, s[8:11], null offen offset:200000
+  s_wait_loadcnt 0x0
+  global_store_b32 v0, v1, s[2:3]
+  global_store_b32 v0, v4, s[2:3] offset:128
+  global_store_b32 v0, v5, s[2:3] offset:256
+"""
+    data = np.arange(1, 65, dtype=np.uint32)
+    output = np.full(96, 7, np.uint32)
+    emulate(assemble(body), "kernel", 1, 32, [data, output])
+    places = np.arange(32)
+    wanted = [places + 10, places, places + 1]
+    expected = np.concatenate([np.where(4 * place < inside, data[place], 0) for place in wanted])
+    np.testing.assert_array_equal(output, expected)
+
+
 def test_buffers_with_records_and_atomics() -> None:
     body = f"""{BUFFER}
   s_or_b32 s9, s9, 0x100000

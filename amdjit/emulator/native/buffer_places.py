@@ -69,7 +69,7 @@ def place_text(attributes: str) -> str:
     _plain_raw(f)
     fields = _fields(f)
     index = _index(f)
-    offset = f.add(f.resize(f.parameter("offset"), 64), f.splat(f.wide("ioffset")))
+    offset = f.resize(_own_offset(f), 64)
     masks = [_inside(f, fields, index, offset, part) for part in range(4)]
     some = masks[0]
     for mask in masks[1:]:
@@ -92,6 +92,16 @@ def place_text(attributes: str) -> str:
     return f.text(attributes)
 
 
+def _own_offset(f: _Place) -> Value:
+    """Return the lanes' offsets with the instruction's: the sum wraps at 32 bits.
+
+    LLVM counts on that: it moves a constant out of any 32-bit addition into the instruction, also where the lane's part
+    becomes "negative" (as in loops that count up to 0); for gfx1250, which adds in more bits, only out of additions
+    that cannot wrap. AMD measured the same on gfx950 (rocm-systems, pull request 10928).
+    """
+    return f.add(f.parameter("offset"), f.splat(f.parameter("ioffset")))
+
+
 def _plain_raw(f: _Place) -> None:
     """Leave at once with what most kernels have: a raw buffer without stride, in which nothing can be wrong."""
     has_no_stride = f.compare("ult", f.parameter("word1"), i32(1 << 16))
@@ -99,13 +109,13 @@ def _plain_raw(f: _Place) -> None:
     bound = f.compare("ne", f.field(3, 12, 6), i32(0))
     f.branch_if(f.and_(f.and_(has_no_stride, kind), bound), "raw", "any")
     f.label("raw")
-    offset, out = f.parameter("offset"), f.parameter("out")
+    offset, out = _own_offset(f), f.parameter("out")
     base = f.concat_bits(f.parameter("word0"), f.parameter("word1"))
-    start = f.add(f.add(base, f.wide("soffset")), f.wide("ioffset"))
+    start = f.add(base, f.wide("soffset"))
     low, high = f.split_bits(f.add(f.splat(start), f.resize(offset, 64)))
     f.store(low, out, 64)
     f.store(high, f.offset(out, HIGH_OFFSET), 64)
-    some = _raw_lanes(f, 0)
+    some = _raw_lanes(f, offset, 0)
     f.store(some, f.offset(out, MASKS_OFFSET), 4)
     narrow = f.or_(f.compare("ule", f.parameter("size"), i32(4)), f.is_set(WHOLE))
     f.branch_if(narrow, "narrow", "wide")
@@ -114,21 +124,20 @@ def _plain_raw(f: _Place) -> None:
     f.label("wide")
     for part in range(1, 4):
         exists = f.compare("ult", i32(4 * part), f.parameter("size"))
-        mask = f.select(exists, _raw_lanes(f, part), i32(0))
+        mask = f.select(exists, _raw_lanes(f, offset, part), i32(0))
         f.store(mask, f.offset(out, MASKS_OFFSET + 4 * part), 4)
         some = f.or_(some, mask)
     f.give(some)
     f.label("any")
 
 
-def _raw_lanes(f: _Place, part: int) -> Value:
+def _raw_lanes(f: _Place, offset: Value, part: int) -> Value:
     """Return the lanes in which dword `part` is inside of a raw buffer, which is shorter by the scalar offset."""
     rest = f.intrinsic("usub.sat", f.parameter("word2"), f.parameter("soffset"))
-    end = f.add(f.wide("ioffset"), f.resize(_payload(f, part), 64))
-    # How far a lane's own offset may go; negative if the buffer is too short for all.
-    last = f.sub(f.resize(rest, 64), end)
-    lanes = f.mask_bits(f.compare("ule", f.parameter("offset"), f.splat(f.resize(last, 32))))
-    return f.select(f.compare("sge", last, i64(0)), f.and_(lanes, f.parameter("exec")), i32(0))
+    payload = _payload(f, part)
+    # How far offsets may go, if the buffer is not too short for all.
+    lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, payload))))
+    return f.select(f.compare("uge", rest, payload), f.and_(lanes, f.parameter("exec")), i32(0))
 
 
 def _payload(f: _Place, part: int) -> Value:
@@ -168,7 +177,7 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
     """Return the lanes in which dword `part` is inside of the buffer, 0 if the payload has none.
 
     Each dword is checked on its own, except in formatted accesses and atomics (notes of the table of OOB_SELECT).
-    Offsets do not wrap: the check saturates (LLVM AMDGPU guide, "Relaxed Buffer OOB Mode").
+    The scalar offset does not wrap: the check saturates (LLVM AMDGPU guide, "Relaxed Buffer OOB Mode").
     """
     end = f.add(offset, f.splat(f.resize(_payload(f, part), 64)))
     records = f.resize(fields.records, 64)

@@ -11,6 +11,9 @@ from model.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
 from model.buffers import FORMATS, Resource, format_size, value_of
 from model.memory import MEMORY
 
+# An instruction's offset, in elements, for which the lanes' own make up: these are "negative".
+_FAR = 1000
+
 
 def _resource(name: str, number: int, size: int, random: np.random.Generator) -> Resource:
     """A resource of some kind that suits the access."""
@@ -67,7 +70,7 @@ def make_case(name: str, waves: int, random: np.random.Generator, number: int | 
         offset = bool(random.integers(3))
         swizzled_third = resource.check == 3 and resource.swizzle
         soffset = 0 if swizzled_third or random.integers(2) else grain * int(random.integers(0, 8))
-        ioffset = grain * int(random.choice([0, 0, 1, 2]))
+        ioffset = grain * int(random.choice([0, 0, 1, 2, _FAR if offset else 0]))
         # Some untyped accesses are not aligned.
         if not resource.swizzle and "_format_" not in name and "atomic" not in name and size > 1:
             ioffset += int(random.integers(3) == 0)
@@ -88,6 +91,8 @@ def _row(case: BufferCase, grain: int, random: np.random.Generator) -> NDArray[n
     else:
         rows[OFFSET] = random.integers(0, 3, 32) * grain
     rows[OFFSET, random.integers(32)] = 0xFFFFFFFC if case.resource.check in (0, 3) else 0
+    if case.ioffset >= _FAR:
+        rows[OFFSET] -= np.uint32(case.ioffset)
     if case.formatted and not case.loads:
         rows[DATA : DATA + 4] = _store_data(case, random)
     return rows

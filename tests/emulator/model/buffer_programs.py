@@ -141,7 +141,7 @@ class BufferCase:
                 if not any(parts):
                     continue
                 byte = byte_of(self.resource, where)
-                total = where.offset + where.ioffset + where.soffset
+                total = where.own_offset + where.soffset
                 if byte + self.size > REGION or byte % min(self.size & -self.size, 8 if self.whole() else 4):
                     return False
                 if element and (total % element + self.size > element or self.size == 16):

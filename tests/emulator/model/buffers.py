@@ -75,11 +75,16 @@ class Address:
     soffset: int
     lane: int
 
+    @property
+    def own_offset(self) -> int:
+        """The lane's offset and the instruction's, whose sum wraps: see `amdjit.emulator.native.buffer_places`."""
+        return (self.offset + self.ioffset) & 0xFFFFFFFF
+
 
 def inside(resource: Resource, where: Address, first: int, payload: int) -> bool:
     """Table "Buffer Out Of Bounds Selection": `payload` bytes from byte `first` of what the lane transfers on."""
     index = where.index + (where.lane if resource.add_tid else 0)
-    end = where.offset + where.ioffset + first + payload
+    end = where.own_offset + first + payload
     structured = resource.check == 0 or (resource.check == 3 and resource.swizzle and resource.record_bytes)
     if structured:
         return index < resource.records and end <= resource.record_bytes
@@ -93,7 +98,7 @@ def inside(resource: Resource, where: Address, first: int, payload: int) -> bool
 def byte_of(resource: Resource, where: Address) -> int:
     """9.4.1 and 9.4.2: the first byte behind the base."""
     index = where.index + (where.lane if resource.add_tid else 0)
-    offset = where.offset + where.ioffset
+    offset = where.own_offset
     if not resource.swizzle:
         return where.soffset + offset + resource.record_bytes * index
     element = {1: 4, 3: 16}[resource.swizzle]
