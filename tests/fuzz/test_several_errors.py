@@ -75,7 +75,7 @@ def broken(source: str, seed: int, count: int) -> str:
 def check_broken(source: str, seed: int, count: int) -> int:
     text = broken(source, seed, count)
     note(text)
-    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, *ARRAYS, *ARRAYS))
+    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, i32, *ARRAYS, *ARRAYS))
     found = error.diagnostics if error else ()
     assert [d.title for d in found if d.code != "AJ0301" or "`unknown_" not in d.title] == []
     return len(found)
