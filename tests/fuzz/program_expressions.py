@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from choices import Choices
-from program_types import INTEGERS, ITEMS, NUMBERS, PARAMETERS, ComplexType, Kind, RecordType, TupleType
+from program_types import (
+    FLOATS,
+    INTEGERS,
+    ITEMS,
+    NUMBERS,
+    PARAMETERS,
+    SLOTS,
+    ComplexType,
+    Kind,
+    MemoryType,
+    RecordType,
+    TupleType,
+)
 
 from amdjit.frontend.promotion import common_scalar
 from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
@@ -29,17 +41,25 @@ def parts(text: str, type: Kind) -> Iterator[tuple[str, Kind]]:
     elif isinstance(type, RecordType):
         for name, item in type.fields:
             yield from parts(f"{text}.{name}", item)
+    elif isinstance(type, MemoryType):
+        yield from ((type.place(text, str(k)), type.element) for k in (0, -1))
 
 
 @dataclass
 class Expressions:
-    """Takes choices and writes expressions. names: what can be read, also `self.a`; helpers: parameters and result."""
+    """Takes choices and writes expressions.
+
+    names: what can be read, also `self.a`. helpers: their parameters and result. fillers: functions that make a memory;
+    takers: those that take an array of a type.
+    """
 
     choices: Choices
     lines: list[str] = field(default_factory=list)
     names: dict[str, Kind] = field(default_factory=dict)
     records: list[RecordType] = field(default_factory=list)
     helpers: dict[str, tuple[tuple[Kind, ...], Kind]] = field(default_factory=dict)
+    fillers: dict[str, MemoryType] = field(default_factory=dict)
+    takers: dict[Scalar, str] = field(default_factory=dict)
     counter: int = 0
     arrays: bool = True
     loops: int = 0
@@ -60,7 +80,7 @@ class Expressions:
             return self.composite(type, depth)
         if depth <= 0 or self.chance(15):
             return self.leaf(type)
-        makers = [self.leaf, self.conversion, self.conditional, self.call]
+        makers = [self.leaf, self.conversion, self.conditional, self.conditional, self.call]
         if type is boolean:
             makers += [self.comparison, self.comparison, self.connective, self.negation, self.boolean_bits]
             makers += [self.complex_comparison]
@@ -89,19 +109,39 @@ class Expressions:
         if known and self.chance(60):
             return self.pick(*known)
         if self.arrays and type in PARAMETERS and self.chance(60):
-            return f"a_{type}[{self.index(depth)}]"
+            return self.element(type, depth)
         return f"{type}({self.literal(type)})"
 
+    def element(self, type: Scalar, depth: int) -> str:
+        """Read an input, or a result that the lane has written or not."""
+        return f"o_{type}[{self.place()}]" if self.chance(20) else f"a_{type}[{self.index(depth)}]"
+
+    def place(self) -> str:
+        return f"i * {SLOTS} + {self.choices.number(0, SLOTS - 1)}"
+
     def index(self, depth: int) -> str:
-        if not self.chance(50):
-            return "i"
+        """Write an index of the inputs: the lane's own, one that all lanes share, or one that is computed."""
+        if self.chance(60):
+            return self.pick("i", "i", "u", "u + 2", "3")
         return f"{self.expression(i32, min(depth, 1))} & {ITEMS - 1}"
+
+    def condition(self, depth: int) -> str:
+        """Write what is tested: an expression, or elements that are read only if those before them ask for it."""
+        if depth <= 0 or not self.arrays or self.chance(50):
+            return self.expression(self.pick(boolean, boolean, *NUMBERS), depth)
+        return self.tested_elements(self.pick(*PARAMETERS), depth)
+
+    def tested_elements(self, type: Scalar, depth: int) -> str:
+        first = self.element(type, depth)
+        if depth <= 0 or self.chance(25):
+            return first
+        return f"({first} {self.pick('and', 'or')} {self.tested_elements(type, depth - 1)})"
 
     def literal(self, type: Scalar) -> str:
         if type is boolean:
             return self.pick("True", "False")
         if type.is_float:
-            return self.pick("1.0", "0.0", "-1.5", "0.1", "3.0", "1e-3", "100.25", "-2.0")
+            return self.pick("1.0", "0.0", "0.0", "-1.5", "0.1", "3.0", "1e-3", "100.25", "-2.0", "-0.0", "0.125")
         if self.chance(25):
             return str(self.pick(type.minimum, type.maximum, type.maximum // 3, 1 << (type.bits - 2)))
         return str(self.pick(1, 0, 2, 3, 5, 7, 9, *((-1, -2, -9) if type.is_signed else ())))
@@ -120,7 +160,7 @@ class Expressions:
         if self.arrays and self.chance(40):
             return self.python_number(type)
         if type.is_float and self.chance(50):
-            return self.pick("2", "-1", "7", "True")
+            return self.pick("2", "-1", "0", "7", "True")
         text = self.literal(type)
         return f"({text})" if text.startswith("-") else text
 
@@ -166,7 +206,8 @@ class Expressions:
         return f"{self.pick('min', 'max')}({', '.join(self.operands(type, depth))})"
 
     def conversion(self, type: Scalar, depth: int) -> str:
-        return f"{type}({self.expression(self.pick(*NUMBERS, boolean), depth)})"
+        sources = FLOATS if type.is_float and self.chance(50) else (*NUMBERS, boolean)
+        return f"{type}({self.expression(self.pick(*sources), depth)})"
 
     def reinterpretation(self, type: Scalar, depth: int) -> str:
         other = self.pick(*(n for n in NUMBERS if n.bits == type.bits and n.is_float is not type.is_float))
@@ -179,7 +220,7 @@ class Expressions:
 
     def conditional(self, type: Kind, depth: int) -> str:
         left, right = self.expression(type, depth), self.expression(type, depth)
-        return f"({left} if {self.expression(boolean, depth)} else {right})"
+        return f"({left} if {self.condition(depth)} else {right})"
 
     def choice_of_operands(self, type: Scalar, depth: int) -> str:
         return f"({self.expression(type, depth)} {self.pick('and', 'or')} {self.expression(type, depth)})"

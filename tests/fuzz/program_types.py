@@ -13,6 +13,9 @@ PARAMETERS = (i8, u8, i16, i32, u32, i64, u64, f16, bf16, f32, f64)
 """Each program reads and writes one array of each of these types: `a_i8` and `o_i8` ..."""
 
 ITEMS = 32
+UNIFORM = 5
+"""What the parameter `u` is in all lanes, where `i` is the lane's own number."""
+
 SLOTS = 4
 """Results that a lane has in each array: `o_i8[i * 4]` to `o_i8[i * 4 + 3]`."""
 
@@ -57,5 +60,18 @@ class RecordType:
     methods: tuple[tuple[str, Kind, Kind], ...] = field(default=(), compare=False)
 
 
-Kind = Scalar | Vector | ComplexType | TupleType | RecordType
+@dataclass(frozen=True)
+class MemoryType:
+    """Memory of the work-item's own: `m[k]` of a local array, `m[i, k]` of one in LDS. length: how many k there are."""
+
+    element: Scalar
+    length: int
+    in_lds: bool
+
+    def place(self, name: str, index: str) -> str:
+        """Write an element of the memory that has this name."""
+        return f"{name}[i, {index}]" if self.in_lds else f"{name}[{index}]"
+
+
+Kind = Scalar | Vector | ComplexType | TupleType | RecordType | MemoryType
 SIMPLE: tuple[Kind, ...] = (*NUMBERS, boolean, *VECTORS, *COMPLEX)

@@ -7,13 +7,14 @@ import itertools
 import linecache
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 from documented_composites import NAMES, Array
 from documented_meaning import of
-from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, VECTORS
+from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
 from programs import program
 
 import amdjit
@@ -50,7 +51,7 @@ def inputs() -> list[np.ndarray[Any, Any]]:
         small = random.integers(-20 if type.is_float or type.is_signed else 0, 20, ITEMS)
         if type.is_float:
             array = (small * random.choice([0.25, 1, 3.1], ITEMS)).astype(type.dtype)
-            array[:6] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-7]).astype(type.dtype)
+            array[:8] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 0.0, -0.0, 1e-7]).astype(type.dtype)
         else:
             array = small.astype(type.dtype)
             array[:3] = np.array([type.minimum, type.maximum, type.maximum // 3], type.dtype)
@@ -75,36 +76,54 @@ def as_python(source: str, number: int = 0) -> list[np.ndarray[Any, Any]]:
     arrays = [Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)]
     with np.errstate(all="ignore"):
         for lane in range(LANES):
-            run(of(i32, first_lane(number) + lane), *arrays, *PYTHON_NUMBERS.values())
+            run(of(i32, first_lane(number) + lane), of(i32, UNIFORM), *arrays, *PYTHON_NUMBERS.values())
     return outputs
 
 
-def launcher(count: int) -> str:
+@dataclass(frozen=True)
+class Build:
+    """How a kernel of programs is compiled. guarded: only some lanes of a larger workgroup run the programs."""
+
+    level: int = 3
+    bounds_check: bool = False
+    wave_size: int = 32
+    guarded: bool = True
+
+
+def launcher(count: int, guarded: bool) -> str:
     """Write the kernel that calls programs one after the other, each with a row of the results."""
     inputs = ", ".join(f"a_{type}" for type in PARAMETERS)
     outputs = ", ".join(f"o_{type}" for type in PARAMETERS)
     numbers = ", ".join(PYTHON_NUMBERS)
-    lines = [f"def run({inputs}, {outputs}, {numbers}):", "    i = grid(1)", f"    if i < {LANES}:"]
+    lines = [
+        f"def run(u, {inputs}, {outputs}, {numbers}):",
+        "    i = grid(1)",
+        f"    if {f'i < {LANES}' if guarded else True}:",
+    ]
     for k in range(count):
         rows = ", ".join(f"o_{type}[{k}]" for type in PARAMETERS)
-        lines.append(f"        program_{k}(i + {first_lane(k)}, {inputs}, {rows}, {numbers})")
+        lines.append(f"        program_{k}(i + {first_lane(k)}, u, {inputs}, {rows}, {numbers})")
     return "\n".join(lines) + "\n"
 
 
-def as_kernel(sources: Sequence[str], level: int = 3) -> list[np.ndarray[Any, Any]]:
+def as_kernel(sources: Sequence[str], build: Build) -> list[np.ndarray[Any, Any]]:
     """Return what programs write on the emulator, a row for each."""
     found = {f"program_{k}": define(source, KERNEL_NAMES)["program"] for k, source in enumerate(sources)}
-    run = define(launcher(len(sources)), {"grid": amdjit.grid, **found})["run"]
+    run = define(launcher(len(sources), build.guarded), {"grid": amdjit.grid, **found})["run"]
     assert isinstance(run, FunctionType)
     outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]
+    options = {"opt_level": build.level, "bounds_check": build.bounds_check, "wave_size": build.wave_size}
+    lanes = build.wave_size if build.guarded else LANES
     with amdjit.use("emulator:gfx1201"):
-        amdjit.kernel(opt_level=level, warnings=False)(run)[1, 32](*INPUTS, *outputs, *PYTHON_NUMBERS.values())
+        amdjit.kernel(**options, warnings=False)(run)[1, lanes](
+            np.int32(UNIFORM), *INPUTS, *outputs, *PYTHON_NUMBERS.values()
+        )
     return outputs
 
 
-def difference(sources: Sequence[str], level: int = 3) -> tuple[int, str] | None:
+def difference(sources: Sequence[str], build: Build = Build()) -> tuple[int, str] | None:
     """Return the first program whose results differ from Python's, and how."""
-    found = as_kernel(sources, level)
+    found = as_kernel(sources, build)
     for number, source in enumerate(sources):
         for type, rows, expected in zip(PARAMETERS, found, as_python(source, number), strict=True):
             bits = f"u{type.nbytes}"
@@ -118,9 +137,9 @@ def difference(sources: Sequence[str], level: int = 3) -> tuple[int, str] | None
     return None
 
 
-def fails(data: bytes, level: int) -> bool:
+def fails(data: bytes, build: Build) -> bool:
     """Whether a program alone gives other results than Python, or none."""
     try:
-        return difference([program(data)], level) is not None
+        return difference([program(data)], build) is not None
     except Exception:
         return True

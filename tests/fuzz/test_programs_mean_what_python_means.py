@@ -7,49 +7,43 @@ from random import Random
 import pytest
 from choices import reduced
 from documented_meaning import Number
-from hypothesis import HealthCheck, Phase, given, note, seed, settings
-from hypothesis import strategies as st
 from programs import program
-from running import difference, fails
-
-_SETTINGS = settings(
-    deadline=None,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)
+from running import Build, difference, fails
 
 
-def check(batch: list[bytes], level: int, attempts: int = 150) -> None:
+def check(batch: list[bytes], build: Build, attempts: int = 150) -> None:
     """Check programs in one kernel; of one that fails show the smallest that does."""
     try:
-        found = difference([program(data) for data in batch], level)
+        found = difference([program(data) for data in batch], build)
         number = None if found is None else found[0]
     except Exception:
         # One by one: which program does not compile?
-        number = next((k for k, data in enumerate(batch) if fails(data, level)), None)
+        number = next((k for k, data in enumerate(batch) if fails(data, build)), None)
         if number is None:
             raise
     if number is None:
         return
     # A program may fail only among others.
-    failing = [batch[number]] if fails(batch[number], level) else batch
-    small = reduced(failing[0], lambda data: fails(data, level), attempts) if len(failing) == 1 else b""
+    failing = [batch[number]] if fails(batch[number], build) else batch
+    small = reduced(failing[0], lambda data: fails(data, build), attempts) if len(failing) == 1 else b""
     sources = [program(small)] if small else [program(data) for data in failing]
-    print("\n".join(sources))
-    raise AssertionError(difference(sources, level))
+    print(build, "\n".join(sources), sep="\n")
+    raise AssertionError(difference(sources, build))
 
 
-def check_many(level: int, batches: int, programs: int, size: int) -> None:
-    """Check kernels of so many programs, each written from `size` bytes. A level has programs of its own."""
+def random_build(random: Random, level: int) -> Build:
+    """Choose how a kernel is compiled."""
+    return Build(level, random.random() < 0.25, random.choice((32, 32, 64)), random.random() < 0.5)
 
-    @seed(level)
-    @settings(_SETTINGS, phases=[Phase.explicit, Phase.generate], max_examples=batches)
-    @given(st.randoms(use_true_random=True))
-    def test(random: Random) -> None:
-        check([random.randbytes(size) for _ in range(programs)], level)
 
-    test()
+def check_many(level: int, batches: int, programs: int, size: int, first_seed: int = 0) -> None:
+    """Check kernels of several programs, each written from `size` bytes. A level has programs of its own."""
+    for number in range(batches):
+        random = Random(f"{level} {size} {first_seed + number}")
+        build = random_build(random, level)
+        # Checks of bounds make several times the code.
+        count = programs // 4 if build.bounds_check else programs
+        check([random.randbytes(size) for _ in range(count)], build)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
@@ -67,16 +61,16 @@ def test_a_difference_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, c
     assert difference([program(data) for data in batch]) is None
     monkeypatch.setattr(Number, "__sub__", Number.__add__)
     with pytest.raises(AssertionError, match="Python says"):
-        check(batch, 1, attempts=20)
+        check(batch, Build(1), attempts=20)
     lines = capsys.readouterr().out.splitlines()
     assert any(" - " in line or "-=" in line for line in lines)
     assert len(lines) < 20
 
 
 @pytest.mark.exhaustive
-@settings(_SETTINGS, max_examples=10000, derandomize=False)
-@given(st.binary(min_size=400, max_size=400), st.sampled_from([0, 1, 2, 3]))
-def test_thousands_of_random_programs(data: bytes, level: int) -> None:
-    source = program(data)
-    note(source)
-    assert difference([source], level) is None
+@pytest.mark.parametrize("group", range(64))
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_thousands_of_random_programs(level: int, group: int) -> None:
+    """Each group has programs of its own: 51,200 in all."""
+    check_many(level, 5, 32, 48, 1000 + 10 * group)
+    check_many(level, 5, 8, 200, 1000 + 10 * group)

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from program_types import PARAMETERS
+from program_types import PARAMETERS, PYTHON_NUMBERS
 from programs import programs
 from refusals import ARGUMENTS, random_functions
 from running import KERNEL_NAMES, define
@@ -20,11 +20,13 @@ from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.frontend.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.target import find_target
 from amdjit.types import Array, Type, i32
 
 LIMITS = Limits(find_target("gfx1201"), 32)
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)
+NUMBERS = tuple(PYTHON_FLOAT if isinstance(number, float) else PYTHON_INT for number in PYTHON_NUMBERS.values())
 
 
 def refusal(function: FunctionType, arguments: tuple[Type, ...]) -> CompileError | None:
@@ -75,7 +77,7 @@ def broken(source: str, seed: int, count: int) -> str:
 def check_broken(source: str, seed: int, count: int) -> int:
     text = broken(source, seed, count)
     note(text)
-    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, *ARRAYS, *ARRAYS))
+    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, i32, *ARRAYS, *ARRAYS, *NUMBERS))
     found = error.diagnostics if error else ()
     assert [d.title for d in found if d.code != "AJ0301" or "`unknown_" not in d.title] == []
     return len(found)
