@@ -53,9 +53,21 @@ def workgroup_barrier() -> VOID:
     """Wait for all waves of the workgroup, without any fence (`__builtin_amdgcn_s_barrier`)."""
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.wave.barrier"))
-def wave_barrier() -> VOID:
-    """Keep the compiler from moving memory accesses across; no instruction (`__builtin_amdgcn_wave_barrier`)."""
+@intrinsic(LlvmCall("llvm.amdgcn.wave.barrier"), name="wave_barrier")
+def _keep_wave_together() -> VOID:
+    """Keep the compiler from moving other operations of the whole wave across, but not memory accesses."""
+
+
+@device_function
+def wave_barrier():
+    """Order the wave's memory accesses: what its lanes wrote before, to LDS or global memory, all of them see after.
+
+    CUDA's `__syncwarp()`. The lanes of a wave run in step and memory keeps the order of one wave's accesses, so that it
+    is no instruction: it keeps the compiler from moving accesses across, and from taking a value of before.
+    """
+    fence("release", "wavefront", "all")
+    _keep_wave_together()
+    fence("acquire", "wavefront", "all")
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.barrier.signal", (-1,)), isa="s_barrier_signal", targets=_GFX12, alternative=_WHOLE)
