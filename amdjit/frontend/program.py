@@ -50,7 +50,8 @@ from amdjit.frontend.values import (
 )
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
-from amdjit.tree.lds_arrays import lds_arrays
+from amdjit.tree.lds_arrays import has_own_lds_arrays, lds_arrays
+from amdjit.tree.walk import called_functions
 from amdjit.types import VOID, Array, Known, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
@@ -77,6 +78,7 @@ class _Instance:
 
     function: tree.Function | None
     value: Value | None = None
+    is_shared: bool = True  # between calls; not where it has LDS arrays, of which each call has its own
 
 
 _Key = tuple[object, tuple[object, ...]]
@@ -159,9 +161,9 @@ class _Session:
     def _instance(
         self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
     ) -> _Instance:
-        """Type a function for these arguments, once."""
+        """Type a function for these arguments: once, or once a call where it has LDS arrays."""
         found = self.instances.get(key)
-        if found is None:
+        if found is None or (isinstance(found, _Instance) and not found.is_shared):
             try:
                 found = self.instances[key] = make()
             except CompileError as failure:
@@ -229,7 +231,7 @@ class _Session:
             transparent=inline and source.is_library, reports=builder.reports,
         )  # fmt: skip
         self.functions.append(typed)
-        return _Instance(typed)
+        return _Instance(typed, is_shared=not has_own_lds_arrays(typed))
 
 
 def type_kernel(
@@ -250,10 +252,11 @@ def type_kernel(
     kernel = tree.Function(
         source.node.name, parameters, VOID, freeze(builder.statements), source.name_span, False, reports=builder.reports
     )
-    program = tree.Program(kernel, tuple(session.functions))
+    functions = called_functions(kernel)
+    program = tree.Program(kernel, functions)
     _check_lds(builder, program)
     written = written_parameters(program)
-    program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
+    program = tree.Program(kernel, functions, written, session.reports.table(kernel.reports))
     return TypedKernel(program, tuple(session.reads.values()), source, tuple(session.libraries))
 
 
