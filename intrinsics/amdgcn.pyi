@@ -2114,7 +2114,7 @@ def update_dpp(a0: _i32, a1: _i32, a2: int, a3: int, a4: int, a5: bool) -> _i32:
     """clang's `__builtin_amdgcn_update_dpp` (`v_mov_b32_dpp`)."""
 
 def wave_barrier() -> None:
-    """Keep the compiler from moving memory accesses across."""
+    """Keep the compiler from moving other operations of the whole wave across; `sync.wave_barrier` orders memory."""
 
 def wave_reduce_add_u32(a0: _u32, a1: int) -> _u32:
     """clang's `__builtin_amdgcn_wave_reduce_add_u32` (`s_add_co_i32`, `s_cmp_lg_u32`)."""

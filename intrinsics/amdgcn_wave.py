@@ -107,7 +107,7 @@ def ballot_w64(predicate: boolean) -> u64:
 
 @builtin(LlvmCall("llvm.amdgcn.wave.barrier"))
 def wave_barrier() -> VOID:
-    """Keep the compiler from moving memory accesses across."""
+    """Keep the compiler from moving other operations of the whole wave across; `sync.wave_barrier` orders memory."""
 
 
 @builtin(LlvmCall("llvm.amdgcn.s.barrier"))

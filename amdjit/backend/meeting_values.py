@@ -20,7 +20,9 @@ __all__ = ["keep_meeting_values"]
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)'
 _LABEL = re.compile(rf"^({_NAME}):")
 _TARGET = re.compile(rf"label %({_NAME})")
-_PHI = re.compile(r"^  %\S+ = phi (?:[a-z]+ )*?(?P<type>ptr(?: addrspace\(\d+\))?|<\d+ x \w+>|half|bfloat|float|double|i\d+) \[")
+_PHI = re.compile(
+    r"^  %\S+ = phi (?:[a-z]+ )*?(?P<type>ptr(?: addrspace\(\d+\))?|<\d+ x \w+>|half|bfloat|float|double|i\d+) \["
+)
 _INCOMING = re.compile(rf"\[ (%{_NAME}), %({_NAME}) \]")
 _DEFINED = re.compile(rf"^  (%{_NAME}) = (?:(?:tail|musttail|notail) )?(\w+)")
 # Instructions that cost something whatever their operands are: LLVM leaves them where they are.
@@ -132,11 +134,7 @@ def _is_simple(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bool:
     if len(here.predecessors) != 2 or len(source.predecessors) != 1 or here.successors == (source.label,):
         return False
     other = blocks[next(name for name in here.predecessors if name != source.label)]
-    return (
-        other.predecessors == source.predecessors
-        and other.successors == (here.label,)
-        and len(here.successors) != 1
-    )
+    return other.predecessors == source.predecessors and other.successors == (here.label,) and len(here.successors) != 1
 
 
 def _stays(value: str, type: str, source: _Block, operations: dict[str, tuple[str, int]]) -> bool:

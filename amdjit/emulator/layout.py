@@ -153,6 +153,8 @@ class FaultKind(IntEnum):
     BARRIER_MISUSE = 13
     # All waves of a workgroup wait, and none can go on.
     DEADLOCK = 14
+    # An instruction that needs all lanes of its wave, while some are inactive.
+    PARTIAL_WAVE = 15
 
 
 class BufferRefusal(IntEnum):

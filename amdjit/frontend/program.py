@@ -52,7 +52,8 @@ from amdjit.frontend.weakness import Origin, Weakness, used
 from amdjit.launch_numbers import LaunchUse
 from amdjit.reports import CallSite
 from amdjit.tree import nodes as tree
-from amdjit.tree.lds_arrays import lds_arrays
+from amdjit.tree.lds_arrays import has_own_lds_arrays, lds_arrays
+from amdjit.tree.walk import called_functions
 from amdjit.types import VOID, Array, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
@@ -85,6 +86,7 @@ class _Instance:
     function: tree.Function | None
     value: Value | None = None
     uses: tuple[LaunchUse, ...] = ()
+    is_shared: bool = True  # between calls; not where it has LDS arrays, of which each call has its own
 
 
 _Key = tuple[object, tuple[object, ...]]
@@ -172,9 +174,9 @@ class _Session:
     def _instance(
         self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
     ) -> _Instance:
-        """Type a function for these arguments, once."""
+        """Type a function for these arguments: once, or once a call where it has LDS arrays."""
         found = self.instances.get(key)
-        if found is None:
+        if found is None or (isinstance(found, _Instance) and not found.is_shared):
             try:
                 found = self.instances[key] = make()
             except CompileError as failure:
@@ -256,7 +258,7 @@ class _Session:
             self.weakness.results[typed] = origin
         self.requests.update(builder.launched.requests)
         self.functions.append(typed)
-        return _Instance(typed, uses=tuple(use for use, _ in launched))
+        return _Instance(typed, uses=tuple(use for use, _ in launched), is_shared=not has_own_lds_arrays(typed))
 
 
 def type_kernel(
@@ -294,10 +296,11 @@ def _type_once(
     kernel = tree.Function(
         source.node.name, tuple(passed_on), VOID, body, source.name_span, False, reports=builder.reports
     )
-    program = tree.Program(kernel, tuple(session.functions))
+    functions = called_functions(kernel)
+    program = tree.Program(kernel, functions)
     _check_lds(builder, program)
     written = written_parameters(program)
-    program = tree.Program(kernel, tuple(session.functions), written, session.reports.table(kernel.reports))
+    program = tree.Program(kernel, functions, written, session.reports.table(kernel.reports))
     return TypedKernel(
         program, tuple(session.reads.values()), source, tuple(session.libraries), tuple(passed_on.values()),
         (*session.findings.values(), *narrow_products(program)),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import logging
 import math
+import operator
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -127,6 +129,7 @@ class DeviceArray:
 
         Waits for the work of `stream` (None: the default stream) first.
         """
+        refuse_masked(out, "out")
         if out is None:
             out = np.empty(self.shape, self.dtype)
         self._check_same(out, "out")
@@ -148,6 +151,7 @@ class DeviceArray:
         For a strided view, the memory that it spans is read and written back, so nothing else may change the
         elements in between meanwhile.
         """
+        refuse_masked(source, "the source")
         array = np.asarray(source, self.dtype if not isinstance(source, np.ndarray) else None)
         self._check_same(array, "the source")
         if self.size == 0:
@@ -235,8 +239,7 @@ def bytes_of(array: NDArray[Any]) -> memoryview:
 
 def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
     """Return a new C-contiguous array with any contents."""
-    extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    extents = tuple(int(extent) for extent in extents)
+    extents = _extents(shape)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"a shape has no negative extents: {extents}")
     kind = np.dtype(dtype)
@@ -244,6 +247,24 @@ def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> 
         raise TypeError(f"device memory cannot hold Python objects ({kind})")
     memory = Memory(device, math.prod(extents) * kind.itemsize)
     return DeviceArray(device, memory.address, extents, kind, contiguous_strides(extents, kind.itemsize), memory)
+
+
+def _extents(shape: object) -> Shape:
+    """Return a shape as NumPy takes it: an integer or a sequence of integers, of any type that is one."""
+    is_several = isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim > 0)
+    try:
+        return tuple(map(operator.index, shape)) if is_several else (operator.index(shape),)  # type: ignore[call-overload,arg-type]
+    except TypeError:
+        raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}") from None
+
+
+def refuse_masked(array: object, what: str) -> None:
+    """Refuse a masked array: its mask would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(
+            f"{what} is a masked array, and a device has no masks: fill it, `array.filled(value)`, or pass "
+            "`array.data` and `array.mask`"
+        )
 
 
 def full(
@@ -268,6 +289,7 @@ def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) ->
         if array.device is device:
             return array
         array = array.copy_to_host()
+    refuse_masked(array, "the source")
     host = np.asarray(array)
     result = empty(device, host.shape, host.dtype)
     result.copy_from_host(host, stream)
@@ -280,6 +302,7 @@ def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> Device
     Memory of the same GPU is shared. Host memory is copied to the device (the emulator too runs only on memory of its
     own allocations). BufferError with `copy=False` if that needs a copy, and for memory of another device.
     """
+    refuse_masked(tensor, "the tensor")
     if isinstance(tensor, DeviceArray) and tensor.device is device and not copy:
         return tensor[...]
     place = tuple(tensor.__dlpack_device__())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime import dlpack
-from amdjit.runtime.arrays import DeviceArray, Memory, bytes_of
+from amdjit.runtime.arrays import DeviceArray, Memory, bytes_of, refuse_masked
 from amdjit.runtime.device import Device
 from amdjit.runtime.host_copies import HostPlace
 from amdjit.runtime.streams import Stream, handle_of
@@ -57,8 +57,10 @@ class Staging:
         for position, value in enumerate(values):
             if isinstance(value, DeviceArray):
                 self._check_place(position, value)
-            elif isinstance(value, np.ndarray) and position not in by_value:
-                self._hosts[position] = value
+            elif isinstance(value, np.ndarray):
+                self._refuse_masked(position, value)
+                if position not in by_value:
+                    self._hosts[position] = value
         self._groups = _group(self._hosts) if self._hosts else []
         if self._groups and device.dlpack_device[0] == dlpack.CPU:
             self._refuse_shared_device_memory()
@@ -126,6 +128,12 @@ class Staging:
                 f'Copy it: amdjit.to_device({name}.copy_to_host()), or launch inside `with amdjit.use("'
                 f'{array.device.name}"):`.'
             )
+
+    def _refuse_masked(self, position: int, value: NDArray[Any]) -> None:
+        try:
+            refuse_masked(value, f"argument {self.names[position]}")
+        except TypeError as problem:
+            raise LaunchError(str(problem)) from None
 
     def _refuse_shared_device_memory(self) -> None:
         """A NumPy view of device memory (from_dlpack) beside the DeviceArray itself would be staged as a copy."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
-from amdjit.types import AddressSpace, Array
+from amdjit.types import AddressSpace, Array, Type
 
-__all__ = ["LdsArray", "lds_arrays"]
+__all__ = ["LdsArray", "has_own_lds_arrays", "lds_arrays"]
 
 # Wide loads and stores want it: RDNA4 ISA, "LDS Access Alignment".
 _ALIGNMENT = 16
@@ -39,10 +39,29 @@ def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
         allocations = [node for node in nodes if isinstance(node, tree.AllocateArray) and not node.dynamic]
         names = _names(nodes) if allocations else {}
         for node in allocations:
-            if isinstance(node.type, Array) and node.type.address_space is AddressSpace.LDS:
+            if isinstance(node.type, Array) and _is_lds(node.type):
                 found.append(LdsArray(node, node.type, end, names.get(id(node), node.name)))
                 end += found[-1].nbytes
     return tuple(found)
+
+
+def has_own_lds_arrays(function: tree.Function) -> bool:
+    """Whether each call of a function has static LDS arrays of its own: here, or in functions that it calls.
+
+    The calls of a library's function share what it has: it ends with a barrier, and keeps nothing.
+    """
+    if function.transparent:
+        return False
+    for node in walk(function.body):
+        if isinstance(node, tree.AllocateArray) and not node.dynamic and _is_lds(node.type):
+            return True
+        if isinstance(node, tree.Call) and has_own_lds_arrays(node.function):
+            return True
+    return False
+
+
+def _is_lds(type: Type) -> bool:
+    return isinstance(type, Array) and type.address_space is AddressSpace.LDS
 
 
 # What the front end calls the variables of its own that hold a value between an expression and its use.

@@ -9,7 +9,7 @@ from typing import Any
 
 from amdjit.tree import nodes as tree
 
-__all__ = ["walk"]
+__all__ = ["called_functions", "walk"]
 
 # Types of fields, as they are written, that hold no nodes; called functions are excluded.
 _WITHOUT_NODES = frozenset({"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"})
@@ -37,3 +37,17 @@ def _parts(kind: type[Any]) -> tuple[str, ...] | None:
     if not issubclass(kind, tree.Node):
         return None
     return tuple(field.name for field in reversed(fields(kind)) if field.type not in _WITHOUT_NODES)
+
+
+def called_functions(function: tree.Function) -> tuple[tree.Function, ...]:
+    """Return the functions that one calls, directly or not, those that are called before those that call them."""
+    found: dict[int, tree.Function] = {}
+
+    def visit(caller: tree.Function) -> None:
+        for node in walk(caller.body):
+            if isinstance(node, tree.Call) and id(node.function) not in found:
+                visit(node.function)
+                found[id(node.function)] = node.function
+
+    visit(function)
+    return tuple(found.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -41,9 +42,20 @@ class Product:
     c_type: Type
 
 
+def _check_waves(compilation: Compilation) -> None:
+    """Refuse a workgroup whose last wave lacks lanes: a matrix instruction needs them all."""
+    size = math.prod(compilation.block or (0,))
+    if size % compilation.wave_size:
+        waves = f"a multiple of {compilation.wave_size}"
+        raise Refused(
+            f"mma_sync in workgroups of {size} work-items: not all waves are whole", f"give `block=` {waves} work-items"
+        )
+
+
 @compile_time
 def product_of(compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind) -> Product:
     """Choose the instruction for d = a b + c. Refused where the fragments do not fit."""
+    _check_waves(compilation)
     left = Use.SPARSE_A if a.is_sparse else Use.MATRIX_A
     uses = (Use.ACCUMULATOR, left, Use.MATRIX_B, Use.ACCUMULATOR)
     given = (d, a, b, c)

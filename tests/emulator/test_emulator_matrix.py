@@ -14,6 +14,8 @@ from matrix_waves import BITS, DTYPES, W32, W64, Matrix, Wave
 from numpy.typing import NDArray
 from required_tools import needs_tools
 
+import amdjit
+
 pytestmark = needs_tools
 
 
@@ -356,8 +358,17 @@ def test_negation_of_sparse_halves(product: Product, modifier: str, operand: int
 
 
 @both_waves
-def test_products_ignore_exec(wave: Wave) -> None:
+@pytest.mark.parametrize("lanes", [0, -1])
+def test_products_ignore_an_exec_of_no_lanes(wave: Wave, lanes: int) -> None:
     dense = chosen(np.random.default_rng(10), DENSE[0], wave)
     mov, mask = ("s_mov_b32", "exec_lo") if wave.size == 32 else ("s_mov_b64", "exec")
-    found = dense.run(setup=f"  {mov} {mask}, 5", after=f"  {mov} {mask}, -1")
+    found = dense.run(setup=f"  {mov} {mask}, {lanes}", after=f"  {mov} {mask}, -1")
     dense.expect(found, dense.a @ dense.b + dense.c)
+
+
+@both_waves
+def test_products_with_some_lanes_inactive_are_a_fault(wave: Wave) -> None:
+    dense = chosen(np.random.default_rng(10), DENSE[0], wave)
+    mov, mask = ("s_mov_b32", "exec_lo") if wave.size == 32 else ("s_mov_b64", "exec")
+    with pytest.raises(amdjit.KernelFault, match="needs all lanes of its wave"):
+        dense.run(setup=f"  {mov} {mask}, 5", after=f"  {mov} {mask}, -1")

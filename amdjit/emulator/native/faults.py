@@ -119,6 +119,26 @@ done:
 """
 
 
+def require_lanes_text(attributes: str) -> str:
+    """Return `aj_require_lanes`: a fault if a wave's EXEC, both dwords of it, is neither all ones nor 0."""
+    return f"""
+{FAULT_DECLARATION}
+define void @aj_require_lanes(ptr %context, i32 %site, i32 %low, i32 %high) {attributes} {{
+entry:
+  %same = icmp eq i32 %low, %high
+  %next = add i32 %low, 1
+  %uniform = icmp ult i32 %next, 2
+  %whole = and i1 %same, %uniform
+  br i1 %whole, label %done, label %fault
+fault:
+  call void @aj_fault(ptr %context, i32 {FaultKind.PARTIAL_WAVE:d}, i32 %site, i64 -1, i64 0, i32 0)
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
 def stopped_text(attributes: str) -> str:
     """Return `aj_stopped`: called when a wave sees the stop flag; a time limit becomes a fault of that site."""
     return f"""

@@ -16,7 +16,14 @@ from amdjit.emulator.native.buffer_parts import PARTS
 from amdjit.emulator.native.buffer_places import PLACE, place_text
 from amdjit.emulator.native.dots import dot_sources
 from amdjit.emulator.native.driver import driver_symbol, driver_text
-from amdjit.emulator.native.faults import fault_text, refuse_mode_text, resolve_text, stopped_text, tick_text
+from amdjit.emulator.native.faults import (
+    fault_text,
+    refuse_mode_text,
+    require_lanes_text,
+    resolve_text,
+    stopped_text,
+    tick_text,
+)
 from amdjit.emulator.native.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.native.lanes import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.native.long_expressions import long_sources
@@ -109,6 +116,7 @@ def native_sources(matrix_rows: int, arithmetic: str = "silicon") -> Mapping[str
         "aj_stopped": stopped_text,
         "aj_tick": tick_text,
         "aj_refuse_mode": refuse_mode_text,
+        "aj_require_lanes": require_lanes_text,
         "aj_resolve": resolve_text,
         **BARRIERS,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},

@@ -17,6 +17,7 @@ from amdjit.emulator.translate.frame import Frame
 from amdjit.emulator.translate.operands import constant_bits
 from amdjit.emulator.translate.operation import Emitter
 from amdjit.emulator.translate.registers import V32
+from amdjit.emulator.translate.whole_waves import require_all_lanes
 
 _NAME = re.compile(r"v_(s?)wmma(?:c)?_(\w+?)_16x16x(\d+)_(\w+)")
 # Staging vectors: C from 0, A from 8, B from 12 on.
@@ -148,6 +149,7 @@ def _factors(frame: Frame, instruction: Instruction, matrix: Matrix) -> tuple[li
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
     if matrix.overflows:
         sources = [*sources, frame.overflow_flag()]
+    require_all_lanes(frame, instruction)
     target = _operand_register(instruction, 0)
     places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])
