@@ -199,11 +199,19 @@ def pair(
             right=describe(right),
             remedy=_remedy(left, right),
         )
-    return convert_weakly(builder, left, target, node), convert_weakly(builder, right, target, node)
+    first, second = convert_weakly(builder, left, target, node), convert_weakly(builder, right, target, node)
+    if target == f32 and (builder.weakness.is_weak(first) or builder.weakness.is_weak(second)):
+        # An integer has no part in how wide the float is that it becomes beside a weak one.
+        for value, converted in ((left, first), (right, second)):
+            if isinstance(value, tree.Expression) and isinstance(value.type, Scalar) and not value.type.is_float:
+                builder.weakness.expressions.add(converted)
+    return first, second
 
 
 def convert_weakly(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert to what an operator's operands have in common: what is weak stays so."""
+    if isinstance(value, tree.Expression) and value.type == target:
+        return value
     converted = convert(builder, value, target, node)
     weakness = builder.weakness
     if converted is not value and (isinstance(value, CompileTime) or weakness.is_weak(value)):

@@ -11,7 +11,7 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes, launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, convert_weakly, is_complex, materialise, pair, truth
+from amdjit.frontend.conversion import convert, is_complex, materialise, pair, truth
 from amdjit.frontend.powers import power
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
@@ -176,7 +176,9 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
     assert scalar is not None
     target = f64 if scalar.bits == 64 else f32
     vector = value.type
-    return convert_weakly(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+    converted = convert(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+    builder.weakness.expressions.add(converted)
+    return converted
 
 
 def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:
