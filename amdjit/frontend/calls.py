@@ -22,12 +22,12 @@ from amdjit.frontend.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.compile_time_calls import call_when_compiling
 from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS
 from amdjit.frontend.constructors import convert_to, make_vector
-from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
+from amdjit.frontend.conversion import complex_type, convert, is_complex, launch_operands, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.host_functions import REMEDIES
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
-from amdjit.frontend.operators import binary, fold, launch_operands, of_launch
+from amdjit.frontend.operators import binary, fold, of_launch
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value

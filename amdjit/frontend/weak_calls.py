@@ -8,8 +8,8 @@ from collections.abc import Callable
 from amdjit.frontend import launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder
 from amdjit.frontend.constructors import convert_to
+from amdjit.frontend.conversion import launch_operands
 from amdjit.frontend.forms import Arguments
-from amdjit.frontend.operators import launch_operands
 from amdjit.frontend.values import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, f32, i32

@@ -63,6 +63,12 @@ class Weakness:
             self.expressions.add(read)
         return read
 
+    def part(self, item: tree.TupleItem) -> tree.TupleItem:
+        """Note that a part of a complex variable is read."""
+        if item.tuple in self.expressions:
+            self.expressions.add(item)
+        return item
+
     def made(self, expression: tree.Expression, *operands: tree.Expression) -> tree.Expression:
         """Note what an operator makes of its operands: it is weak where all are. A shift's count does not matter."""
         is_shift = isinstance(expression, tree.Binary) and expression.operator in _SHIFTS
@@ -133,6 +139,8 @@ class Launched:
             return _converted(self.weakness.in_f64[value](), target)
         if isinstance(value, tree.Read):
             return self._asked(value, self.weakness.variables[value.variable], target)
+        if isinstance(value, tree.TupleItem) and isinstance(value.tuple, tree.Read):
+            return self._asked(value, self.weakness.variables[value.tuple.variable], target)
         if isinstance(value, tree.Call):
             return self._asked(value, self.weakness.results[value.function], target)
         if isinstance(value, tree.Convert):

@@ -1,3 +1,5 @@
+"""A product that is narrower than what it becomes."""
+
 import numpy as np
 
 import amdjit

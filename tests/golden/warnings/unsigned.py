@@ -1,3 +1,5 @@
+"""An unsigned number that is used as if it could be negative."""
+
 import numpy as np
 
 import amdjit
