@@ -18,6 +18,7 @@ from amdjit.devices import current_device, devices, hip_status, use
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix_layouts import OPERANDS
+from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.types import SCALARS, Scalar, Type
 from amdjit.vector_types import NAMED_VECTORS
 
@@ -135,7 +136,7 @@ def _load_kernel(file: Path, name: str) -> Kernel:
 
 
 def parse_signature(text: str) -> list[Type | int | float | bool | None]:
-    """Read types such as `f32,f32[:],f16[:, ::1],f32x4` and constants for `Const` parameters."""
+    """Read types such as `f32,f32[:],f16[:, ::1],f32x4,int,float` and constants for `Const` parameters."""
     return [_parse_argument(part.strip()) for part in _split(text) if part.strip()]
 
 
@@ -155,6 +156,8 @@ def _parse_argument(text: str) -> Type | int | float | bool | None:
     constants = {"None": None, "True": True, "False": False}
     if text in constants:
         return constants[text]
+    if text in ("int", "float"):
+        return PYTHON_INT if text == "int" else PYTHON_FLOAT
     for number in (int, float):
         try:
             return number(text)

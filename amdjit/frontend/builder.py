@@ -380,7 +380,7 @@ class FunctionBuilder:
         """Turn a tuple that exists at run time into its items."""
         assert isinstance(value.type, Tuple)
         items = (tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements))
-        return TupleValue(tuple(map(self._unpacked_item, items)), value.type.structure)
+        return TupleValue(tuple(self._unpacked_item(self.weakness.part(i)) for i in items), value.type.structure)
 
     def _unpacked_item(self, item: tree.Expression) -> Value:
         if isinstance(item.type, Known):

@@ -22,12 +22,12 @@ from amdjit.frontend.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.compile_time_calls import call_when_compiling
 from amdjit.frontend.comprehensions import TUPLE_FUNCTIONS, test_of_generator
 from amdjit.frontend.constructors import convert_to, make_vector
-from amdjit.frontend.conversion import complex_type, convert, is_complex, pair, truth
+from amdjit.frontend.conversion import complex_type, convert, is_complex, launch_operands, pair, truth
 from amdjit.frontend.forms import FORMS, Arguments
 from amdjit.frontend.host_functions import REMEDIES
 from amdjit.frontend.intrinsic_calls import call_intrinsic
 from amdjit.frontend.operator_calls import OPERATOR_FUNCTIONS
-from amdjit.frontend.operators import binary, fold, launch_operands, of_launch
+from amdjit.frontend.operators import binary, fold, of_launch
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
@@ -36,10 +36,11 @@ from amdjit.frontend.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.unsigned_checks import check_absolute, check_extreme
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.vector_calls import is_of_elements, over_elements
+from amdjit.frontend.weak_calls import python_number, without_width
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import VOID, Array, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, i32, vector
+from amdjit.types import VOID, Array, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -189,7 +190,10 @@ def _call_known(builder: FunctionBuilder, callee: Any, arguments: Arguments, nod
     if launched is not None:
         return builder.launched.weak(launched, builder.span(node))
     if callee in builtins:
-        return call_declared(builder, builtins[callee], arguments, node)
+        result = call_declared(builder, builtins[callee], arguments, node)
+        return without_width(
+            builder, arguments, result, lambda again: call_declared(builder, builtins[callee], again, node)
+        )
     return _BUILTINS[callee](builder, arguments, node) if callee in _BUILTINS else None
 
 
@@ -346,19 +350,6 @@ def _to_boolean(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
     return truth(builder, value, node)
 
 
-def _python_number(
-    builder: FunctionBuilder, kind: type[int] | type[float], arguments: Arguments, node: ast.Call
-) -> Value:
-    """`int(x)` and `float(x)` have no width: i32 and f32, until they meet what is wider."""
-    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
-    if operands is not None and len(operands) == 1:
-        return builder.launched.weak(launch_arithmetic.as_kind(kind, operands[0]), builder.span(node))
-    made = convert_to(builder, i32 if kind is int else f32, arguments, node)
-    if isinstance(made, tree.Convert):
-        builder.weakness.expressions.add(made)
-    return made
-
-
 def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
     raise builder.error(codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`")
 
@@ -373,8 +364,8 @@ _BUILTINS: Mapping[Any, _Handler] = {
     dataclasses.replace: replaced,
     bool: _to_boolean,
     complex: _complex,
-    float: lambda builder, arguments, node: _python_number(builder, float, arguments, node),
-    int: lambda builder, arguments, node: _python_number(builder, int, arguments, node),
+    float: lambda builder, arguments, node: python_number(builder, float, arguments, node),
+    int: lambda builder, arguments, node: python_number(builder, int, arguments, node),
     len: _length,
     max: _extreme(BinaryOperator.MAXIMUM, max),
     min: _extreme(BinaryOperator.MINIMUM, min),

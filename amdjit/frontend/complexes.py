@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from amdjit.diagnostics import codes
+from amdjit.frontend import launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import complex_type, convert, is_complex, scalar_of_complex
+from amdjit.frontend.conversion import (
+    complex_type,
+    convert_weakly,
+    is_complex,
+    launch_operands,
+    scalar_of_complex,
+)
 from amdjit.frontend.promotion import common_scalar
 from amdjit.frontend.values import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
@@ -22,7 +30,7 @@ def binary(builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right:
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
     def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
-        return tree.Binary(builder.span(node), scalar, kind, x, y)
+        return builder.weakness.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
 
     if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
         return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
@@ -63,6 +71,10 @@ def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.A
 
 def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     """Type `abs(z)`."""
+    numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
+    launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
+    if launched is not None:
+        return builder.launched.weak(launched, builder.span(node))
     scalar = scalar_of_complex(value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]
@@ -78,7 +90,7 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
                 codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex number",
                 remedy="give two real numbers: `complex(real, imag)`",
             )  # fmt: skip
-    parts = [convert(builder, part, scalar, node) for part in (real, imaginary)]
+    parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
 
 
@@ -94,10 +106,12 @@ def _pair(scalar: Scalar, real: Value, imaginary: Value) -> TupleValue:
 
 def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST) -> Parts:
     """Return both parts, computed now: the operators use them more than once."""
-    made = convert(builder, value, complex_type(scalar), node)
-    held = builder.hold(made, "complex", node)
-    assert isinstance(held, TupleValue)
-    real, imaginary = held.items
+    parts: tuple[Value, ...] = (value, CompileTime(0))
+    if isinstance(value, CompileTime) and isinstance(value.value, complex):
+        parts = (CompileTime(value.value.real), CompileTime(value.value.imag))
+    elif isinstance(value, TupleValue):
+        parts = value.items
+    real, imaginary = (builder.hold(convert_weakly(builder, part, scalar, node), "complex", node) for part in parts)
     assert isinstance(real, tree.Expression)
     assert isinstance(imaginary, tree.Expression)
     return real, imaginary

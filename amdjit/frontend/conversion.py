@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import reprlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from amdjit.complex_types import COMPLEX64, COMPLEX128
@@ -21,6 +21,7 @@ from amdjit.frontend.promotion import (
 )
 from amdjit.frontend.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import CompileTime, TupleValue, Value
+from amdjit.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64, i32, i64, u32, u64
 
@@ -199,11 +200,19 @@ def pair(
             right=describe(right),
             remedy=_remedy(left, right),
         )
-    return convert_weakly(builder, left, target, node), convert_weakly(builder, right, target, node)
+    first, second = convert_weakly(builder, left, target, node), convert_weakly(builder, right, target, node)
+    if target == f32 and (builder.weakness.is_weak(first) or builder.weakness.is_weak(second)):
+        # An integer has no part in how wide the float is that it becomes beside a weak one.
+        for value, converted in ((left, first), (right, second)):
+            if isinstance(value, tree.Expression) and isinstance(value.type, Scalar) and not value.type.is_float:
+                builder.weakness.expressions.add(converted)
+    return first, second
 
 
 def convert_weakly(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert to what an operator's operands have in common: what is weak stays so."""
+    if isinstance(value, tree.Expression) and value.type == target:
+        return value
     converted = convert(builder, value, target, node)
     weakness = builder.weakness
     if converted is not value and (isinstance(value, CompileTime) or weakness.is_weak(value)):
@@ -212,6 +221,19 @@ def convert_weakly(builder: FunctionBuilder, value: Value, target: Type, node: a
         if number is not None and isinstance(converted, tree.Read):
             weakness.numbers[converted] = number
     return converted
+
+
+def launch_operands(builder: FunctionBuilder, values: Sequence[Value]) -> tuple[LaunchNumber, ...] | None:
+    """Return the operands as a launch's numbers if each is one or a literal, and not all are literals."""
+    numbers: list[LaunchNumber] = []
+    for value in values:
+        number = builder.weakness.number(value)
+        if number is None and isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+            number = launch_arithmetic.constant(value.value)
+        if number is None:
+            return None
+        numbers.append(number)
+    return tuple(numbers) if any(number.parameters for number in numbers) else None
 
 
 def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | complex | None:
@@ -281,7 +303,10 @@ def is_complex(value: Value) -> bool:
 
 def scalar_of_complex(value: Value) -> Scalar:
     """Return the type of a complex value's parts; a literal's are f32."""
-    return f64 if isinstance(value, TupleValue) and value.structure == COMPLEX128.structure else f32
+    items = value.items if isinstance(value, TupleValue) else ()
+    is_wide = isinstance(value, TupleValue) and value.structure == COMPLEX128.structure
+    # Parts that began without a width may have become wide since.
+    return f64 if is_wide or any(isinstance(item, tree.Expression) and item.type == f64 for item in items) else f32
 
 
 def _to_complex(builder: FunctionBuilder, value: Value, target: Tuple, node: ast.AST) -> tree.Expression:

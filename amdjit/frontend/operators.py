@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend import complexes, launch_arithmetic
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import convert, convert_weakly, is_complex, materialise, pair, truth
+from amdjit.frontend.conversion import convert, is_complex, launch_operands, materialise, pair, truth
 from amdjit.frontend.powers import power
 from amdjit.frontend.promotion import literal_fits
 from amdjit.frontend.scope import outside_value
@@ -26,7 +26,6 @@ from amdjit.frontend.special_methods import (
 )
 from amdjit.frontend.unsigned_checks import check_comparison
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
-from amdjit.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
 from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32, i64, u32
@@ -119,19 +118,6 @@ def of_launch(
     return None if made is None else builder.launched.weak(made, builder.span(node))
 
 
-def launch_operands(builder: FunctionBuilder, values: Sequence[Value]) -> tuple[LaunchNumber, ...] | None:
-    """Return the operands as a launch's numbers if each is one or a literal, and not all are literals."""
-    numbers: list[LaunchNumber] = []
-    for value in values:
-        number = builder.weakness.number(value)
-        if number is None and isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
-            number = launch_arithmetic.constant(value.value)
-        if number is None:
-            return None
-        numbers.append(number)
-    return tuple(numbers) if any(number.parameters for number in numbers) else None
-
-
 def _refuse_record(
     builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
 ) -> None:
@@ -177,7 +163,9 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
     assert scalar is not None
     target = f64 if scalar.bits == 64 else f32
     vector = value.type
-    return convert_weakly(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+    converted = convert(builder, value, Vector(target, vector.length) if isinstance(vector, Vector) else target, node)
+    builder.weakness.expressions.add(converted)
+    return converted
 
 
 def unary(builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST) -> Value:

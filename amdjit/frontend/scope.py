@@ -165,13 +165,15 @@ def _into_variable(builder: FunctionBuilder, name: str, value: tree.Expression, 
 def carry(builder: FunctionBuilder, name: str, value: tree.Expression, type: Type, node: ast.AST) -> tree.Variable:
     """Put what a name has before a loop into a variable of a type: weak where it began as a number without a width."""
     origin = origin_of(builder.span(node), name)
-    is_weak = builder.weakness.is_weak(value)
+    parts = value.elements if isinstance(value, tree.MakeTuple) and value.type == COMPLEX64 else (value,)
+    is_weak = all(builder.weakness.is_weak(part) for part in parts)
     if is_weak and origin in builder.weakness.widened:
-        type = wide_type(type)
+        type = COMPLEX128 if isinstance(type, Tuple) else wide_type(type)
     variable = builder.variable(name, type)
     if is_weak:
         builder.weakness.variables[variable] = origin
-    builder.emit(tree.Assign(builder.span(node), variable, convert(builder, value, type, node)))
+    whole: Value = TupleValue(parts, COMPLEX64.structure) if len(parts) == 2 else value
+    builder.emit(tree.Assign(builder.span(node), variable, convert(builder, whole, type, node)))
     builder.names[name] = variable
     return variable
 

@@ -10,7 +10,7 @@ from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.reports import MAX_VALUE_WORDS, Field, Text, format_value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Vector, i32
+from amdjit.types import Scalar, Vector, f64, i32, i64
 
 _CONVERSIONS = {-1: "", ord("s"): "s", ord("r"): "r", ord("a"): "a"}
 
@@ -84,6 +84,7 @@ def _show(
     builder: FunctionBuilder, value: Value, place: _Place, parts: list[str | Field], shown: list[tree.Expression]
 ) -> None:
     known = static_value(value)
+    value = _with_all_digits(builder, value, place)
     if known is not None:
         parts.append(_format(builder, known.value, place))
     elif isinstance(value, tree.Expression) and isinstance(value.type, Scalar):
@@ -96,6 +97,13 @@ def _show(
         shown.append(value)
     else:
         _show_items(builder, _items(builder, value, place), place, parts, shown)
+
+
+def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> Value:
+    number = builder.weakness.number(value)
+    if number is None or number.kind is bool:
+        return value
+    return builder.launched.read(number, f64 if number.kind is float else i64, builder.span(place.node))
 
 
 def _show_items(

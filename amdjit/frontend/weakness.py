@@ -39,7 +39,7 @@ class Weakness:
 
     widened: the variables that are to be wide. numbers: the reads of a launch's numbers in the type that they have
     alone. expressions: all weak ones. variables: weak ones with their origin, None for one whose value is exact, such
-    as a loop's counter. results: the functions whose results are weak.
+    as a loop's counter. results: the functions whose results are weak. in_f64: how calls are made again, in f64.
     """
 
     widened: frozenset[Origin] = frozenset()
@@ -47,6 +47,7 @@ class Weakness:
     expressions: set[tree.Expression] = field(default_factory=set)
     variables: dict[tree.Variable, Origin | None] = field(default_factory=dict)
     results: dict[tree.Function, Origin] = field(default_factory=dict)
+    in_f64: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
 
     def number(self, value: object) -> LaunchNumber | None:
         """Return the launch's number that a value is, None for another value."""
@@ -61,6 +62,12 @@ class Weakness:
         if read.variable in self.variables:
             self.expressions.add(read)
         return read
+
+    def part(self, item: tree.TupleItem) -> tree.TupleItem:
+        """Note that a part of a complex variable is read."""
+        if item.tuple in self.expressions:
+            self.expressions.add(item)
+        return item
 
     def made(self, expression: tree.Expression, *operands: tree.Expression) -> tree.Expression:
         """Note what an operator makes of its operands: it is weak where all are. A shift's count does not matter."""
@@ -128,13 +135,21 @@ class Launched:
         own = wide_type(value.type)
         if isinstance(value, tree.Constant) and (target is own or (own is i64 and value.value >= 0)):
             return tree.Constant(value.span, target, float(value.value) if target is f64 else value.value)
+        if value in self.weakness.in_f64:
+            return _converted(self.weakness.in_f64[value](), target)
         if isinstance(value, tree.Read):
             return self._asked(value, self.weakness.variables[value.variable], target)
+        if isinstance(value, tree.TupleItem) and isinstance(value.tuple, tree.Read):
+            return self._asked(value, self.weakness.variables[value.tuple.variable], target)
         if isinstance(value, tree.Call):
             return self._asked(value, self.weakness.results[value.function], target)
         if isinstance(value, tree.Convert):
             return self._wide(value.operand, target)
         return _converted(self._same_kind(value, own), target)
+
+    def wide_operand(self, value: tree.Expression) -> tree.Expression:
+        """Return an operand of a call that is made again in f64."""
+        return self._wide(value, f64)
 
     def _asked(self, value: tree.Expression, origin: Origin | None, target: Scalar) -> tree.Expression:
         if origin is not None:

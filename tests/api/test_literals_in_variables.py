@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -251,3 +252,45 @@ def sums(x, out):
     for i in range(x.shape[0]):
         s += x[i]
     out[0] = s
+
+
+def test_floats_that_integers_and_literals_make_are_as_wide_as_what_they_meet() -> None:
+    @amdjit.kernel
+    def made(out, indices, a):
+        i = amdjit.grid(1) + 3
+        out[0] = i * 0.1
+        x = indices[0] / 7
+        out[1] = x
+        out[2] = math.sqrt(i * 0.3) * 2
+        for k in range(3, 5):
+            out[3] = math.sin(2 * math.pi * k / 16)
+            out[4] = float(i) * a + k
+        y = math.exp(-i * a)
+        out[5] = y * y
+        out[6] = math.hypot(i, 0.1)
+        out[7] = abs(i - 0.3) // 0.1
+
+    out = np.zeros(8)
+    run(made, out, np.array([5], np.int32), 0.1)
+    y = math.exp(-3 * 0.1)
+    expected = [
+        3 * 0.1, 5 / 7, math.sqrt(3 * 0.3) * 2, math.sin(2 * math.pi * 4 / 16), 3.0 * 0.1 + 4, y * y,
+        math.hypot(3, 0.1), abs(3 - 0.3) // 0.1,
+    ]  # fmt: skip
+    np.testing.assert_allclose(out, expected, rtol=1e-15)
+    compiled = made.compile(f32[:], i32[:], float, target="gfx1201")
+    assert "f64" not in compiled.typed_tree
+
+
+def test_a_conversion_decides_the_width() -> None:
+    @amdjit.kernel
+    def narrow(out, a):
+        i = amdjit.grid(1) + 3
+        out[0] = f32(i * 0.1)
+        out[1] = f32(a)
+        x: f32 = i / 7
+        out[2] = x
+
+    out = np.zeros(3)
+    run(narrow, out, 0.1)
+    assert out.tolist() == [float(np.float32(3) * np.float32(0.1)), float(np.float32(0.1)), float(np.float32(3 / 7))]

@@ -9,6 +9,7 @@ import pytest
 from amdjit.code_object import CodeObject
 from amdjit.command_line import main, parse_signature
 from amdjit.diagnostics import LaunchError
+from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.types import bf16, f32, i32
 from amdjit.vector_types import f16x8
 
@@ -98,6 +99,7 @@ def test_wrong_input_is_one_clear_error(
 def test_signatures() -> None:
     assert parse_signature("f32, f32[:],bf16[:, ::1],f16x8") == [f32, f32[:], bf16[:, ::1], f16x8]
     assert parse_signature("i32,3,-1,2.5,True,None") == [i32, 3, -1, 2.5, True, None]
+    assert parse_signature("int,f32[:],float") == [PYTHON_INT, f32[:], PYTHON_FLOAT]
     assert parse_signature("") == []
 
 

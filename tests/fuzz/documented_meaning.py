@@ -223,6 +223,9 @@ def extreme(less: bool) -> Callable[..., Number]:
             if hasattr(result, "each"):
                 result = result.each(item, choose)
                 continue
+            if not isinstance(result, Number) and not isinstance(item, Number):
+                result = min(result, item) if less else max(result, item)
+                continue
             x, y = pair(result, item)
             result = _chosen(x, y, less)
         return result

@@ -182,7 +182,8 @@ class Expressions:
     def division(self, type: Scalar, depth: int) -> str:
         if type is f32 and self.chance(30):
             narrow = self.pick(i8, i16, i32, u8, u16, u32, boolean)
-            return f"({self.expression(narrow, depth)} / {self.expression(narrow, depth)})"
+            # Converted: of a width of its own, whatever it meets.
+            return f"f32({self.expression(narrow, depth)} / {self.expression(narrow, depth)})"
         left, right = self.operands(type, depth)
         return f"({left} / {right})"
 
