@@ -6,6 +6,7 @@ Python function -> typed tree -> LLVM IR -> optimised IR -> object -> linked cod
 from __future__ import annotations
 
 import inspect
+import marshal
 import types
 from pathlib import Path
 
@@ -34,6 +35,11 @@ def compile_kernel(
 
     BackendError is raised where LLVM or the linker refuses.
     """
+    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
+    expected = _expected_key(cache, function, arguments, options)
+    if cache.get(expected) is None:
+        # LLVM's process starts while the front end works. Code that was compiled before most likely needs none.
+        backend.prepare(environment)
     limits = Limits(
         options.target,
         options.wave_size,
@@ -51,10 +57,17 @@ def compile_kernel(
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
-    optimized, code_object = _build(llvm, options, environment, typed.libraries)
+    optimized, code_object = _build(llvm, options, environment, typed.libraries, cache, expected)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads
     )
+
+
+def _expected_key(
+    cache: DiskCache, function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions
+) -> str:
+    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
+    return cache.key("compiled", marshal.dumps(function.__code__), repr(arguments), repr(options))
 
 
 def _typed(argument: Argument) -> Argument:
@@ -68,11 +81,15 @@ def _arrays(function: types.FunctionType, arguments: tuple[Argument, ...]) -> di
 
 
 def _build(
-    llvm: str, options: CompileOptions, environment: Environment, libraries: tuple[Path, ...]
+    llvm: str,
+    options: CompileOptions,
+    environment: Environment,
+    libraries: tuple[Path, ...],
+    cache: DiskCache,
+    expected: str,
 ) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
     linker = backend.find_linker(environment)
-    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
     # The other options are written in the IR.
     tools = f"llvmlite {llvmlite.__version__} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
@@ -80,9 +97,10 @@ def _build(
     key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)
     built = cache.get(key)
     if built is None:
-        optimized = backend.optimise(llvm, options.target, options, bitcode)
+        optimized = backend.optimise(llvm, options.target, options, bitcode, environment)
         relocatable = backend.emit_object(optimized, options.target, options, environment)
         built = msgpack.packb((optimized, backend.link(relocatable, linker)))
         cache.put(key, built)
+        cache.put(expected, b"")
     text, code_object = msgpack.unpackb(built)
     return text, code_object
