@@ -6,7 +6,6 @@ Python function -> typed tree -> LLVM IR -> optimised IR -> object -> linked cod
 from __future__ import annotations
 
 import inspect
-import marshal
 import types
 from pathlib import Path
 
@@ -67,7 +66,10 @@ def _expected_key(
     cache: DiskCache, function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions
 ) -> str:
     """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
-    return cache.key("compiled", marshal.dumps(function.__code__), repr(arguments), repr(options))
+    code = function.__code__
+    place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
+    level = f"{options.target.name} {options.wave_size} {options.opt_level}"
+    return cache.key("compiled", place, code.co_code, " ".join(map(str, arguments)), level)
 
 
 def _typed(argument: Argument) -> Argument:
