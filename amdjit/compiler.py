@@ -34,6 +34,11 @@ def compile_kernel(
 
     BackendError is raised where LLVM or the linker refuses.
     """
+    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
+    expected = _expected_key(cache, function, arguments, options)
+    if cache.get(expected) is None:
+        # LLVM's process starts while the front end works. Code that was compiled before most likely needs none.
+        backend.prepare(environment)
     limits = Limits(
         options.target,
         options.wave_size,
@@ -51,11 +56,21 @@ def compile_kernel(
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
-    optimized, code_object = _build(llvm, options, environment, typed.libraries)
+    optimized, code_object = _build(llvm, options, environment, typed.libraries, cache, expected)
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads,
         typed.launch_uses, typed.findings,
     )  # fmt: skip
+
+
+def _expected_key(
+    cache: DiskCache, function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions
+) -> str:
+    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
+    code = function.__code__
+    place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
+    level = f"{options.target.name} {options.wave_size} {options.opt_level}"
+    return cache.key("compiled", place, code.co_code, " ".join(map(str, arguments)), level)
 
 
 def _typed(argument: Argument) -> Argument:
@@ -69,11 +84,15 @@ def _arrays(function: types.FunctionType, arguments: tuple[Argument, ...]) -> di
 
 
 def _build(
-    llvm: str, options: CompileOptions, environment: Environment, libraries: tuple[Path, ...]
+    llvm: str,
+    options: CompileOptions,
+    environment: Environment,
+    libraries: tuple[Path, ...],
+    cache: DiskCache,
+    expected: str,
 ) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
     linker = backend.find_linker(environment)
-    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
     # The other options are written in the IR.
     tools = f"llvmlite {llvmlite.__version__} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
@@ -81,9 +100,10 @@ def _build(
     key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)
     built = cache.get(key)
     if built is None:
-        optimized = backend.optimise(llvm, options.target, options, bitcode)
+        optimized = backend.optimise(llvm, options.target, options, bitcode, environment)
         relocatable = backend.emit_object(optimized, options.target, options, environment)
         built = msgpack.packb((optimized, backend.link(relocatable, linker)))
         cache.put(key, built)
+        cache.put(expected, b"")
     text, code_object = msgpack.unpackb(built)
     return text, code_object

@@ -137,6 +137,8 @@ class Environment:
     emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
     warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
+    compile_guard: AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
+    compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a kernel: 600 unless set.
     sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all launches, such as `memory,race`.
     sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker and device library are used.
@@ -160,6 +162,8 @@ class Environment:
     emulator_tier: str | None = None
     emulator_matrix: str = "silicon"
     device_libraries: Path | None = None
+    compile_guard: bool = True
+    compile_time_limit: float | None = None
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -173,7 +177,9 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         linker=variables.get("AMDJIT_LINKER") or None,
         cache_dir=_cache_dir(variables),
         emulator_threads=_threads(variables),
-        emulator_time_limit=_time_limit(variables),
+        emulator_time_limit=_time_limit(variables, "AMDJIT_EMULATOR_TIME_LIMIT"),
+        compile_guard=_switch(variables, "AMDJIT_COMPILE_GUARD", True),
+        compile_time_limit=_time_limit(variables, "AMDJIT_COMPILE_TIME_LIMIT"),
         emulator_memory=_memory(variables),
         emulator_tier=_tier(variables),
         emulator_matrix=checked_matrix(variables.get("AMDJIT_EMULATOR_MATRIX") or "silicon", "AMDJIT_EMULATOR_MATRIX"),
@@ -287,8 +293,8 @@ def _sanitize(variables: Mapping[str, str]) -> tuple[str, ...]:
     return checked_sanitize(tuple(part.strip() for part in parts if part.strip()), "AMDJIT_SANITIZE")
 
 
-def _time_limit(variables: Mapping[str, str]) -> float | None:
-    text = variables.get("AMDJIT_EMULATOR_TIME_LIMIT")
+def _time_limit(variables: Mapping[str, str], name: str) -> float | None:
+    text = variables.get(name)
     if not text:
         return None
     try:
@@ -296,7 +302,7 @@ def _time_limit(variables: Mapping[str, str]) -> float | None:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise OptionError(f"AMDJIT_EMULATOR_TIME_LIMIT={text!r}: give seconds, more than 0")
+        raise OptionError(f"{name}={text!r}: give seconds, more than 0")
     return seconds
 
 

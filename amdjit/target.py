@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+TRIPLE = "amdgcn-amd-amdhsa"
+"""LLVM's name of the platform: every processor here under HSA."""
+
 
 class Feature(Enum):
     """What an intrinsic may need of a processor."""

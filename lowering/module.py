@@ -12,12 +12,11 @@ from amdjit.lowering.function import declare_device_function, declare_kernel, lo
 from amdjit.lowering.lds import list_lds_arrays
 from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
+from amdjit.target import TRIPLE
 from amdjit.tree.nodes import Program
 from amdjit.types import Array
 
 __all__ = ["lower"]
-
-_TRIPLE = "amdgcn-amd-amdhsa"
 
 # LLVM 22's own for this triple; LLVM refuses another one.
 _DATA_LAYOUT = (
@@ -38,7 +37,7 @@ def lower(program: Program, options: CompileOptions, promises: Mapping[str, Arra
     promises: array parameters' types with what every launch promises of them.
     """
     module = ir.Module(program.kernel.name, context=ir.Context())
-    module.triple = _TRIPLE
+    module.triple = TRIPLE
     module.data_layout = _DATA_LAYOUT
     i32 = ir.IntType(32)
     flag = [i32(_ERROR), "amdhsa_code_object_version", i32(_CODE_OBJECT_VERSION)]

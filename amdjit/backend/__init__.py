@@ -12,10 +12,9 @@ from amdjit.backend.tools import Linker, find_linker
 if TYPE_CHECKING:
     from amdjit.backend.assembly import annotate_assembly
     from amdjit.backend.emit import emit_object
-    from amdjit.backend.llvm import TRIPLE, emit_assembly, optimise
+    from amdjit.backend.guarded import emit_assembly, optimise, prepare
 
 __all__ = [
-    "TRIPLE",
     "Linker",
     "annotate_assembly",
     "emit_assembly",
@@ -24,15 +23,16 @@ __all__ = [
     "find_ocml",
     "link",
     "optimise",
+    "prepare",
     "read_library",
 ]
 
 _MODULES = {
-    "TRIPLE": "amdjit.backend.llvm",
     "annotate_assembly": "amdjit.backend.assembly",
-    "emit_assembly": "amdjit.backend.llvm",
+    "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
-    "optimise": "amdjit.backend.llvm",
+    "optimise": "amdjit.backend.guarded",
+    "prepare": "amdjit.backend.guarded",
 }
 
 

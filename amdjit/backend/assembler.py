@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.backend.llvm import TRIPLE
 from amdjit.backend.tools import Assembler, find_assembler, run_tool
-from amdjit.target import Target
+from amdjit.target import TRIPLE, Target
 
 __all__ = ["Assembler", "assemble", "find_assembler"]
 

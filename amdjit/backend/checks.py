@@ -7,16 +7,12 @@ import re
 import llvmlite.binding as llvm
 
 from amdjit.diagnostics.errors import BackendError
-from amdjit.intrinsics.builtin_table import rows
-from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
 from amdjit.target import Target
 
-__all__ = ["check_calls", "check_declared", "check_lds", "check_scratch", "has_inline_assembly"]
+__all__ = ["check_calls", "check_lds", "check_scratch", "has_inline_assembly"]
 
 _LDS = "addrspace(3)"
 _GLOBAL_NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)')
-# What makes LLVM take a module for one with debug information, and what points to it.
-_DEBUG_INFORMATION = re.compile(r",? !dbg !\d+|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE)
 _INLINE_ASSEMBLY = re.compile(r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE)
 
 # LLVM ends the process with "stack frame size exceeds limit" above it: a wave's scratch is 2**18 granules of
@@ -28,46 +24,6 @@ _ALLOCA = re.compile(r"= alloca ([^%\n]+?)(?:, align \d+)?(?:, addrspace\(5\))?(
 def has_inline_assembly(llvm_text: str) -> bool:
     """Say whether the IR holds machine instructions as text."""
     return _INLINE_ASSEMBLY.search(llvm_text) is not None
-
-
-def check_declared(llvm_text: str, target: Target) -> None:
-    """Raise BackendError for wrong IR of intrinsics that are declared outside amdjit, or for what the target lacks.
-
-    LLVM verifies a module that has debug information while it parses it, and ends the process if it is wrong. Without,
-    `verify` says what is.
-    """
-    if f"!{DECLARED_OUTSIDE} = " not in llvm_text:
-        return
-    bare = _DEBUG_INFORMATION.sub("", llvm_text)
-    with llvm.create_context() as context:
-        try:
-            with llvm.parse_assembly(bare, context) as module:
-                module.verify()
-        except RuntimeError as error:
-            names = ", ".join(_declared(llvm_text))
-            raise BackendError(f"LLVM refuses the IR: {error}\nThe kernel uses {names}: see its declaration") from error
-    for name in re.findall(r"^declare [^@\n]*@\"?(llvm\.amdgcn\.[\w.]+)", llvm_text, re.MULTILINE):
-        there = _processors_of(name)
-        if there and target.name not in there:
-            names = ", ".join(_declared(llvm_text))
-            raise BackendError(
-                f"{target} has no {name}, which {', '.join(sorted(there))} have.\n"
-                f"The kernel uses {names}: declare it with `targets=`"
-            )
-
-
-def _processors_of(llvm_name: str) -> frozenset[str]:
-    """Return where clang has builtins that are this LLVM function; none if it is no builtin's."""
-    alike = [row for row in rows().values() if row.llvm and f"{llvm_name}.".startswith(f"{row.llvm}.")]
-    longest = max((len(row.llvm) for row in alike), default=0)
-    return frozenset(target for row in alike if len(row.llvm) == longest for target in row.targets)
-
-
-def _declared(llvm_text: str) -> list[str]:
-    nodes = re.search(rf"^!{re.escape(DECLARED_OUTSIDE)} = !{{(.*)}}$", llvm_text, re.MULTILINE)
-    numbers = re.findall(r"!\d+", nodes.group(1)) if nodes else []
-    found = (re.search(rf'^{number} = !{{ ?!"([^"]*)" ?}}$', llvm_text, re.MULTILINE) for number in numbers)
-    return [name.group(1) for name in found if name]
 
 
 def check_calls(module: llvm.ModuleRef) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amdjit.backend.assembler import assemble, find_assembler
-from amdjit.backend.llvm import emit_object_or_assembly
+from amdjit.backend.guarded import emit_object_or_assembly
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import Target
 
@@ -15,10 +15,9 @@ def emit_object(
 ) -> bytes:
     """Return the relocatable ELF of optimised IR; BackendError in the words of LLVM or the assembler.
 
-    Inline assembly goes through an assembler in its own process (looked for in `environment` too), everything else
-    stays in this one.
+    Inline assembly goes through an assembler (looked for in `environment` too), everything else through LLVM alone.
     """
-    emitted = emit_object_or_assembly(llvm_text, target, options)
+    emitted = emit_object_or_assembly(llvm_text, target, options, environment)
     if isinstance(emitted, bytes):
         return emitted
     return assemble(emitted, target, options.wave_size, find_assembler(environment or Environment()))

@@ -16,7 +16,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from amdjit.backend.blocks import cut_long_blocks
-from amdjit.backend.checks import check_calls, check_declared, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.meeting_values import keep_meeting_values
@@ -24,11 +24,9 @@ from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
-from amdjit.target import Target
+from amdjit.target import TRIPLE, Target
 
-__all__ = ["TRIPLE", "emit_assembly", "emit_object_or_assembly", "optimise"]
-
-TRIPLE = "amdgcn-amd-amdhsa"
+__all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
 # Target machines are shared between calls and LLVM does not lock them.
 _LOCK = threading.RLock()
@@ -41,7 +39,6 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries:
     """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
-        check_declared(llvm_text, target)
         if libraries:
             llvm_text = with_libraries(llvm_text, libraries, str(machine.target_data), target, options.wave_size)
         with _parsed(llvm_text, machine) as module:

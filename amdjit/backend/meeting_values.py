@@ -1,12 +1,14 @@
 """Values that meet after branches, kept from being mixed up where LLVM gives control flow its structure.
 
-LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a change of type) out
-of a block that runs on one side of a branch, and then lets it stand for the undefined value on the ways around that
-block. That is right for one `if` with one `else`. Where a block is reached in two ways, as in `x if a and b else y`, it
-replaces values that are needed (LLVM 21 and 22: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 keeps to
-simple branches). It moves nothing whose operand is computed in the same block. So each value that may come from such a
-block goes there through `llvm.annotation` twice: instruction selection takes the first for the second and both for the
-value itself, and they cost no instruction.
+LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a change
+of type) out of a block that runs on one side of a branch, and then lets it stand for the undefined value on
+the ways around that block. That is right for one `if` with one `else`. Where a block is reached in two ways,
+as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22, StructurizeCFG.cpp:
+hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 keeps to simple branches).
+
+It moves nothing whose operand is computed in the same block. So each value that may come out of such a block
+goes through `llvm.annotation` twice there. Instruction selection takes an annotation for its operand, and it
+costs no instruction.
 """
 
 from __future__ import annotations
@@ -21,14 +23,16 @@ _NAME = r'(?:"(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)'
 _LABEL = re.compile(rf"^({_NAME}):")
 _TARGET = re.compile(rf"label %({_NAME})")
 _PHI = re.compile(
-    r"^  %\S+ = phi (?:[a-z]+ )*?(?P<type>ptr(?: addrspace\(\d+\))?|<\d+ x \w+>|half|bfloat|float|double|i\d+) \["
+    r"^  %\S+ = phi (?:[a-z]+ )*?"
+    r"(?P<type>ptr(?: addrspace\(\d+\))?|<\d+ x \w+>|half|bfloat|float|double|i\d+) \["
 )
 _INCOMING = re.compile(rf"\[ (%{_NAME}), %({_NAME}) \]")
 _DEFINED = re.compile(rf"^  (%{_NAME}) = (?:(?:tail|musttail|notail) )?(\w+)")
 # Instructions that cost something whatever their operands are: LLVM leaves them where they are.
 _COSTLY = frozenset(
-    "load atomicrmw cmpxchg add sub mul shl lshr ashr and or xor udiv sdiv urem srem fadd fsub fmul fdiv frem "
-    "icmp fcmp select sitofp uitofp fptosi fptoui".split()
+    {"load", "atomicrmw", "cmpxchg", "add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor"}
+    | {"udiv", "sdiv", "urem", "srem", "fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp", "select"}
+    | {"sitofp", "uitofp", "fptosi", "fptoui"}
 )
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 

@@ -8,9 +8,9 @@ import pytest
 import amdjit
 from amdjit import f32, f64, i8, shared, syncthreads, threadIdx
 from amdjit.backend import emit_object, optimise
-from amdjit.backend.llvm import TRIPLE
 from amdjit.intrinsics import math
 from amdjit.options import CompileOptions, named_target
+from amdjit.target import TRIPLE
 
 X = np.ones(64, np.float32)
 

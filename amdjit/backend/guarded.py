@@ -1,0 +1,138 @@
+"""LLVM's stages as the compiler calls them: in a process of their own, or in this one where there can be none."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+
+from amdjit.backend.process import CompilerDied, NoProcess, compiler_process
+from amdjit.backend.worker import compile_in_process
+from amdjit.diagnostics.errors import BackendError
+from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
+from amdjit.options import CompileOptions, Environment
+from amdjit.target import Target
+
+__all__ = ["emit_assembly", "emit_object_or_assembly", "optimise", "prepare"]
+
+_TIME_LIMIT = 600.0
+_KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
+_MOST_SAID = 2000
+
+
+def prepare(environment: Environment) -> None:
+    """Start the process for LLVM, so that it is there when the front end is done."""
+    if environment.compile_guard:
+        try:
+            compiler_process().start()
+        except NoProcess as error:
+            _warn_once(str(error))
+
+
+def optimise(
+    llvm_text: str,
+    target: Target,
+    options: CompileOptions,
+    libraries: tuple[bytes, ...] = (),
+    environment: Environment | None = None,
+) -> str:
+    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words.
+
+    libraries: bitcode or IR, of which the functions that are called become part of the module.
+    """
+    if f"!{DECLARED_OUTSIDE} = " in llvm_text:
+        _run("check_declared", llvm_text, target, options, environment)
+    text: str = _run("optimise", llvm_text, target, options, environment, libraries)
+    return text
+
+
+def emit_assembly(
+    llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
+) -> str:
+    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's words."""
+    text: str = _run("emit_assembly", llvm_text, target, options, environment)
+    return text
+
+
+def emit_object_or_assembly(
+    llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
+) -> bytes | str:
+    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline assembly."""
+    emitted: bytes | str = _run("emit_object_or_assembly", llvm_text, target, options, environment)
+    return emitted
+
+
+def _run(
+    stage: str, llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None, *more: Any
+) -> Any:
+    chosen = environment or Environment()
+    request = (stage, llvm_text, target.name, options.wave_size, options.opt_level, *more)
+    if chosen.compile_guard:
+        try:
+            return compiler_process().run(chosen.compile_time_limit or _TIME_LIMIT, *request)
+        except NoProcess as error:
+            _warn_once(str(error))
+        except CompilerDied as died:
+            raise _refusal(died, stage, llvm_text, target, options, chosen) from None
+    return compile_in_process(*request)
+
+
+@cache
+def _warn_once(reason: str) -> None:
+    warnings.warn(
+        f"LLVM runs in this process, which its failures would end: no process can be started for it ({reason})",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _refusal(
+    died: CompilerDied, stage: str, llvm_text: str, target: Target, options: CompileOptions, environment: Environment
+) -> BackendError:
+    said = died.said.strip()[-_MOST_SAID:]
+    how = f"LLVM {died.how} while it compiled {_kernel(llvm_text)}"
+    settings = f"{target}, opt_level={options.opt_level}, wave_size={options.wave_size}"
+    versions = f"llvmlite {llvmlite.__version__}, Python {platform.python_version()}, {platform.platform()}"
+    header = [how, f"stage: {stage}", settings, versions, *died.said.splitlines()]
+    dump = _dump("".join(f"; {line}\n" for line in header) + llvm_text, environment)
+    parts = [f"{how}. The kernel was not compiled; this process goes on.", said, dump]
+    return BackendError("\n".join(filter(None, parts)))
+
+
+def _kernel(llvm_text: str) -> str:
+    """Return the kernel's name, and its line as the debug information has it."""
+    found = _KERNEL.search(llvm_text)
+    if found is None:
+        return "a module without a kernel"
+    name = f"`{found[2]}`"
+    place = re.search(r"!dbg !(\d+)", found[0])
+    program = place and _node(llvm_text, place[1])
+    line, file = (re.search(pattern, program or "") for pattern in (r"\bline: (\d+)", r"\bfile: !(\d+)"))
+    path = re.search(r"filename: \"((?:[^\"\\\\]|\\\\.)*)\"", _node(llvm_text, file[1])) if file else None
+    return f"{name} ({path[1]}:{line[1]})" if line and path else name
+
+
+def _node(llvm_text: str, number: str) -> str:
+    found = re.search(rf"^!{number} = (.*)$", llvm_text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _dump(text: str, environment: Environment) -> str:
+    """Write what it takes to see the failure again, and return where it is."""
+    name = f"amdjit-llvm-failure-{hashlib.sha256(text.encode()).hexdigest()[:16]}.ll"
+    for folder in (environment.cache_dir, Path(tempfile.gettempdir())):
+        try:
+            if folder is not None:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8")
+                return f"Please report it with this file: {folder / name}"
+        except OSError:
+            continue
+    return "The IR could not be written to a file, neither in the cache's folder nor in that of temporary files."

@@ -1,0 +1,85 @@
+"""LLVM in a process of its own: what `amdjit.backend.process` starts. It compiles what comes in until that ends.
+
+A message is its length in 8 bytes, and Python values as `marshal` writes them: both ends are the same Python.
+"""
+
+from __future__ import annotations
+
+import importlib
+import marshal
+import os
+import queue
+import signal
+import struct
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from amdjit.diagnostics.errors import BackendError
+from amdjit.options import CompileOptions
+from amdjit.target import find_target
+
+__all__ = ["DONE", "FAILED", "LENGTH", "READY", "REFUSED", "compile_in_process", "main", "message"]
+
+LENGTH = struct.Struct("<Q")
+READY, DONE, REFUSED, FAILED = "ready", "done", "refused", "failed"
+
+
+def message(values: tuple[Any, ...]) -> bytes:
+    """Return values as they travel."""
+    content = marshal.dumps(values)
+    return LENGTH.pack(len(content)) + content
+
+
+def compile_in_process(stage: str, llvm_text: str, target: str, wave_size: int, opt_level: int, *more: Any) -> Any:
+    """Do one stage of a compilation in this process."""
+    found = find_target(target)
+    if found is None:
+        raise BackendError(f"unknown target {target!r}")
+    options = CompileOptions(found, wave_size=wave_size, opt_level=opt_level)
+    # The check loads all that kernels can declare; most compilations do without.
+    module = importlib.import_module(f"amdjit.backend.{'declared' if stage == 'check_declared' else 'llvm'}")
+    function: Callable[..., Any] = getattr(module, stage)
+    return function(llvm_text, found, options, *more)
+
+
+def main() -> None:
+    """Compile until there is nothing more to read."""
+    # Ctrl-C is for the process that waits for this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    # What LLVM prints is no answer.
+    os.dup2(2, 1)
+    requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+    # Reading in a thread: where the other process ends, so does this one, also in the middle of a compilation.
+    threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
+    importlib.import_module("amdjit.backend.llvm")
+    _write(answers, (READY,))
+    while True:
+        _write(answers, _answer(requests.get()))
+
+
+def _answer(request: tuple[Any, ...]) -> tuple[Any, ...]:
+    try:
+        return DONE, compile_in_process(*request)
+    except BackendError as error:
+        return REFUSED, str(error)
+    except Exception:
+        return FAILED, traceback.format_exc()
+
+
+def _write(answers: BinaryIO, values: tuple[Any, ...]) -> None:
+    answers.write(message(values))
+    answers.flush()
+
+
+def _read(source: BinaryIO, requests: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+    while len(head := source.read(LENGTH.size)) == LENGTH.size:
+        (length,) = LENGTH.unpack(head)
+        content = source.read(length)
+        if len(content) < length:
+            break
+        requests.put(marshal.loads(content))
+    os._exit(0)
