@@ -15,7 +15,8 @@ class Op:
     result: the type of the destination. compute: operands as numbers to the result as numbers (integers of any
     size: they wrap, or saturate under `clamp`); patterns for a result of several elements (`2xf16`).
     old: the destination is one more operand, the last. carry: (result, bit of each lane) is returned.
-    ulps, absolute: what a float may be off. clamps: the integer result takes `clamp`.
+    ulps, absolute: what a float may be off. clamps: the integer result takes `clamp`. nans: which NaN comes out is
+    known, too (`nans.py`).
     """
 
     sources: tuple[str, ...]
@@ -26,6 +27,7 @@ class Op:
     old: bool = False
     carry: bool = False
     clamps: bool = False
+    nans: bool = False
 
 
 def op(result: str, sources: str, compute: Callable[..., Any], **more: Any) -> Op:
