@@ -6,15 +6,20 @@ A child process runs them: LLVM ends the process on what it cannot compile.
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
-from building import TIER
+from building import HOST, TIER
 from random_floats import RESULTS, Program, operands
 from required_tools import needs_tools
 from single_instruction import run_registers
+from test_emulator_hosts import HOSTS
+
+from amdjit.emulator.host_jit import HostCompiler
 
 pytestmark = needs_tools
 
@@ -22,16 +27,23 @@ SCALARS = [f"s{number}" for number in range(8, 16)]
 ONE_WAVE = operands(1)[:, :32]
 
 
-def results(seed: int, tier: str, wave_size: int) -> np.ndarray:
-    token = TIER.set(tier)
+def results(seed: int, tier: str, host: str = "") -> np.ndarray:
+    tokens = TIER.set(tier), HOST.set(compiler_for(host))
     try:
-        return run_registers(Program(seed).body, operands(seed), list(RESULTS), SCALARS, wave_size)
+        return run_registers(Program(seed).body, operands(seed), list(RESULTS), SCALARS)
     finally:
-        TIER.reset(token)
+        TIER.reset(tokens[0])
+        HOST.reset(tokens[1])
 
 
-def disagreements(seed: int, wave_size: int = 32) -> list[str]:
-    quick, full = (results(seed, tier, wave_size) for tier in ("quick", "full"))
+@cache
+def compiler_for(host: str) -> HostCompiler | None:
+    return HostCompiler(host, HOSTS[host]) if host else None
+
+
+def disagreements(seed: int, host: str) -> list[str]:
+    """Between the tiers, of which the full one is for another host if there is a name."""
+    quick, full = results(seed, "quick"), results(seed, "full", host)
     names = [*(f"v{number}" for number in RESULTS), *SCALARS]
     return [
         f"seed {seed}: {names[row]} lane {lane}: quick {quick[row, lane]:08x}, full {full[row, lane]:08x}"
@@ -39,8 +51,8 @@ def disagreements(seed: int, wave_size: int = 32) -> list[str]:
     ]
 
 
-def check(seeds: range) -> None:
-    command = [sys.executable, __file__, str(seeds.start), str(seeds.stop)]
+def check(seeds: range, host: str = "") -> None:
+    command = [sys.executable, __file__, str(seeds.start), str(seeds.stop), host]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=paths)
     assert done.returncode == 0, f"{done.stdout[-4000:]}{done.stderr[-4000:]}"
@@ -49,6 +61,12 @@ def check(seeds: range) -> None:
 @pytest.mark.parametrize("first", [0, 6])
 def test_the_tiers_agree_on_every_bit(first: int) -> None:
     check(range(first, first + 6))
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="needs an x86-64 host")
+@pytest.mark.parametrize("host", HOSTS)
+def test_hosts_with_fewer_features_agree_on_every_bit(host: str) -> None:
+    check(range(20, 22), host)
 
 
 @pytest.mark.exhaustive
@@ -118,6 +136,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "masks":
         print_masked(sys.argv[2])
         sys.exit()
-    found = [text for seed in range(int(sys.argv[1]), int(sys.argv[2])) for text in disagreements(seed)]
+    found = [text for seed in range(int(sys.argv[1]), int(sys.argv[2])) for text in disagreements(seed, sys.argv[3])]
     print("\n".join(found))
     sys.exit(bool(found))
