@@ -17,11 +17,15 @@ _LIMIT = 20
 
 
 class Request(NamedTuple):
-    """What a device gets. limit: the most reports; arguments: the arrays that the launch was given."""
+    """What a device gets. limit: the most reports; arguments: the arrays that the launch was given.
+
+    promises_alignment: whether wide accesses of LDS whose size does not divide the address break what the source says.
+    """
 
     checks: frozenset[str]
     limit: int
     arguments: tuple[ArrayArgument, ...] = ()
+    promises_alignment: bool = True
 
 
 class Settings(NamedTuple):

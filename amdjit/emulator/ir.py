@@ -201,6 +201,10 @@ class Builder:
         """Reinterpret elements of the same width."""
         return self.cast("bitcast", value, like(value.type, element))
 
+    def opaque(self, value: Value) -> Value:
+        """Return an i32 of which LLVM does not know where it comes from: an empty piece of assembly gives it."""
+        return self.emit(value.type, f'call {value.type} asm "", "=r,0"({value.type} {value.text})')
+
     def resize(self, value: Value, bits: int, signed: bool = False) -> Value:
         """Extend or truncate integers to `bits`."""
         width = bits_of(value.type)

@@ -70,7 +70,12 @@ def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> No
         )
         for address, array, name in places
     ]
-    launch_checked(lambda request: device.launch_sanitized(*call, request), (), device.environment, arrays)
+    launch_checked(
+        lambda request: device.launch_sanitized(*call, request._replace(promises_alignment=False)),
+        (),
+        device.environment,
+        arrays,
+    )
 
 
 def _pack(device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], places: list[_Place]) -> bytearray:

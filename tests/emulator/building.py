@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator import EmulatorDevice, run
+from amdjit.emulator.host_jit import HostCompiler
 from amdjit.options import read_environment
 from amdjit.target import find_target
 
@@ -29,24 +30,26 @@ _TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffrees
 
 # The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets it.
 TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
+# What makes the host code, where it is not to be for this processor.
+HOST: ContextVar[HostCompiler | None] = ContextVar("HOST", default=None)
 
 
 def device(threads: int = 1) -> EmulatorDevice:
     """One emulator with that many host threads for the tests of a process; launches may take 20 seconds."""
-    return _device(threads, TIER.get())
+    return _device(threads, TIER.get(), HOST.get())
 
 
 @functools.cache
-def _device(threads: int, tier: str | None) -> EmulatorDevice:
-    return _new_device(threads, tier)
+def _device(threads: int, tier: str | None, compiler: HostCompiler | None) -> EmulatorDevice:
+    return _new_device(threads, tier, compiler)
 
 
-def _new_device(threads: int, tier: str | None) -> EmulatorDevice:
+def _new_device(threads: int, tier: str | None, compiler: HostCompiler | None = None) -> EmulatorDevice:
     target = find_target(CPU)
     assert target is not None
     settings = read_environment(os.environ)
     settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
-    return EmulatorDevice(target, threads, time_limit=20.0, environment=settings)
+    return EmulatorDevice(target, threads, time_limit=20.0, environment=settings, compiler=compiler)
 
 
 def emulate(

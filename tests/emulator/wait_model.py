@@ -114,6 +114,16 @@ def _wrong(step: Step, queues: Mapping[str, tuple[Entry, ...]]) -> set[Entry]:
     return early
 
 
+def _reported(queue: tuple[Entry, ...], loads: set[int]) -> tuple[Entry, ...]:
+    """Return a queue whose loads that are used too early fill nothing: the report's wait would have landed them.
+
+    With a write to LDS it would have landed those before, too, since they land in order.
+    """
+    last = max((place for place, e in enumerate(queue) if e.pc in loads and "lds" in e.registers), default=-1)
+    earlier = (Entry(e.pc, e.registers - {"lds"}) for e in queue[: last + 1])
+    return tuple(Entry(e.pc) if e.pc in loads else e for e in (*earlier, *queue[last + 1 :]))
+
+
 def early_uses(steps: Mapping[int, Step], entry: int, limit: int = 60_000) -> set[int]:
     """Return the addresses of the instructions that some path reaches before what they use has landed."""
     wrong: set[int] = set()
@@ -129,7 +139,7 @@ def early_uses(steps: Mapping[int, Step], entry: int, limit: int = 60_000) -> se
             # A load that is used too early is reported there only: it still counts, but fills nothing.
             loads = {entry.pc for entry in early}
             for counter, queue in queues.items():
-                queues[counter] = tuple(Entry(e.pc) if e.pc in loads else e for e in queue)
+                queues[counter] = _reported(queue, loads)
         _left(step, queues)
         for counter in _counted(step):
             # A result that is written over in order belongs to its last load only.

@@ -28,7 +28,9 @@ class AlignmentInstrument(Instrument):
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
         """Report the first lane whose address is not a multiple of what the instruction reads or writes at once.
 
-        RDNA 4 ISA, "LDS Alignment": 64 bits go by 8 bytes, 96 and 128 bits by 16.
+        The hardware takes any byte address: amdhsa has SH_MEM_CONFIG.alignment_mode == UNALIGNED (LLVM AMDGPU guide,
+        "Memory Model gfx12"), but for atomics, which always fault. amdjit's `load` and `store` of vectors promise
+        LLVM that they are aligned, so that it may compute with a broken promise: this is about those only.
         """
         if access.space != "l" or access.element < _WIDE:
             return
@@ -73,7 +75,8 @@ def _finding(row: Row, facts: LaunchFacts) -> Finding:
         return Finding(
             "misaligned",
             f"access of {size} bytes at LDS byte {address}, which {8 if size == _WIDE else 16} does not divide",
-            "wide accesses of LDS go by multiples of their size: index with a multiple of the width, or load elements",
+            "`load` and `store` of LDS promise a multiple of their size: index with a multiple of the width, "
+            "give the alignment as the third argument, or load elements",
             severity="warning",
         )
     if kind == FaultKind.LDS:

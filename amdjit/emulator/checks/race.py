@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from amdjit.emulator.checks.expected_values import guessing_loads
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.ir import Value, constant, vector
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
@@ -44,6 +45,7 @@ class RaceInstrument(Instrument):
 
     def __init__(self) -> None:
         self._split: frozenset[int] = frozenset()
+        self._guesses: dict[int, int] = {}
         # Of an instruction: the lanes of its stores in the wave's lower half, and how many of the upper half came.
         self._kept: list[Value] = []
         self._compared = 0
@@ -51,6 +53,7 @@ class RaceInstrument(Instrument):
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Find the signals of the workgroup's barrier that have accesses between them and the wait."""
         self._split = frozenset(pc for block in graph.blocks.values() for pc in _split_signals(block))
+        self._guesses = guessing_loads(graph)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note who signals named barriers, and who waits for them."""
@@ -108,7 +111,11 @@ class RaceInstrument(Instrument):
     ) -> None:
         frame.builder.store(addresses, _ADDRESSES, 64)
         kind, flags = _kind_of(instruction, access, lds)
-        symbol = "aj_race_scalar" if access.space == "k" else (lds_symbol if lds else global_symbol)(kind)
+        guess = self._guesses.get(instruction.pc)
+        if guess is not None:
+            kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
+        plain = access.space == "k" and guess is None
+        symbol = "aj_race_scalar" if plain else (lds_symbol if lds else global_symbol)(kind)
         site = frame.sites.add(instruction.pc)
         size = constant("i32", access.size)
         arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]

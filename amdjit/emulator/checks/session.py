@@ -66,7 +66,10 @@ class Session:
     @property
     def instruments(self) -> Instruments:
         """What to build into the code."""
-        return tuple(kind for check, kind in INSTRUMENTS.items() if check in self._request.checks)
+        chosen = tuple(kind for check, kind in INSTRUMENTS.items() if check in self._request.checks)
+        if self._request.promises_alignment:
+            return chosen
+        return tuple(kind for kind in chosen if kind is not AlignmentInstrument)
 
     @property
     def most_threads(self) -> int:

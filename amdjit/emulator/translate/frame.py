@@ -280,8 +280,10 @@ class Frame(ModeState):
         bits = self.builder.bitcast(value, f"i{width}")
         if width == 64:
             self.registers.write_scalar_wide(slot, bits)
-        else:
-            self.registers.write_scalar(slot, self.builder.resize(bits, 32))
+            return
+        bits = self.builder.resize(bits, 32)
+        # LLVM would make conditions of a float where a mask is read, and end the process: x86 has no such conversion.
+        self.registers.write_scalar(slot, self.builder.opaque(bits) if is_float(value.type) else bits)
 
     def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
         """Write the half of a lane mask; inactive lanes get 0."""

@@ -12,6 +12,7 @@ from exact_rounding import rounded
 from model import ieee
 from model.eighth import decoded, encoded
 from model.integers import packed, unchanged, unit_halves
+from model.nans import with_nans
 from model.operation import Op, op
 from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, numbers, patterns
 
@@ -338,20 +339,22 @@ def to_bytes(kind: str) -> Float:
     return lambda x, y: each(lambda a, b: one(float(a)) | one(float(b)) << 8, x, y)
 
 
-FLOAT_OPS: dict[str, Op] = {
-    "v_cvt_pk_fp8_f32": op("2xfp8", "f32 f32", to_bytes("fp8")),
-    "v_cvt_pk_bf8_f32": op("2xbf8", "f32 f32", to_bytes("bf8")),
-    **_arithmetic("f16"),
-    **_arithmetic("f32"),
-    **_arithmetic("f64"),
-    **SINGLE,
-    **CONVERSIONS,
-    **CUBES,
-    **DIVISION,
-    "v_cvt_pk_u8_f32": op(
-        "b32", "f32 u32 b32", lambda x, y, z: each(_inserted, to_integer(8, False, np.rint)(x), y, z)
-    ),
-}
+FLOAT_OPS: dict[str, Op] = with_nans(
+    {
+        "v_cvt_pk_fp8_f32": op("2xfp8", "f32 f32", to_bytes("fp8")),
+        "v_cvt_pk_bf8_f32": op("2xbf8", "f32 f32", to_bytes("bf8")),
+        **_arithmetic("f16"),
+        **_arithmetic("f32"),
+        **_arithmetic("f64"),
+        **SINGLE,
+        **CONVERSIONS,
+        **CUBES,
+        **DIVISION,
+        "v_cvt_pk_u8_f32": op(
+            "b32", "f32 u32 b32", lambda x, y, z: each(_inserted, to_integer(8, False, np.rint)(x), y, z)
+        ),
+    }
+)
 
 
 def _inserted(byte: int, place: int, rest: int) -> int:

@@ -16,7 +16,7 @@ class Op:
     size: they wrap, or saturate under `clamp`); patterns for a result of several elements (`2xf16`).
     old: the destination is one more operand, the last. carry: (result, bit of each lane) is returned.
     ulps, absolute: what a float may be off. clamps: the integer result takes `clamp`. clamped: what comes of the
-    result under `clamp`, where that is neither saturation nor [0, 1].
+    result under `clamp`, where that is neither saturation nor [0, 1]. nans: which NaN comes out is known, too (`nans.py`).
     """
 
     sources: tuple[str, ...]
@@ -28,6 +28,7 @@ class Op:
     carry: bool = False
     clamps: bool = False
     clamped: Callable[[Any], Any] | None = None
+    nans: bool = False
 
 
 def op(result: str, sources: str, compute: Callable[..., Any], **more: Any) -> Op:

@@ -9,6 +9,7 @@ import numpy as np
 
 from model.eighth import decoded
 from model.floats import larger, maximum, minimum, smaller
+from model.nans import with_nans
 from model.operation import Op, op
 from model.values import Numbers, fma, integers
 
@@ -72,7 +73,7 @@ def byte_dot(left: str, right: str) -> Callable[..., Numbers]:
     return compute
 
 
-HALVES: dict[str, Op] = _on_halves()
+HALVES: dict[str, Op] = with_nans(_on_halves())
 # The sources are pairs; the operation takes low and high of each, then the addend.
 PAIRS: dict[str, Op] = {
     "v_dot2_f32_f16": op("f32", "f16 f16 f32", lambda x, y, z: x),

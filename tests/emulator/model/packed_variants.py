@@ -34,7 +34,11 @@ class Packed:
 
         def judge(found: Registers) -> Numbers:
             mine = found[0].astype(np.uint64)
-            return np.where(written, differences(mine, expected, code, 0, 0.0), mine != self._old())
+            return np.where(
+                written,
+                differences(mine, expected, code, 0, 0.0, self._name in HALVES and HALVES[self._name].nans),
+                mine != self._old(),
+            )
 
         return Case(text, tuple(lines), (f"v{RESULT}",), judge)
 
@@ -198,8 +202,9 @@ def dual_case(maker: Maker, first: str, second: str) -> Case:
 
     def judge(found: Registers) -> Numbers:
         wrong = np.zeros(found.shape[1], bool)
-        for (code, expected), mine in zip(results, found, strict=True):
-            wrong |= differences(mine.astype(np.uint64), expected, code, 0, 0.0)
+        for name, (code, expected), mine in zip((first, second), results, found, strict=True):
+            nans = f"v_{name}" in _SINGLES and _SINGLES[f"v_{name}"].nans
+            wrong |= differences(mine.astype(np.uint64), expected, code, 0, 0.0, nans)
         return wrong
 
     return Case(line, tuple(lines), (f"v{RESULT}", f"v{RESULT + 1}"), judge)

@@ -138,7 +138,7 @@ class ScalarCase:
         if bits is None:
             return wrong | (low != self._dword(4)) | (high != self._dword(5))
         mine = low | high << np.uint64(32) if self._wide else low
-        wrong |= differences(mine, bits, self._op.result, self._op.ulps, 0.0)
+        wrong |= differences(mine, bits, self._op.result, self._op.ulps, 0.0, self._op.nans)
         if width(self._op.result) == 16:
             wrong |= mine >> np.uint64(16) != 0
         return wrong if self._wide else wrong | (high != self._dword(5))

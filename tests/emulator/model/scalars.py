@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from model.comparisons import float_predicates
 from model.floats import in_double, larger, maximum, minimum, smaller, to_integer, towards_zero
 from model.integers import ONES, by_element, counted, field, leading, packed, reversed_bits, sign_run, trailing
+from model.nans import with_nans
 from model.operation import Op, op
 from model.values import Numbers, choose, fma, integers
 
@@ -240,7 +241,7 @@ def _comparisons() -> dict[str, ScalarOp]:
     return table
 
 
-SCALARS: dict[str, ScalarOp] = {
+_TABLE: dict[str, ScalarOp] = {
     **MOVES,
     **ARITHMETIC,
     **_logic(),
@@ -249,6 +250,8 @@ SCALARS: dict[str, ScalarOp] = {
     **_transcendental(),
     **_comparisons(),
 }
+_NANS = with_nans({name: entry.op for name, entry in _TABLE.items()})
+SCALARS = {name: replace(entry, op=_NANS[name]) for name, entry in _TABLE.items()}
 
 # D = EXEC, then EXEC = S0 op EXEC (saveexec); EXEC = S0 op EXEC, then D = EXEC (wrexec).
 EXEC_OPS: dict[str, Callable[[Numbers, int], Numbers]] = {

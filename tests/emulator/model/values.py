@@ -103,8 +103,10 @@ def _eighth_nan(bits: Bits, element: str) -> NDArray[np.bool_]:
     return np.zeros(len(bits), bool) if above is None else (bits & np.uint64(0x7F)) > np.uint64(above)
 
 
-def differences(found: Bits, expected: Bits, code: str, ulps: int, absolute: float) -> NDArray[np.bool_]:
-    """Where results differ; all NaNs are alike. ulps, absolute: what floats may be off (either is enough)."""
+def differences(
+    found: Bits, expected: Bits, code: str, ulps: int, absolute: float, nans: bool = False
+) -> NDArray[np.bool_]:
+    """Where results differ. ulps, absolute: what floats may be off (either is enough). nans: they are not all alike."""
     wrong = np.zeros(len(found), bool)
     wanted = parts(expected, code)
     for (element, mine), (_, right) in zip(parts(found, code), wanted, strict=True):
@@ -115,6 +117,9 @@ def differences(found: Bits, expected: Bits, code: str, ulps: int, absolute: flo
             continue
         x, y = numbers(mine, element), numbers(right, element)
         both = np.isnan(x) & np.isnan(y)
+        if nans:
+            size = _UNSIGNED[width(element)]
+            wrong |= both & (mine.astype(size) != right.astype(size))
         same = (
             _ordered(x) == _ordered(y)
             if ulps

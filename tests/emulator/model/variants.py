@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from amdjit.emulator.decoder.rows import Row
+from model.ieee import FORMATS, output
 from model.operation import Op
 from model.programs import MASK, OLD, PARTIAL, RESULT, SCALARS, SOURCES, VCC, Case, Registers
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
@@ -167,6 +168,12 @@ def clamped(values: Numbers) -> Numbers:
     return np.where(low < 1, low, np.asarray(1, values.dtype))
 
 
+def scaled(values: Numbers, code: str, omod: int) -> Numbers:
+    """Results under `omod`."""
+    form = FORMATS[code]
+    return numbers(np.array([output(form, int(x), omod, False) for x in patterns(values, code)], np.uint64), code)
+
+
 class Variant:
     """One instruction in one form."""
 
@@ -298,6 +305,8 @@ class Variant:
             carry = None
             if self._op.carry:
                 values, carry = values
+            if self._omod:
+                values = scaled(values, self._op.result, self._omod)
             if self._clamp:
                 values = self._clamped(values)
         return values, carry
@@ -347,7 +356,7 @@ class Variant:
         if self._dwords() == 2:
             mine |= found[1].astype(np.uint64) << np.uint64(32)
         new = _as_bits(values, code)
-        wrong = written & differences(self._part(mine), new, code, self._op.ulps, self._op.absolute)
+        wrong = written & differences(self._part(mine), new, code, self._op.ulps, self._op.absolute, self._op.nans)
         # What is not written stays: whole registers of other lanes, the other half.
         kept = mine != self._old()
         wrong |= ~written & kept

@@ -73,11 +73,9 @@ def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 @pytest.mark.parametrize(("file", "name"), PROGRAMS, ids=lambda value: value)
 def test_c_programs_and_their_results_stay(file: str, name: str, level: str, wave_size: int) -> None:
-    """`unaligned` is what the memory check warns of, and does it on purpose."""
-    checks = [check for check in CHECKS if (check, name) != ("memory", "unaligned")]
     code = compile_kernel(file, level, "-ffp-contract=off", *(["-mwavefrontsize64"] if wave_size == 64 else []))
     expected, given = ([words(1), words(2), np.uint32(3)] for _ in range(2))
-    checked: Any = CheckedDevice(device(), *checks)
+    checked: Any = CheckedDevice(device(), *CHECKS)
     run(code, name, PROGRAM_GRID, PROGRAM_BLOCK, expected, device=device())
     run(code, name, PROGRAM_GRID, PROGRAM_BLOCK, given, device=checked)
     assert not checked.reports, text_of(checked.reports)
