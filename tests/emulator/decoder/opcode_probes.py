@@ -235,7 +235,8 @@ def try_unused_selects(shapes: list[Shape]) -> None:
     texts = [line.text for line in disassemble_each(codes, HALVES)]
     unused: dict[int, int] = {}
     for (shape, bit), code, made in zip(probes, codes, assemble_each(texts, HALVES), strict=True):
-        if made and code.startswith(made.code):
+        # The fill has values in fields of the second dword that the opcode may not have.
+        if made and code[:4] == made.code[:4]:
             unused[id(shape)] = unused.get(id(shape), 0) | 1 << bit
     for shape in shapes:
         if id(shape) in unused:
