@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -70,12 +71,19 @@ def operand_of(row: OperandRow, number: int) -> Operand | None:
 
 
 def modifiers_of(row: Row) -> Iterator[Modifiers]:
-    """Plain, and with what the opcode takes besides."""
+    """Plain, with several at once, and with each one that the opcode takes."""
     yield Modifiers()
     packed = row.format.name == "VOP3P"
     if packed or row.format.name == "VOP3":
         neg, absolute = row.flags.get("neg", 0), row.flags.get("abs", 0)
         yield Modifiers(neg=neg & 1, neg_hi=neg & 2 if packed else 0, abs=absolute & 2, op_sel=5, op_sel_hi=2)
+    if row.flags.get("clamp"):
+        yield Modifiers(clamp=True)
+    for name in ("neg", "abs", "neg_hi"):
+        if row.flags.get(name):
+            yield replace(Modifiers(), **{name: row.flags[name]})
+    if row.flags.get("omod"):
+        yield Modifiers(omod=3, clamp=bool(row.flags.get("clamp")))
     if row.has("dpp16"):
         yield Modifiers(dpp=Dpp(control=0x111))
         yield Modifiers(dpp=Dpp(lanes=(1, 2, 3, 4, 5, 6, 7, 0)))

@@ -49,7 +49,7 @@ _ADDRESS_ROLES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"
 _VECTOR_MEMORY = frozenset({"VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT", "DS"})
 _GLOBAL = frozenset({"VGLOBAL", "VBUFFER", "VFLAT"})
 _SWAPS = re.compile(r"_(swap|storexchg)_")
-_SPECIAL = {"v_swap_b32": swap, "v_readlane_b32": read_lane, "v_readfirstlane_b32": read_lane}
+_SPECIAL = {"v_swap_b32": swap, "v_swap_b16": swap, "v_readlane_b32": read_lane, "v_readfirstlane_b32": read_lane}
 _SPECIAL["v_writelane_b32"] = write_lane
 # Scalar registers that the launch sets before a wave starts; compilers read no other ones.
 _SET_AT_START = frozenset(range(32))

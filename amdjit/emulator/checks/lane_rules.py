@@ -82,10 +82,15 @@ def _role(instruction: Instruction, index: int) -> str:
 
 
 def swap(shadow: Shadow, instruction: Instruction) -> None:
-    """v_swap_b32."""
+    """v_swap_b32, and v_swap_b16, whose operands may be the halves of one register."""
     first, second = instruction.operands
     assert isinstance(first, Register)
     assert isinstance(second, Register)
+    if first.half is not None:
+        masks = [shadow.halves(instruction, index) for index in (0, 1)]
+        shadow.write(instruction, 0, masks[1], shadow.lanes())
+        shadow.write(instruction, 1, masks[0], shadow.lanes())
+        return
     left, right = shadow.registers.vector(first.index), shadow.registers.vector(second.index)
     shadow.registers.write_vector(first.index, right, shadow.lanes())
     shadow.registers.write_vector(second.index, left, shadow.lanes())

@@ -40,10 +40,11 @@ def bit_set(register: Register) -> int:
 
 
 def _registers(instruction: Instruction) -> Iterator[tuple[bool, bool, int]]:
+    """Yield (written, read, registers) of each operand; an instruction that writes half a register keeps the other."""
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
         for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
             if isinstance(operand, Register):
-                yield spec.written, spec.read, bit_set(operand)
+                yield spec.written, spec.read or (spec.written and operand.half is not None), bit_set(operand)
 
 
 def reads_arguments(instruction: Instruction, facts: Facts) -> bool:

@@ -95,6 +95,14 @@ def _carries_up(shadow: Shadow, instruction: Instruction) -> Halves:
     return low, shadow.masks.either(*_any(shadow, instruction))
 
 
+def _added_to(shadow: Shadow, instruction: Instruction) -> Halves:
+    """Something is added to the last source, whose low half is all that the low half depends on."""
+    *others, last = sources(instruction)
+    added = shadow.masks.either(*(shadow.any_of(instruction, index) for index in others))
+    low, high = shadow.halves(instruction, last)
+    return shadow.masks.either(added, low), shadow.masks.either(added, low, high)
+
+
 def _byte_of(half: int) -> Rule:
     """One byte of the source is converted."""
 
@@ -319,12 +327,16 @@ _RULES: Mapping[str, Rule] = {
     "v_alignbyte_b32": _align_bits,
     "v_pack_b32_f16": _pack,
     "v_fma_mix_f32": _mixed,
+    **dict.fromkeys(("v_bcnt_u32_b32", "v_mad_u32_u16", "v_mad_i32_i16"), _added_to),
     **{f"v_cvt_f32_ubyte{byte}": _byte_of(byte // 2) for byte in range(4)},
     **dict.fromkeys(
         (
             "v_add_nc_u32",
             "v_sub_nc_u32",
             "v_subrev_nc_u32",
+            "v_add_nc_i32",
+            "v_sub_nc_i32",
+            "v_xad_u32",
             "v_add3_u32",
             "v_lshl_add_u32",
             "v_add_lshl_u32",

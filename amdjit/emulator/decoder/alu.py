@@ -19,6 +19,7 @@ from amdjit.emulator.decoder.rows import OperandRow, Row
 
 _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
 _EXEC = 126
+_M0 = 125
 _VCC = Register(RegisterFile.VCC, 0), Register(RegisterFile.VCC, 0, 2)
 _EXEC_MASK = Register(RegisterFile.EXEC, 0), Register(RegisterFile.EXEC, 0, 2)
 _WIDE_HALVES = ("VOP3", "VINTERP")
@@ -90,12 +91,17 @@ def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp
     if kind == "v8" or (kind == "d8" and operand.takes == "v"):
         return vector_register(value, dwords)
     if kind in ("s7", "d8"):
-        if value > 0x7F or (value >= _EXEC and row.opcode.mnemonic.startswith("v_s_")):
+        if value > 0x7F or _is_no_destination(row.opcode.mnemonic, value):
             raise InvalidField(f"{value} is no scalar destination")
         return scalar_register(value, dwords)
     if value == LITERAL:
         return _literal(operand, literal)
     return source_operand(value, dwords, operand.takes)
+
+
+def _is_no_destination(mnemonic: str, code: int) -> bool:
+    """LLVM's register classes: V_S_* do not write EXEC, V_READLANE and V_READFIRSTLANE not M0."""
+    return (code >= _EXEC and mnemonic.startswith("v_s_")) or (code == _M0 and mnemonic.startswith("v_read"))
 
 
 def _check_dpp_operands(row: Row, operands: tuple[Operand, ...]) -> None:

@@ -40,7 +40,7 @@ class Row:
 
     flags: modifier name -> bits that the opcode has; fixed: (shift, mask, value) of bits that may not change;
     selects: the op_sel bit at each place of op_sel:[...]; words: bare flags (dpp16, dpp8, mix, ...);
-    literal: a literal always follows; select_mask: the op_sel bits that mean something;
+    literal: a literal always follows; select_mask: the op_sel bits that mean something, or are taken without a meaning;
     source_fields: (shift, mask) of each source that may announce a literal;
     dpp_shift: where src0 may announce a DPP word, -1 for nowhere.
     """
@@ -137,7 +137,7 @@ def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], 
         selects,
         bare,
         any(operand.takes == "literal" for operand in operands),
-        flags.get("op_sel", 0) | halves,
+        flags.get("op_sel", 0) | flags.get("unused_op_sel", 0) | halves,
         sources,
         _DPP_SHIFTS.get(form.name, -1) if operands else -1,
     )

@@ -21,6 +21,7 @@ from opcode_probes import (  # noqa: E402
     try_halves,
     try_literals,
     try_modifiers,
+    try_unused_selects,
 )
 from opcode_shapes import (  # noqa: E402
     HALVES,
@@ -106,6 +107,8 @@ def probed(form: Format, found: dict[int, tuple[dict[str, int], Line]], features
         try_dpp(shapes)
     if form.name in ("VOP1", "VOP2", "VOPC", "VOP3", "VINTERP"):
         try_halves(shapes)
+    if form.name == "VOP3":
+        try_unused_selects(shapes)
     for shape in shapes:
         shape.flags += ["halves"] * bool(features) + _UNWRITTEN.get((form.name, shape.mnemonic), [])
     return shapes

@@ -219,3 +219,25 @@ def try_halves(shapes: list[Shape]) -> None:
             continue
         for operand, token in zip(shown, tokens, strict=True):
             operand.half = token.endswith((".l", ".h"))
+
+
+_SELECTED = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
+
+
+def try_unused_selects(shapes: list[Shape]) -> None:
+    """Find the op_sel bits of 32-bit operands that the assembler takes, though they select nothing."""
+    probes = []
+    for shape in shapes:
+        halves = {_SELECTED[operand.role] for operand in shape.operands if operand.half}
+        if halves and not any(flag.startswith("op_sel=") for flag in shape.flags):
+            probes += [(shape, bit) for bit in range(4) if bit not in halves]
+    codes = [encode(shape.format, shape.code, {**shape.fill, "op_sel": 1 << bit}) for shape, bit in probes]
+    texts = [line.text for line in disassemble_each(codes, HALVES)]
+    unused: dict[int, int] = {}
+    for (shape, bit), code, made in zip(probes, codes, assemble_each(texts, HALVES), strict=True):
+        # The fill has values in fields of the second dword that the opcode may not have.
+        if made and code[:4] == made.code[:4]:
+            unused[id(shape)] = unused.get(id(shape), 0) | 1 << bit
+    for shape in shapes:
+        if id(shape) in unused:
+            shape.flags.append(f"unused_op_sel={unused[id(shape)]:x}")

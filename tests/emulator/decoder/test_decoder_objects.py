@@ -60,12 +60,15 @@ def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> Non
     assert mine == theirs
 
 
-@pytest.mark.parametrize("name", ["half_precision", "bytes", "matrix"])
-def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(name: str, tmp_path: Path) -> None:
-    """The decoder uses the syntax with .l and .h only where the default syntax can not name the half."""
-    path = compile_kernel(name, 3, tmp_path, "+real-true16")
-    mine = [(disassemble(item), item.size) for item in decode_all(text_section(path), 0)]
-    listings = zip(disassemble_object(path), disassemble_object(path, "+real-true16"), strict=True)
-    theirs = [{(line.text, line.size) for line in lines if not line.rejected} for lines in listings]
-    assert [text for text, accepted in zip(mine, theirs, strict=True) if text not in accepted] == []
-    assert name != "half_precision" or any(".h" in text for text, _ in mine)
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("name", ["half_precision", "half_registers", "bytes", "matrix"])
+def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(name: str, level: int, tmp_path: Path) -> None:
+    """In the syntax with .l and .h; the default one can name no upper half and no 16-bit move."""
+    path = compile_kernel(name, level, tmp_path, "+real-true16")
+    decoded = list(decode_all(text_section(path), 0))
+    halves = disassemble_object(path, "+real-true16")
+    default = {line.address: line for line in disassemble_object(path) if not line.rejected}
+    assert [(disassemble(item, true16=True), item.size) for item in decoded] == [(x.text, x.size) for x in halves]
+    pairs = [(disassemble(item), default[item.pc].text) for item in decoded if item.pc in default]
+    assert [pair for pair in pairs if pair[0] != pair[1] and ".h" not in pair[0]] == []
+    assert "half" not in name or any(".h" in line.text for line in halves)

@@ -33,20 +33,34 @@ BEYOND = re.compile(
 
 @dataclass(frozen=True)
 class Doubt:
-    """Where decoder and disassembler disagree: the assembler says who is right about `text`."""
+    """Where decoder and disassembler disagree: the assembler says whose text means the piece's bytes."""
 
     piece: Piece
-    text: str
     features: str
-    refused: str | None
+    mine: str | None
+    theirs: str | None
+    reason: str = ""
 
-    def verdict(self, made: Assembled | None) -> str | None:
-        """Return what is wrong if the assembler makes that of the text, or None."""
-        if self.refused is None:
-            return None if made else f"{self.piece.code.hex()}: {self.text!r} is no instruction"
-        if made is None or not self.piece.code.startswith(made.code):
-            return None
-        return f"{self.piece.code.hex()}: refused ({self.refused}), but it is {self.text!r}"
+    def verdict(self, mine: Assembled | None, theirs: Assembled | None) -> str | None:
+        """Return what is wrong if the assembler makes those of the texts, or None."""
+        right = theirs is not None and self.piece.code.startswith(theirs.code)
+        if self.mine is None:
+            return f"{self.piece.code.hex()}: refused ({self.reason}), but it is {self.theirs!r}" if right else None
+        if mine is None or (self.theirs and (right or not self.piece.code.startswith(mine.code))):
+            return f"{self.piece.code.hex()}: {self.mine!r}, oracle {self.theirs!r}"
+        return None
+
+
+def judged(doubts: list[Doubt], features: str) -> list[str]:
+    """Let the assembler decide; return what is wrong."""
+    mine, theirs = (
+        iter(assemble_each([text for text in texts if text is not None], features))
+        for texts in ([doubt.mine for doubt in doubts], [doubt.theirs for doubt in doubts])
+    )
+    verdicts = [
+        doubt.verdict(next(mine) if doubt.mine else None, next(theirs) if doubt.theirs else None) for doubt in doubts
+    ]
+    return [text for text in verdicts if text]
 
 
 def rejected_by_oracle(line: Line) -> bool:
@@ -54,19 +68,20 @@ def rejected_by_oracle(line: Line) -> bool:
     return line.rejected and "/* invalid inst" not in line.text
 
 
-def wrong_text(piece: Piece, instruction: Instruction, lines: tuple[Line, Line]) -> str | None:
-    """Compare text and length in both syntaxes; the default one cannot name every half."""
-    default, halves = ((line.text, line.size) if not rejected_by_oracle(line) else None for line in lines)
-    mine, mine_halves = ((disassemble(instruction, true16), instruction.size) for true16 in (False, True))
-    if halves and mine_halves != halves:
-        return f"{piece.code.hex()}: {mine_halves}, oracle {halves}"
-    selects_more = mine == mine_halves and re.search(r"\.h|op_sel", mine[0])
+def text_doubts(
+    piece: Piece, instruction: Instruction, lines: tuple[Line, Line], names: tuple[str, str]
+) -> list[Doubt]:
+    """Compare the text in both syntaxes; the default one cannot name every half."""
+    default, halves = (None if rejected_by_oracle(line) else line.text for line in lines)
+    mine, mine_halves = (disassemble(instruction, true16) for true16 in (False, True))
+    found = [Doubt(piece, names[1], mine_halves, halves)] if halves and mine_halves != halves else []
+    selects_more = mine == mine_halves and re.search(r"\.h|op_sel", mine)
     if default and mine != default and not selects_more:
-        return f"{piece.code.hex()}: {mine}, oracle {default}"
-    return None
+        found.append(Doubt(piece, names[0], mine, default))
+    return found
 
 
-def compare(piece: Piece, lines: tuple[Line, Line], features: tuple[str, str], wave_size: int) -> list[str | Doubt]:
+def compare(piece: Piece, lines: tuple[Line, Line], names: tuple[str, str], wave_size: int) -> list[str | Doubt]:
     """Return what is wrong with the decoding of a piece, and what the assembler must decide."""
     accepted = [index for index in (0, 1) if not rejected_by_oracle(lines[index])]
     try:
@@ -74,27 +89,27 @@ def compare(piece: Piece, lines: tuple[Line, Line], features: tuple[str, str], w
     except UndecodableInstruction as error:
         if BEYOND.match(error.reason):
             return []
-        return [Doubt(piece, lines[index].text, features[index], error.reason) for index in accepted]
+        return [Doubt(piece, names[index], None, lines[index].text, error.reason) for index in accepted]
     if not accepted:
-        return [Doubt(piece, disassemble(instruction, True), features[1], None)]
-    return [text for text in [wrong_text(piece, instruction, lines)] if text]
+        return [Doubt(piece, names[1], disassemble(instruction, True), None)]
+    if any(lines[index].size != instruction.size for index in accepted):
+        return [f"{piece.code.hex()}: {instruction.size} bytes, oracle {lines[accepted[0]].size}"]
+    return [*text_doubts(piece, instruction, lines, names)]
 
 
 def check(chosen: list[Piece], wave_size: int = 32) -> None:
     """Decoder and llvm-mc agree on what is an instruction, its length and its text in both syntaxes."""
     codes = [piece.code for piece in chosen]
-    features = f"+wavefrontsize{wave_size}", f"+wavefrontsize{wave_size},+real-true16"
-    listings = zip(*(disassemble_each(codes, names) for names in features), strict=True)
+    names = f"+wavefrontsize{wave_size}", f"+wavefrontsize{wave_size},+real-true16"
+    listings = zip(*(disassemble_each(codes, features) for features in names), strict=True)
     found = [
         outcome
         for piece, lines in zip(chosen, listings, strict=True)
-        for outcome in compare(piece, lines, features, wave_size)
+        for outcome in compare(piece, lines, names, wave_size)
     ]
     wrong = [outcome for outcome in found if isinstance(outcome, str)]
-    for names in features:
-        doubts = [outcome for outcome in found if isinstance(outcome, Doubt) and outcome.features == names]
-        made = assemble_each([doubt.text for doubt in doubts], names)
-        wrong += [text for doubt, one in zip(doubts, made, strict=True) if (text := doubt.verdict(one))]
+    for features in names:
+        wrong += judged([item for item in found if isinstance(item, Doubt) and item.features == features], features)
     assert not wrong, f"{len(wrong)} of {len(codes)} differ:\n" + "\n".join(wrong[:20])
 
 

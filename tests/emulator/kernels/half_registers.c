@@ -1,9 +1,9 @@
 // Many 16-bit values at a time, so that a compiler puts them into both halves of registers.
 #include "common.h"
-KERNEL half_registers(GLOBAL unsigned short *x, GLOBAL const unsigned short *y, GLOBAL f16 *z, u32 n) {
+KERNEL half_registers(GLOBAL unsigned short *x, GLOBAL const unsigned short *y, GLOBAL f16 *z, GLOBAL const f16 *v, u32 n) {
   u32 i = INDEX;
   unsigned short a = x[i], b = y[i], c = y[i + 1], d = y[i + 2];
-  f16 f = z[i], g = z[i + 1];
+  f16 f = z[i], g = v[i];
   for (u32 k = 0; k < n; k++) {
     unsigned short old = a;
     a = b;

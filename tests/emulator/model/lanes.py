@@ -21,6 +21,7 @@ ALL = (
     *(f"v_{name}_b32" for name in ("readlane", "readfirstlane", "writelane", "permlane16", "permlanex16")),
     *(f"v_{name}_b32" for name in ("permlane16_var", "permlanex16_var", "permlane64", "swap", "swaprel")),
     *(f"v_{name}_b32" for name in ("movrels", "movreld", "movrelsd", "movrelsd_2")),
+    "v_swap_b16",
     *(f"ds_{name}_b32" for name in ("permute", "bpermute", "bpermute_fi", "swizzle")),
 )
 
