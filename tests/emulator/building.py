@@ -29,6 +29,8 @@ _TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffrees
 
 # The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets it.
 TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
+# Whether each launch gets an emulator of its own without a cache: for tests that change how host code is made.
+FRESH: ContextVar[bool] = ContextVar("FRESH", default=False)
 
 
 def device(threads: int = 1) -> EmulatorDevice:
@@ -46,6 +48,8 @@ def _new_device(threads: int, tier: str | None) -> EmulatorDevice:
     assert target is not None
     settings = read_environment(os.environ)
     settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
+    if FRESH.get():
+        settings = dataclasses.replace(settings, cache_dir=None)
     return EmulatorDevice(target, threads, time_limit=20.0, environment=settings)
 
 
@@ -63,7 +67,7 @@ def emulate(
 
     alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild address.
     """
-    emulator = _new_device(threads, TIER.get()) if alone else device(threads)
+    emulator = _new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads)
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 

@@ -195,9 +195,7 @@ def _multiply(
     step.close()
 
 
-def _checked_step(
-    f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value
-) -> Value:
+def _checked_step(f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value) -> Value:
     """Return a row of D after a step: by the quick form where all lanes may, else by that for any operands."""
     rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
     sums = rule.sums(f, left, right)
