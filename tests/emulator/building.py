@@ -33,6 +33,10 @@ TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
 FRESH: ContextVar[bool] = ContextVar("FRESH", default=False)
 
 
+# The emulator that launches use instead of that of the tests.
+DEVICE: ContextVar[EmulatorDevice | None] = ContextVar("DEVICE", default=None)
+
+
 def device(threads: int = 1) -> EmulatorDevice:
     """One emulator with that many host threads for the tests of a process; launches may take 20 seconds."""
     return _device(threads, TIER.get())
@@ -67,7 +71,8 @@ def emulate(
 
     alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild address.
     """
-    emulator = _new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads)
+    chosen = DEVICE.get()
+    emulator = chosen or (_new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads))
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 
