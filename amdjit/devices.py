@@ -56,7 +56,7 @@ class Inventory:
             return self._hip
 
     def emulator(self, target: Target, matrix: str | None = None) -> EmulatorDevice:
-        """The emulator of one processor. matrix: how it rounds products, as AMDJIT_EMULATOR_MATRIX says unless given."""
+        """The emulator of one processor. matrix: how it rounds products, by the environment unless given."""
         with self._lock:
             key = target, matrix or self.environment.emulator_matrix
             if key not in self._emulators:

@@ -93,6 +93,7 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_EMULATOR_TIME_LIMIT": "2.5",
         "AMDJIT_EMULATOR_MEMORY": "3G",
         "AMDJIT_EMULATOR_TIER": "quick",
+        "AMDJIT_EMULATOR_MATRIX": "fma",
         "ROCM_PATH": "/rocm",
         "AMDJIT_DEVICE_LIBS": "/libraries",
         "PATH": "/bin",
@@ -114,6 +115,7 @@ def test_every_variable_is_read() -> None:
         device_libraries=Path("/libraries"),
         emulator_memory=3 << 30,
         emulator_tier="quick",
+        emulator_matrix="fma",
     )
     assert default_target(read_environment(variables)) == target
 
@@ -144,6 +146,7 @@ def test_the_cache_is_where_the_environment_says(variables: dict[str, str], plac
         ("AMDJIT_EMULATOR_MEMORY", "8GB", "such as 512M"),
         ("AMDJIT_EMULATOR_MEMORY", "G", "such as 512M"),
         ("AMDJIT_EMULATOR_TIER", "fast", "quick or full"),
+        ("AMDJIT_EMULATOR_MATRIX", "exact", "silicon or fma"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(name: str, value: str, words: str) -> None:

@@ -32,6 +32,10 @@ _TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffrees
 TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
 # What makes the host code, where it is not to be for this processor.
 HOST: ContextVar[HostCompiler | None] = ContextVar("HOST", default=None)
+# Whether each launch gets an emulator of its own without a cache: for tests that change how host code is made.
+FRESH: ContextVar[bool] = ContextVar("FRESH", default=False)
+# The emulator that launches use instead of that of the tests.
+DEVICE: ContextVar[EmulatorDevice | None] = ContextVar("DEVICE", default=None)
 
 
 def device(threads: int = 1) -> EmulatorDevice:
@@ -49,6 +53,8 @@ def _new_device(threads: int, tier: str | None, compiler: HostCompiler | None = 
     assert target is not None
     settings = read_environment(os.environ)
     settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
+    if FRESH.get():
+        settings = dataclasses.replace(settings, cache_dir=None)
     return EmulatorDevice(target, threads, time_limit=20.0, environment=settings, compiler=compiler)
 
 
@@ -66,7 +72,8 @@ def emulate(
 
     alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild address.
     """
-    emulator = _new_device(threads, TIER.get()) if alone else device(threads)
+    chosen = DEVICE.get()
+    emulator = chosen or (_new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads))
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 

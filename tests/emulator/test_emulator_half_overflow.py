@@ -169,8 +169,6 @@ REFUSED = {
     "v_rsq_f16 v1, v1": "division by zero",
     "v_log_f16 v1, v1": "division by zero",
     "s_add_f16 s4, s4, s5": "no document",
-    "v_dot2_f16_f16 v1, v1, v2, v3": "no document",
-    "v_wmma_f16_16x16x16_f16 v[0:3], v[4:7], v[8:11], v[0:3]": "no document",
 }
 
 

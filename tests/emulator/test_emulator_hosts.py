@@ -6,8 +6,9 @@ import platform
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source
+from building import DEVICE, compile_kernel, compile_source
 from required_tools import needs_tools
+from silicon_samples import CASES, DOTS, INSTRUCTIONS
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host_jit import HostCompiler
@@ -127,3 +128,19 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
     data = np.stack([b, a], axis=1).view(np.uint8)
     choices = np.array([[4 + n, 2 + n, 0 + n, 3 + n] for n in range(4)])[np.arange(256) & 3]
     np.testing.assert_array_equal(p.view(np.uint8).reshape(256, 4), np.take_along_axis(data, choices, 1))
+
+
+def test_matrix_products_round_alike(host: EmulatorDevice) -> None:
+    """The quick form of a step, that for any operands and the chain for whole numbers, of each kind of result."""
+    random = np.random.default_rng(5)
+    token = DEVICE.set(host)
+    try:
+        for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][::3]:
+            samples = [instruction.sample(random, case) for case in CASES[::2]]
+            inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
+            assert instruction.wrong(inputs, instruction.run(inputs)) == 0, str(instruction)
+        for dot in DOTS:
+            inputs = dot.sample(random, ("specials", "specials"), 64)
+            assert dot.run(inputs) == dot.expected(inputs)
+    finally:
+        DEVICE.reset(token)

@@ -263,9 +263,7 @@ def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "shape", "blocks", "waves"), [("f32", (50, 70), (32, 32), 4), ("i8", (64, 33), (16, 64), 2)]
 )
-def test_transpose(
-    record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int
-) -> None:
+def test_transpose(record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int) -> None:
     x = integers(rng, shape, kind, 100)
     out = np.zeros(shape[::-1], DTYPES[kind])
     types = [("x", kind + "*"), ("out", kind + "*"), ("rows", "i32"), ("columns", "i32")]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from amdjit.emulator.ir import Builder, Value, lanes_of, vector
 
-# Exponents of factors that have none: a product with one of them is told by its exponent, also after an addition.
-ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 4096
+# Exponents of factors that have none. Sums with them are as far from those of others, a special one's also with 0.
+ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 16384
 # A product's grid is so far below the sum of its factors' exponents (measured on gfx1201).
 PRODUCT_BITS = 24
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+from silicon_model import dot_step
 
 from model import ieee
 from model.eighth import decoded
@@ -219,25 +220,15 @@ class _Maker:
         return self.case(f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 byte_sel:{byte}", 1, wrong)
 
     def dot(self, code: str) -> Case:
-        """The document leaves open how the sum is rounded: within two steps of the largest term is right."""
-        parts = []
-        for register in (2, 4, 6):
-            bits = np.array(self.wide(register, 1), np.uint64)
-            with np.errstate(all="ignore"):
-                parts.append([numbers(bits >> np.uint64(shift), code).astype(np.float64) for shift in (0, 16)])
-        with np.errstate(all="ignore"):
-            terms = [parts[0][0] * parts[1][0], parts[0][1] * parts[1][1], parts[2][0]]
-            exact = terms[0] + terms[1] + terms[2]
-            largest = np.maximum.reduce([np.abs(term) for term in terms])
-        step, lowest, top = (2.0**-10, 2.0**-24, 65504.0) if code == "f16" else (2.0**-7, 2.0**-133, 3.38e38)
+        """Two products and an addend, rounded as the scalar model of gfx1201 rounds."""
+        words = zip(self.wide(2, 1), self.wide(4, 1), self.wide(6, 1), strict=True)
+        expected = [
+            dot_step(*([int(word) & 0xFFFF, int(word) >> 16] for word in (x, y)), int(c) & 0xFFFF, (code, code), code)
+            for x, y, c in words
+        ]
 
         def wrong(found: Bits) -> Numbers:
-            mine = numbers(found.astype(np.uint64) & np.uint64(0xFFFF), code).astype(np.float64)
-            with np.errstate(all="ignore"):
-                near = np.abs(mine - exact) <= 2 * step * largest + 2 * lowest
-                open_ = (largest >= top / 2) & np.isfinite(exact)
-            same = (mine == exact) | (np.isnan(mine) & np.isnan(exact))
-            return ~(near | same | open_)
+            return (found.astype(np.uint64) & np.uint64(0xFFFF)) != np.array(expected, np.uint64)
 
         return self.case(f"v_dot2_{code}_{code} v{RESULT}.l, v2, v4, v6.l", 1, wrong)
 

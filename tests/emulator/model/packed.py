@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from silicon_model import dot_step
 
-from model.eighth import decoded
 from model.floats import larger, maximum, minimum, smaller
 from model.nans import with_nans
 from model.operation import Op, op
-from model.values import Numbers, fma, integers
+from model.values import Numbers, fma, integers, patterns
 
 
 def _on_halves() -> dict[str, Op]:
@@ -60,17 +60,18 @@ def integer_dot(bits: int) -> Callable[..., Numbers]:
 
 
 def byte_dot(left: str, right: str) -> Callable[..., Numbers]:
-    """Four products of 8-bit floats, added to the addend in order."""
+    """Four products of 8-bit floats and the addend, rounded as the scalar model of gfx1201 rounds."""
 
     def compute(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
-        total = z
-        for first in range(0, 32, 8):
-            a = np.array([decoded(int(v) >> first & 255, left) for v in x], np.float32)
-            b = np.array([decoded(int(v) >> first & 255, right) for v in y], np.float32)
-            total = fma(a, b, total)
-        return total
+        factors = [[[int(word) >> first & 255 for first in range(0, 32, 8)] for word in words] for words in (x, y)]
+        return _steps(factors, z, (left, right))
 
     return compute
+
+
+def _steps(factors: list[list[list[int]]], addend: Numbers, kinds: tuple[str, str]) -> Numbers:
+    rows = zip(*factors, patterns(addend, "f32"), strict=True)
+    return np.array([dot_step(x, y, int(c), kinds) for x, y, c in rows], np.uint32).view(np.float32)
 
 
 HALVES: dict[str, Op] = with_nans(_on_halves())
@@ -93,7 +94,16 @@ BYTE_DOTS: dict[str, Op] = {
 MIXED = ("v_fma_mix_f32", "v_fma_mixlo_f16", "v_fma_mixhi_f16")
 
 
-def dot_of_pairs(x: list[Numbers], y: list[Numbers], addend: Numbers) -> Numbers:
-    """Both products, exact in single precision, added to the addend in order."""
-    single = [value.astype(np.float32) for value in (*x, *y)]
-    return fma(single[1], single[3], fma(single[0], single[2], addend))
+def _half_bits(values: Numbers, code: str) -> Numbers:
+    if code == "f16":
+        return patterns(values, code)
+    return values.astype(np.float32).view(np.uint32) >> np.uint32(16)
+
+
+def dot_of_pairs(x: list[Numbers], y: list[Numbers], addend: Numbers, code: str) -> Numbers:
+    """Both products and the addend, rounded as the scalar model of gfx1201 rounds."""
+    factors = [
+        [[int(low), int(high)] for low, high in zip(*(_half_bits(half, code) for half in pair), strict=True)]
+        for pair in (x, y)
+    ]
+    return _steps(factors, addend, (code, code))

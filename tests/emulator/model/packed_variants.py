@@ -121,7 +121,7 @@ class Packed:
             for place in (0, 1)
         ]
         with np.errstate(all="ignore"):
-            total = dot_of_pairs(pairs[0], pairs[1], numbers(bits[2], "f32"))
+            total = dot_of_pairs(pairs[0], pairs[1], numbers(bits[2], "f32"), code)
         text = f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(select[0])} op_sel_hi:{_list(select[1])}"
         text += f" neg_lo:{_list(negate[0])} neg_hi:{_list(negate[1])}"
         return "f32", patterns(clamped(total) if self._clamp else total, "f32"), text + self._tail()
@@ -219,7 +219,7 @@ def _dual_half(
         if name.startswith("dot2acc"):
             code = "bf16" if name.endswith("bf16") else "f16"
             pairs = [[numbers(value >> np.uint64(16 * upper), code) for upper in (0, 1)] for value in bits]
-            total = dot_of_pairs(pairs[0], pairs[1], numbers(maker.registers(old, 1), "f32"))
+            total = dot_of_pairs(pairs[0], pairs[1], numbers(maker.registers(old, 1), "f32"), code)
             return f"{start}, v{sources[1]}", ("f32", patterns(total, "f32"))
         entry = _SINGLES[f"v_{name}"]
         operands, texts = [], []
