@@ -211,9 +211,9 @@ def dot2_narrow(a, b, c):
     Emit(_emit_dot4_float), isa="v_dot4_f32", targets=row_of("dot4_f32_fp8_fp8").targets, alternative="arithmetic.fma"
 )
 def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
-    """Return c + the dot product of four 8-bit floats, fp8 and bf8 in any mix (`v_dot4_f32_fp8_bf8`, ...).
+    """Return c + the dot product of four fp8 or bf8 in any mix, rounded by a model (`v_dot4_f32_fp8_bf8`, ...).
 
-    How a GPU rounds nobody has measured: the host adds by a published model (`matrix.certainty`, `dot_steps`).
+    How a GPU rounds nobody has measured: the model is a published one (`matrix.certainty`, `dot_steps`).
     """
     factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
     return dot_of_numbers(a, b, c, factors, F32)
