@@ -35,7 +35,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["dot", "multiply_accumulate"]
+__all__ = ["dot", "multiply_accumulate", "smallest_normal"]
 
 Array = np.ndarray[Any, Any]
 _ALL = slice(None)
@@ -71,6 +71,11 @@ _FORMATS: Mapping[np.dtype[Any], _Format] = MappingProxyType(
         np.dtype(ml_dtypes.float8_e5m2): _Format(5, 2),
     }
 )
+
+
+def smallest_normal(factors: np.dtype[Any]) -> float:
+    """Return the smallest normal number of a type, whose exponent subnormal factors have."""
+    return float(2.0 ** (2 - (1 << _FORMATS[factors].exponent_bits - 1)))
 
 
 @dataclass(frozen=True, slots=True)
