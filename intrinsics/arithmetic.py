@@ -13,7 +13,7 @@ import numpy as np
 from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers
+from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers, integer_dot
 from amdjit.intrinsics.integer_arithmetic import (
     add_saturating,
     bfe,
@@ -236,11 +236,7 @@ def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
 )
 def dot8(a: i32, b: i32, c: i32, a_signed: Flag = True, b_signed: Flag = True, clamp: Flag = False) -> i32:
     """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate (`v_dot8_i32_iu4`)."""
-    sides = []
-    for value, signed in ((a, a_signed), (b, b_signed)):
-        nibbles = np.asarray(value, np.int64)[..., None] >> (4 * np.arange(8)) & 15
-        sides.append(np.where(signed & (nibbles > 7), nibbles - 16, nibbles))
-    return _clamped((sides[0] * sides[1]).sum(axis=-1) + np.asarray(c, np.int64), clamp)
+    return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
 
 
 @device_function
