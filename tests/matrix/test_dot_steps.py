@@ -87,6 +87,25 @@ def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: s
             assert (found[grids == lowest] != 0).all()
 
 
+@pytest.mark.parametrize(("kind", "lowest"), [("f16", -14), ("bf16", -126)])
+def test_a_product_of_the_smallest_numbers_takes_a_unit_from_any_other(kind: str, lowest: int) -> None:
+    """However far apart the two are, further than f64 can hold their sum."""
+    apart = np.arange(24, 44)
+    large = 1.5 * 2.0 ** (2 * lowest + apart)
+    a = np.stack([large, np.full(len(apart), float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
+    b = np.stack([np.ones(len(apart)), np.full(len(apart), -float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
+    c = np.zeros(len(apart), np.float32)
+    found = dot(a, b, c)
+    rows = zip(bits_of(a).tolist(), bits_of(b).tolist(), strict=True)
+    assert bits_of(found).tolist() == [step(x, y, 0, (kind, kind), "f32") for x, y in rows]
+    assert (found < large)[large > 2.0**-120].all()
+
+
+def smallest_number(kind: str) -> Any:
+    """Return the smallest number of a type."""
+    return np.ones(1, np.uint16).view(DTYPES[kind])[0]
+
+
 def test_matrices_larger_than_a_tile_are_the_same_in_all_their_parts() -> None:
     """Specials in one tile change nothing in the others, whatever the tile."""
     random = np.random.default_rng(4)
