@@ -91,14 +91,30 @@ def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: s
 def test_a_product_of_the_smallest_numbers_takes_a_unit_from_any_other(kind: str, lowest: int) -> None:
     """However far apart the two are, further than f64 can hold their sum."""
     apart = np.arange(24, 44)
-    large = 1.5 * 2.0 ** (2 * lowest + apart)
+    large = 1.5 * 2.0 ** (max(2 * lowest, -140) + apart)
     a = np.stack([large, np.full(len(apart), float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
     b = np.stack([np.ones(len(apart)), np.full(len(apart), -float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
-    c = np.zeros(len(apart), np.float32)
-    found = dot(a, b, c)
-    rows = zip(bits_of(a).tolist(), bits_of(b).tolist(), strict=True)
-    assert bits_of(found).tolist() == [step(x, y, 0, (kind, kind), "f32") for x, y in rows]
-    assert (found < large)[large > 2.0**-120].all()
+    c = (-large).astype(np.float32)
+    for row in range(len(apart)):  # alone: what is far apart anywhere makes all sums careful
+        found = dot(a[row], b[row], c[row])
+        assert found < 0
+        assert bits_of(found) == step(*(bits_of(each[row]).tolist() for each in (a, b, c)), (kind, kind), "f32")
+
+
+@pytest.mark.parametrize(("kind", "odd", "lowest"), [("fp8", 1.125, -6), ("bf8", 1.25, -14)])
+def test_products_of_bytes_are_cut_one_by_one(kind: str, odd: float, lowest: int) -> None:
+    """Two that lose half a unit each lose a whole one, where one cut of their sum would lose nothing."""
+    small = odd * 2.0**lowest
+    cut = 0
+    for apart in range(10, 2 * (8 - lowest) + 1):
+        exponent = 2 * lowest + apart
+        a = np.array([2.0 ** (exponent // 2), small, small, 0]).astype(DTYPES[kind])
+        b = np.array([2.0 ** (exponent - exponent // 2), small, small, 0]).astype(DTYPES[kind])
+        c = np.array(-(2.0**exponent), np.float32)
+        found = dot(a, b, c)
+        assert bits_of(found) == step(*(bits_of(each).tolist() for each in (a, b, c)), (kind, kind), "f32")
+        cut += float(found) < 2 * small * small and float(found) > 0
+    assert cut > 2
 
 
 def smallest_number(kind: str) -> Any:

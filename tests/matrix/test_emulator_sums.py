@@ -25,7 +25,7 @@ def each(instructions: list[MatrixInstruction]) -> pytest.MarkDecorator:
 
 
 @each(FLOATS)
-@pytest.mark.parametrize("data", ["normal", "any_bits", "mixed", "tiny", "powers"])
+@pytest.mark.parametrize("data", ["normal", "any_bits", "finite", "mixed", "tiny", "powers"])
 def test_instructions_sum_as_the_host_does(product: MatrixInstruction, data: str) -> None:
     random = np.random.default_rng([FLOATS.index(product), list(DATA).index(data)])
     a = DATA[data](random, product.a, (16, product.held_k))
