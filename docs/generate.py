@@ -1,4 +1,4 @@
-"""Write the reference pages from the code, and the machine code that the README shows: `python docs/generate.py`.
+"""Write the reference pages from the code, and what other pages take from it: `python docs/generate.py`.
 
 `tests/docs/test_reference.py` fails where a page is not what this script writes.
 """

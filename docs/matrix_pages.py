@@ -1,4 +1,4 @@
-"""The reference pages of the matrix instructions: a row for each, and a picture of each layout that there is."""
+"""The reference pages of the matrix instructions: a row for each, what is known of their sums, pictures of layouts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from layout_pictures import FOLDER, file_name, picture
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.builtin_table import row_of
+from amdjit.intrinsics.matrix.certainty import KNOWN, MEANING, certainty
 from amdjit.intrinsics.matrix.instructions import operand_types
 from amdjit.intrinsics.matrix_layouts import OPERANDS, Layout, MatrixInstruction
 
+EMULATOR = Path(__file__).with_name("emulator.md")
 INTRODUCTION = (
     "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC instructions of gfx12: "
     "`lane.element` at each row and column, the first element of a lane in the lowest bits, a colour for each 16 "
@@ -27,9 +29,19 @@ INSTRUCTIONS_INTRODUCTION = (
     "are the same in waves of 32 and 64 lanes; what a lane holds of the operands is not. A and B stand as rows by "
     "columns; of a sparse A half the columns are held. The types beside them are what a lane gives to the function; of "
     "several each will do. The index is an i32 of which a lane's positions are a part where there are several: `key` "
-    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element."
+    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element. *Sums* says how far it is "
+    "known what a GPU adds up, see below."
 )
-INSTRUCTIONS_HEAD = ("function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "processors")
+INSTRUCTIONS_HEAD = (
+    "function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "sums", "processors",
+)  # fmt: skip
+KNOWN_INTRODUCTION = (
+    "What is known of the sums of the matrix and dot instructions of gfx12, for the emulator and for the models on the "
+    "host alike; `matrix.certainty(name)` returns the first column. How a sum is made: "
+    "[Matrix cores](../matrix.md#how-a-sum-is-rounded)."
+)
+KNOWN_HEAD = ("sums", "instructions", "source", "not known")
+_MARKED = re.compile(r"(<!-- generated: certainty -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def instruction_rows() -> Iterator[tuple[str, ...]]:
@@ -45,8 +57,27 @@ def instruction_rows() -> Iterator[tuple[str, ...]]:
             _types(b),
             _types(c),
             _index(instruction),
+            certainty(instruction.mnemonic),
             ", ".join(row_of(instruction.name).targets),
         )
+
+
+def meanings() -> str:
+    """Return what the words for certainty mean, as a list."""
+    return "\n".join(f"- *{name}*: {meaning}." for name, meaning in MEANING.items())
+
+
+def known_rows() -> Iterator[tuple[str, ...]]:
+    """Yield what is known of the instructions' sums, those together of which the same is known."""
+    for known in sorted(dict.fromkeys(KNOWN.values()), key=lambda known: list(MEANING).index(known.certainty)):
+        names = (f"`v_{name}`" for name, other in KNOWN.items() if other == known)
+        yield known.certainty, ", ".join(names), known.source, known.open
+
+
+def with_certainty(file: Path, table: Callable[..., str]) -> str:
+    """Return a text with the table of what is known of sums at the place that it marks."""
+    rows = table(KNOWN_HEAD, list(known_rows()))
+    return _MARKED.sub(lambda match: f"{match[1]}{rows}\n{match[2]}", file.read_text())
 
 
 def function_name(instruction: MatrixInstruction) -> str:
@@ -108,14 +139,21 @@ def _kind(layout: Layout) -> str:
     return matrix.matrix_instruction(layout.instruction).a if layout.operand == "index" else layout.kind
 
 
+def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
+    yield table(INSTRUCTIONS_HEAD, list(instruction_rows()))
+    yield f"## Sums\n\n{KNOWN_INTRODUCTION}"
+    yield meanings()
+    yield table(KNOWN_HEAD, list(known_rows()))
+
+
 def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:
     """Return the files and how they are made; page, table: those of `generate`."""
-    rows = partial(table, INSTRUCTIONS_HEAD, list(instruction_rows()))
     source = "intrinsics/matrix_layouts.py"
     return {
         FOLDER.with_suffix(".md"): partial(page, "Matrix layouts", source, INTRODUCTION, tuple(sections())),
         FOLDER.with_name("matrix_instructions.md"): partial(
-            page, "Matrix instructions", source, INSTRUCTIONS_INTRODUCTION, (rows(),)
+            page, "Matrix instructions", source, INSTRUCTIONS_INTRODUCTION, tuple(_instruction_parts(table))
         ),
+        EMULATOR: partial(with_certainty, EMULATOR, table),
         **{FOLDER / file_name(layout): partial(picture, layout) for layout in pictured()},
     }

@@ -611,16 +611,16 @@ def div_scalef(a0: _f32, a1: _f32, a2: bool) -> tuple[_f32, _boolean]:
     """clang's `__builtin_amdgcn_div_scalef` (`v_div_scale_f32`)."""
 
 def dot4_f32_bf8_bf8(a: _u32, b: _u32, c: _f32) -> _f32:
-    """Return c + the dot product of 4 bf8 and 4 bf8."""
+    """Return c + the dot product of 4 bf8 and 4 bf8, rounded by a model."""
 
 def dot4_f32_bf8_fp8(a: _u32, b: _u32, c: _f32) -> _f32:
-    """Return c + the dot product of 4 bf8 and 4 fp8."""
+    """Return c + the dot product of 4 bf8 and 4 fp8, rounded by a model."""
 
 def dot4_f32_fp8_bf8(a: _u32, b: _u32, c: _f32) -> _f32:
-    """Return c + the dot product of 4 fp8 and 4 bf8."""
+    """Return c + the dot product of 4 fp8 and 4 bf8, rounded by a model."""
 
 def dot4_f32_fp8_fp8(a: _u32, b: _u32, c: _f32) -> _f32:
-    """Return c + the dot product of 4 fp8 and 4 fp8."""
+    """Return c + the dot product of 4 fp8 and 4 fp8, rounded by a model."""
 
 def ds_append(a0: _Pointer) -> _i32:
     """clang's `__builtin_amdgcn_ds_append` (`ds_append`)."""
@@ -2282,13 +2282,13 @@ def wmma_f32_16x16x16_bf16_w64_gfx12(a0: _i16x4, a1: _i16x4, a2: _f32x4) -> _f32
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_bf16_w64_gfx12` (`v_wmma_f32_16x16x16_bf16`)."""
 
 def wmma_f32_16x16x16_bf8_bf8_w32_gfx12(a: _Any, b: _Any, c: _f32x8) -> _f32x8:
-    """Multiply bf8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_bf8`)."""
+    """Multiply bf8 by bf8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_bf8`)."""
 
 def wmma_f32_16x16x16_bf8_bf8_w64_gfx12(a0: _i32, a1: _i32, a2: _f32x4) -> _f32x4:
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_bf8_bf8_w64_gfx12` (`v_wmma_f32_16x16x16_bf8_bf8`)."""
 
 def wmma_f32_16x16x16_bf8_fp8_w32_gfx12(a: _Any, b: _Any, c: _f32x8) -> _f32x8:
-    """Multiply bf8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_fp8`)."""
+    """Multiply bf8 by fp8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_fp8`)."""
 
 def wmma_f32_16x16x16_bf8_fp8_w64_gfx12(a0: _i32, a1: _i32, a2: _f32x4) -> _f32x4:
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_bf8_fp8_w64_gfx12` (`v_wmma_f32_16x16x16_bf8_fp8`)."""
@@ -2306,13 +2306,13 @@ def wmma_f32_16x16x16_f16_w64_gfx12(a0: _f16x4, a1: _f16x4, a2: _f32x4) -> _f32x
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_f16_w64_gfx12` (`v_wmma_f32_16x16x16_f16`)."""
 
 def wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a: _Any, b: _Any, c: _f32x8) -> _f32x8:
-    """Multiply fp8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_bf8`)."""
+    """Multiply fp8 by bf8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_bf8`)."""
 
 def wmma_f32_16x16x16_fp8_bf8_w64_gfx12(a0: _i32, a1: _i32, a2: _f32x4) -> _f32x4:
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_fp8_bf8_w64_gfx12` (`v_wmma_f32_16x16x16_fp8_bf8`)."""
 
 def wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a: _Any, b: _Any, c: _f32x8) -> _f32x8:
-    """Multiply fp8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_fp8`)."""
+    """Multiply fp8 by fp8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_fp8`)."""
 
 def wmma_f32_16x16x16_fp8_fp8_w64_gfx12(a0: _i32, a1: _i32, a2: _f32x4) -> _f32x4:
     """clang's `__builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w64_gfx12` (`v_wmma_f32_16x16x16_fp8_fp8`)."""

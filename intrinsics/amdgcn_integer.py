@@ -97,23 +97,23 @@ def fdot2(a: f16x2, b: f16x2, c: f32, clamp: Flag) -> f32:
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.fp8.fp8"))
 def dot4_f32_fp8_fp8(a: u32, b: u32, c: f32) -> f32:
-    """Return c + the dot product of 4 fp8 and 4 fp8."""
+    """Return c + the dot product of 4 fp8 and 4 fp8, rounded by a model."""
     return dot_of_bits(a, b, c, (FP8, FP8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.fp8.bf8"))
 def dot4_f32_fp8_bf8(a: u32, b: u32, c: f32) -> f32:
-    """Return c + the dot product of 4 fp8 and 4 bf8."""
+    """Return c + the dot product of 4 fp8 and 4 bf8, rounded by a model."""
     return dot_of_bits(a, b, c, (FP8, BF8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.bf8.fp8"))
 def dot4_f32_bf8_fp8(a: u32, b: u32, c: f32) -> f32:
-    """Return c + the dot product of 4 bf8 and 4 fp8."""
+    """Return c + the dot product of 4 bf8 and 4 fp8, rounded by a model."""
     return dot_of_bits(a, b, c, (BF8, FP8), F32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.dot4.f32.bf8.bf8"))
 def dot4_f32_bf8_bf8(a: u32, b: u32, c: f32) -> f32:
-    """Return c + the dot product of 4 bf8 and 4 bf8."""
+    """Return c + the dot product of 4 bf8 and 4 bf8, rounded by a model."""
     return dot_of_bits(a, b, c, (BF8, BF8), F32)

@@ -13,7 +13,7 @@ import numpy as np
 from amdjit.compile_time import Compilation, compile_time
 from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers
+from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers, integer_dot
 from amdjit.intrinsics.integer_arithmetic import (
     add_saturating,
     bfe,
@@ -211,9 +211,9 @@ def dot2_narrow(a, b, c):
     Emit(_emit_dot4_float), isa="v_dot4_f32", targets=row_of("dot4_f32_fp8_fp8").targets, alternative="arithmetic.fma"
 )
 def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
-    """Return c + the dot product of four 8-bit floats, fp8 and bf8 in any mix (`v_dot4_f32_fp8_bf8`, ...).
+    """Return c + the dot product of four fp8 or bf8 in any mix, rounded by a model (`v_dot4_f32_fp8_bf8`, ...).
 
-    How a GPU rounds nobody has measured: the host adds by a published model (`matrix.certainty`, `dot_steps`).
+    How a GPU rounds nobody has measured: the model is a published one (`matrix.certainty`, `dot_steps`).
     """
     factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
     return dot_of_numbers(a, b, c, factors, F32)
@@ -236,11 +236,7 @@ def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
 )
 def dot8(a: i32, b: i32, c: i32, a_signed: Flag = True, b_signed: Flag = True, clamp: Flag = False) -> i32:
     """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate (`v_dot8_i32_iu4`)."""
-    sides = []
-    for value, signed in ((a, a_signed), (b, b_signed)):
-        nibbles = np.asarray(value, np.int64)[..., None] >> (4 * np.arange(8)) & 15
-        sides.append(np.where(signed & (nibbles > 7), nibbles - 16, nibbles))
-    return _clamped((sides[0] * sides[1]).sum(axis=-1) + np.asarray(c, np.int64), clamp)
+    return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
 
 
 @device_function

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from amdjit.intrinsics.dot_models import BF16, F16, F32, clamped_unit, dot_of_bits
-from amdjit.intrinsics.matrix_arithmetic import wave_product
-from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS
 
 
 def model_of(name: str) -> Callable[..., Any]:
     """Return what a builtin computes on the host; a function that returns None where it has no model."""
-    model = _DOTS.get(name, partial(wave_product, name) if name in INSTRUCTIONS else None)
 
     # A function of this module, whatever the model is: lowering tells amdjit's own declarations from users' by it.
     def reference(*arguments: Any) -> Any:
-        return None if model is None else model(*arguments)
+        if name in _DOTS:
+            return _DOTS[name](*arguments)
+        if not name.startswith(("wmma_", "swmmac_")):
+            return None
+        # Loaded when it is called: `import amdjit` is to be fast.
+        return importlib.import_module("amdjit.intrinsics.matrix_arithmetic").wave_product(name, *arguments)
 
     return reference
 

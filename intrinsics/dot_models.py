@@ -1,14 +1,15 @@
-"""Reference models of dot products, as those of numbers side by side: the last axis of `a` and `b` is one's."""
+"""Reference models of dot products, as those of numbers side by side: the last axis of `a` and `b` is one's.
+
+What sums floats (`dot_steps`) is loaded when it is first called: `import amdjit` is to be fast.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-
-from amdjit.intrinsics.dot_steps import dot
-from amdjit.intrinsics.matrix_layouts import unpack_nibbles
 
 F16, BF16, F32 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 FP8, BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
@@ -16,14 +17,18 @@ FP8, BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 
 def dot_of_numbers(a: Any, b: Any, c: Any, factors: tuple[np.dtype[Any], ...], result: np.dtype[Any]) -> Any:
     """Return c + the dot product of a and b, converted to these types where they have others."""
-    return dot(np.asarray(a, factors[0]), np.asarray(b, factors[-1]), np.asarray(c, result))[()]
+    return _dot(np.asarray(a, factors[0]), np.asarray(b, factors[-1]), np.asarray(c, result))[()]
 
 
 def dot_of_bits(a: Any, b: Any, c: Any, factors: tuple[np.dtype[Any], ...], result: np.dtype[Any]) -> Any:
     """Return c + the dot product of a and b, whose bits are read as these types; of c's type."""
     left, right = _bits(a, factors[0]), _bits(b, factors[-1])
     added = np.asarray(c)
-    return dot(left, right, added.view(result)).view(added.dtype)[()]
+    return _dot(left, right, added.view(result)).view(added.dtype)[()]
+
+
+def _dot(a: Any, b: Any, c: Any) -> Any:
+    return importlib.import_module("amdjit.intrinsics.dot_steps").dot(a, b, c)
 
 
 def _bits(values: Any, kind: np.dtype[Any]) -> Any:
@@ -48,7 +53,6 @@ def integer_dot(a: Any, b: Any, c: Any, bits: int, signs: tuple[bool, bool], cla
 
 
 def _integers(words: Any, bits: int, signed: bool) -> Any:
-    held = np.asarray(words)[..., None].astype(np.int64).astype(np.uint32)
-    if bits == 4:
-        return unpack_nibbles(held, signed)
-    return held.view(np.int8 if signed else np.uint8).astype(np.int64)
+    """Return the fields of words, the lowest first."""
+    fields = np.asarray(words)[..., None].astype(np.int64) >> np.arange(0, 32, bits) & (1 << bits) - 1
+    return np.where(signed & (fields >> bits - 1 > 0), fields - (1 << bits), fields)

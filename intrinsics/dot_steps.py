@@ -35,7 +35,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["dot", "multiply_accumulate"]
+__all__ = ["dot", "multiply_accumulate", "smallest_normal"]
 
 Array = np.ndarray[Any, Any]
 _ALL = slice(None)
@@ -73,6 +73,11 @@ _FORMATS: Mapping[np.dtype[Any], _Format] = MappingProxyType(
 )
 
 
+def smallest_normal(factors: np.dtype[Any]) -> float:
+    """Return the smallest normal number of a type, whose exponent subnormal factors have."""
+    return float(2.0 ** (2 - (1 << _FORMATS[factors].exponent_bits - 1)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Factors:
     """A as [groups, ..., rows, width] or B as [groups, ..., width, columns]: groups of neighbours along k.
@@ -93,8 +98,8 @@ class _Factors:
         return _Factors(self.raw[at], self.values[at], self.exponents[at], self.spread[groups], self.special[groups])
 
 
-def _factors(raw: Array, axis: int) -> _Factors:
-    """Take grouped factors apart; axis: that of the members of a group."""
+def _factors(raw: Array, axis: int, added: int = 0) -> _Factors:
+    """Take grouped factors apart; axis: that of the members of a group; added: to all exponents."""
     format = _FORMATS[raw.dtype]
     raw = np.ascontiguousarray(raw)
     bits = raw.view(f"u{raw.dtype.itemsize}")
@@ -109,7 +114,7 @@ def _factors(raw: Array, axis: int) -> _Factors:
     lowest = np.min(exponents, axis=axis, where=there, initial=-_NO_EXPONENT)
     others = tuple(range(1, raw.ndim))
     spread = np.maximum(highest - lowest, 0).max(axis=others[:-1]) >> _SHIFT
-    exponents = np.where(there, exponents, _NO_EXPONENT).astype(np.int16)
+    exponents = (np.where(there, exponents, _NO_EXPONENT) + (added << _SHIFT)).astype(np.int16)
     return _Factors(raw, values, exponents, spread, np.asarray(~finite.all(axis=others)))
 
 
@@ -224,8 +229,7 @@ def _write_powers(work: _Work, grid: Array) -> None:
 def _product_grid(left: _Factors, right: _Factors, at: tuple[int, int], out: Array) -> None:
     """Write e_a + e_b - 24 of the products of one k, as exponents stand in f64."""
     group, member = at
-    column = left.exponents[group][..., member, None] + np.int16((_BIAS - 24) << _SHIFT)
-    np.add(column, right.exponents[group][..., None, member, :], out=out)
+    np.add(left.exponents[group][..., member, None], right.exponents[group][..., None, member, :], out=out)
 
 
 def _floor_each(left: _Factors, right: _Factors, work: _Work) -> None:
@@ -297,7 +301,7 @@ def _dots(a: Array, b: Array, result: np.dtype[Any], step: int, fp16_ovfl: bool)
     is_byte = a.dtype.itemsize == 1
     width = step if is_byte else 2
     fractions = _FORMATS[a.dtype].fraction_bits + _FORMATS[b.dtype].fraction_bits
-    left, right = _factors(_grouped(a, -1, width), -1), _factors(_grouped(b, -2, width), -2)
+    left, right = _factors(_grouped(a, -1, width), -1, _BIAS - 24), _factors(_grouped(b, -2, width), -2)
     # Of bytes: no product loses bits where the largest one's grid is. Else: the sum of two has at most 53 bits.
     return _Dots(left, right, step // width, (24 if is_byte else 50) - fractions, result, fp16_ovfl)
 

@@ -85,13 +85,15 @@ def index_rows(index: Array) -> Array:
     return 4 * (np.arange(index.shape[1]) // 2) + index
 
 
-def wave_product(name: str, *arguments: Any) -> Array:
+def wave_product(name: str, *arguments: Any) -> Array | None:
     """Return what a builtin computes: its arguments and result are those of a wave, arrays with one row a lane.
 
     They stand in clang's order: a, b, c and, where it is sparse, index; of integers a_signed, a, b_signed, b, c, index,
-    clamp.
+    clamp. Returns None for builtins of other processors than gfx12's.
     """
-    instruction = INSTRUCTIONS[name]
+    instruction = INSTRUCTIONS.get(name)
+    if instruction is None:
+        return None
     signs, clamp, operands = (True, True), False, list(arguments)
     if instruction.is_integer:
         signs, clamp = (bool(operands.pop(0)), bool(operands.pop(1))), bool(operands.pop())

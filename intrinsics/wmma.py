@@ -2,7 +2,8 @@
 
 D = A B + C, 16 by 16, by one wave; EXEC must be all ones. How lanes hold the matrices: `matrix_layouts`.
 Integer operands: `a_signed` and `b_signed` say how A and B are read; `clamp` saturates the i32 result.
-The reference models take whole-wave operands: arrays with one row a lane.
+The reference models take whole-wave operands, arrays with one row a lane. They round as a GPU was measured to, sums of
+fp8 and bf8 by a model that nobody has measured (`matrix.certainty`).
 
 Sources: clang's AMDGPU builtins; RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; RDNA3 ISA, 7.9.
 """
@@ -95,7 +96,7 @@ def wmma_i32_16x16x32_iu4_w32_gfx12(a_signed: Flag, a: i32x2, b_signed: Flag, b:
     LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.fp8.fp8.v8f32.v2i32", (As("a", i32x2), As("b", i32x2), "c")),
 )
 def wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a: FP8_A, b: FP8_B, c: f32x8) -> f32x8:
-    """Multiply fp8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_fp8`)."""
+    """Multiply fp8 by fp8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_fp8`)."""
     return wave_product("wmma_f32_16x16x16_fp8_fp8_w32_gfx12", a, b, c)
 
 
@@ -103,7 +104,7 @@ def wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a: FP8_A, b: FP8_B, c: f32x8) -> f32x8:
     LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.fp8.bf8.v8f32.v2i32", (As("a", i32x2), As("b", i32x2), "c")),
 )
 def wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a: FP8_A, b: BF8_B, c: f32x8) -> f32x8:
-    """Multiply fp8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_fp8_bf8`)."""
+    """Multiply fp8 by bf8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_bf8`)."""
     return wave_product("wmma_f32_16x16x16_fp8_bf8_w32_gfx12", a, b, c)
 
 
@@ -111,7 +112,7 @@ def wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a: FP8_A, b: BF8_B, c: f32x8) -> f32x8:
     LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.bf8.fp8.v8f32.v2i32", (As("a", i32x2), As("b", i32x2), "c")),
 )
 def wmma_f32_16x16x16_bf8_fp8_w32_gfx12(a: BF8_A, b: FP8_B, c: f32x8) -> f32x8:
-    """Multiply bf8 by fp8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_fp8`)."""
+    """Multiply bf8 by fp8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_fp8`)."""
     return wave_product("wmma_f32_16x16x16_bf8_fp8_w32_gfx12", a, b, c)
 
 
@@ -119,5 +120,5 @@ def wmma_f32_16x16x16_bf8_fp8_w32_gfx12(a: BF8_A, b: FP8_B, c: f32x8) -> f32x8:
     LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32", (As("a", i32x2), As("b", i32x2), "c")),
 )
 def wmma_f32_16x16x16_bf8_bf8_w32_gfx12(a: BF8_A, b: BF8_B, c: f32x8) -> f32x8:
-    """Multiply bf8 by bf8 matrices, add in f32 (`v_wmma_f32_16x16x16_bf8_bf8`)."""
+    """Multiply bf8 by bf8 matrices, add in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_bf8`)."""
     return wave_product("wmma_f32_16x16x16_bf8_bf8_w32_gfx12", a, b, c)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from amdjit.intrinsics.dot_steps import smallest_normal
 from amdjit.intrinsics.matrix.products import operands
 from amdjit.intrinsics.matrix_layouts import BITS, DTYPES, Array
 
@@ -55,5 +55,4 @@ def error_bound(name: str, a: Any, b: Any, c: Any, index: Any = None) -> Array:
 
 def _magnitudes(matrix: Array, kind: str) -> Array:
     values = np.abs(matrix.astype(np.float64))
-    smallest = float(ml_dtypes.finfo(DTYPES[kind]).smallest_normal)
-    return np.where(values > 0, np.maximum(values, smallest), 0)
+    return np.where(values > 0, np.maximum(values, smallest_normal(DTYPES[kind])), 0)

@@ -14,9 +14,9 @@ Certainty = Literal["measured", "rule", "model"]
 
 MEANING: Mapping[Certainty, str] = MappingProxyType(
     {
-        "measured": "results of a GPU are known, and these are the same bit for bit",
-        "rule": "the rule of measured instructions, applied to one of which no result is known that would show it",
-        "model": "how it rounds nobody has measured: a published model, which may be wrong",
+        "measured": "results of a GPU are published, and these are the same bit for bit",
+        "rule": "computed as measured instructions are; no result of a GPU that would show its rounding is published",
+        "model": "how it rounds nobody has measured; computed by a published model, which may be wrong",
     }
 )
 
@@ -39,7 +39,7 @@ _PICKED = Known(
     "rule", f"{_GOC} for which elements of B are taken; the sum as in WMMA", "rounding: the captures are exact sums"
 )
 _PICKED_INTEGERS = Known("rule", "RDNA4 ISA, 7.12; the sum as in WMMA", "results of a GPU, with clamp above all")
-_EXACT = Known("rule", "RDNA4 ISA, 16.10: the sum is exact", "results of a GPU")
+_EXACT = Known("rule", 'RDNA4 ISA, 16 "Instructions": the sum is exact', "results of a GPU")
 _BYTES = Known("model", "rocjitsu's gfx12_dot.h, for v_dot4_f32", "rounding")
 _BYTE_STEPS = Known(
     "model", "rocjitsu's gfx12_dot.h, for v_dot4_f32, along k in steps of four", "rounding, and the order of the steps"

@@ -4,7 +4,8 @@
     d = matrix.swmmac_i32_16x16x32_iu8(a, b, c, index, clamp=True)   # i8 or u8: the type says which
 
 a, b, c: what a lane holds, as `matrix.layout(name, operand)` says: vectors of the elements, or clang's 32-bit words.
-All lanes of the wave must be active. `matrix.reference` is the same in NumPy, for all of them.
+All lanes of the wave must be active. `matrix.reference` is the same in NumPy, for all of them; how far its rounding is
+known to be a GPU's, `matrix.certainty` says: of fp8 and bf8 it is a model that nobody has measured.
 
 index: the i32 that `matrix.pack` makes of what `compress_2to4` returns: which two of each four elements A holds.
 key: which part of it is meant, where several fit (`Layout.sets`). Integers of words are signed unless `a_signed` or
@@ -180,25 +181,25 @@ def wmma_bf16_16x16x16_bf16(a, b, c):
 
 @device_function
 def wmma_f32_16x16x16_fp8_fp8(a, b, c):
-    """Return A B + C: fp8 products, added in f32 (`v_wmma_f32_16x16x16_fp8_fp8`)."""
+    """Return A B + C: fp8 products, added in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_fp8`)."""
     return _dense_floats("wmma_f32_16x16x16_fp8_fp8", a, b, c)
 
 
 @device_function
 def wmma_f32_16x16x16_fp8_bf8(a, b, c):
-    """Return A B + C: products of fp8 and bf8, added in f32 (`v_wmma_f32_16x16x16_fp8_bf8`)."""
+    """Return A B + C: products of fp8 and bf8, added in f32, rounded by a model (`v_wmma_f32_16x16x16_fp8_bf8`)."""
     return _dense_floats("wmma_f32_16x16x16_fp8_bf8", a, b, c)
 
 
 @device_function
 def wmma_f32_16x16x16_bf8_fp8(a, b, c):
-    """Return A B + C: products of bf8 and fp8, added in f32 (`v_wmma_f32_16x16x16_bf8_fp8`)."""
+    """Return A B + C: products of bf8 and fp8, added in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_fp8`)."""
     return _dense_floats("wmma_f32_16x16x16_bf8_fp8", a, b, c)
 
 
 @device_function
 def wmma_f32_16x16x16_bf8_bf8(a, b, c):
-    """Return A B + C: bf8 products, added in f32 (`v_wmma_f32_16x16x16_bf8_bf8`)."""
+    """Return A B + C: bf8 products, added in f32, rounded by a model (`v_wmma_f32_16x16x16_bf8_bf8`)."""
     return _dense_floats("wmma_f32_16x16x16_bf8_bf8", a, b, c)
 
 
@@ -246,25 +247,25 @@ def swmmac_bf16_16x16x32_bf16(a, b, c, index, key=0):
 
 @device_function
 def swmmac_f32_16x16x32_fp8_fp8(a, b, c, index, key=0):
-    """Return A B + C of a sparse A: fp8 products, added in f32 (`v_swmmac_f32_16x16x32_fp8_fp8`)."""
+    """Return A B + C of a sparse A: fp8 products, rounded by a model (`v_swmmac_f32_16x16x32_fp8_fp8`)."""
     return _sparse_floats("swmmac_f32_16x16x32_fp8_fp8", a, b, c, index, key)
 
 
 @device_function
 def swmmac_f32_16x16x32_fp8_bf8(a, b, c, index, key=0):
-    """Return A B + C of a sparse A: products of fp8 and bf8, added in f32 (`v_swmmac_f32_16x16x32_fp8_bf8`)."""
+    """Return A B + C of a sparse A: products of fp8 and bf8, rounded by a model (`v_swmmac_f32_16x16x32_fp8_bf8`)."""
     return _sparse_floats("swmmac_f32_16x16x32_fp8_bf8", a, b, c, index, key)
 
 
 @device_function
 def swmmac_f32_16x16x32_bf8_fp8(a, b, c, index, key=0):
-    """Return A B + C of a sparse A: products of bf8 and fp8, added in f32 (`v_swmmac_f32_16x16x32_bf8_fp8`)."""
+    """Return A B + C of a sparse A: products of bf8 and fp8, rounded by a model (`v_swmmac_f32_16x16x32_bf8_fp8`)."""
     return _sparse_floats("swmmac_f32_16x16x32_bf8_fp8", a, b, c, index, key)
 
 
 @device_function
 def swmmac_f32_16x16x32_bf8_bf8(a, b, c, index, key=0):
-    """Return A B + C of a sparse A: bf8 products, added in f32 (`v_swmmac_f32_16x16x32_bf8_bf8`)."""
+    """Return A B + C of a sparse A: bf8 products, rounded by a model (`v_swmmac_f32_16x16x32_bf8_bf8`)."""
     return _sparse_floats("swmmac_f32_16x16x32_bf8_bf8", a, b, c, index, key)
 
 

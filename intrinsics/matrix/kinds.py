@@ -112,7 +112,7 @@ class FragmentKind:
 
         With `wide_k` there are two for elements of 8 and 4 bits: a lane then holds twice as many neighbours along k,
         the first half of them for one instruction and the rest for the next. That is another order of k, the same one
-        in A and B, so that the sum is the same (AMD GPUOpen, "Wide WMMA").
+        in A and B, so that the sum is the same up to rounding (AMD GPUOpen, "Wide WMMA").
         """
         is_narrow = isinstance(self.dtype, Nibble) or self.dtype.bits == 8
         return 2 if self.wide_k and is_narrow else 1
@@ -161,7 +161,7 @@ class FragmentKind:
         """How far along a lane's first element is: in each odd 16 lanes, in the upper 32 lanes.
 
         A and B of 16 bits hold k in another order than the instruction names it: both the same one, so that the
-        product is the same, and a lane's elements are neighbours in memory and those of an accumulator.
+        product is the same up to rounding, and a lane's elements are neighbours in memory and those of an accumulator.
         """
         if self.lanes == 32:
             return self.held, 0

@@ -65,6 +65,63 @@ def test_dot_products_side_by_side_are_one_step(kinds: tuple[str, str], result: 
             assert found.tolist() == [step(*row, kinds, result) for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("kind", "result", "lowest"), [("f16", "f16", -14), ("bf16", "bf16", -126), ("bf16", "f32", -126)]
+)
+def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: str, result: str, lowest: int) -> None:
+    """Beside products that cancel, on grids on both sides of L."""
+    grids = np.arange(lowest - 6, lowest + 7)
+    product = grids + 24
+    a = (2.0 ** (product // 2)[:, None] * [1, 1]).astype(DTYPES[kind])
+    b = (2.0 ** (product - product // 2)[:, None] * [1, -1]).astype(DTYPES[kind])
+    unsigned = np.arange(1, 20).astype(f"u{DTYPES[result].itemsize}")
+    for sign in (0, 1):
+        tiny = (unsigned | unsigned.dtype.type(sign) << 8 * unsigned.itemsize - 1).view(DTYPES[result])
+        c = np.tile(tiny, (len(grids), 1))
+        found = bits_of(dot(np.repeat(a[:, None], 19, axis=1), np.repeat(b[:, None], 19, axis=1), c))
+        rows = list(zip(bits_of(a).tolist(), bits_of(b).tolist(), strict=True))
+        wanted = [[step(x, y, each, (kind, kind), result) for each in bits_of(tiny).tolist()] for x, y in rows]
+        np.testing.assert_array_equal(found, wanted)
+        if sign:
+            assert (found[grids > lowest][:, 0] == 0).all()
+            assert (found[grids == lowest] != 0).all()
+
+
+@pytest.mark.parametrize(("kind", "lowest"), [("f16", -14), ("bf16", -126)])
+def test_a_product_of_the_smallest_numbers_takes_a_unit_from_any_other(kind: str, lowest: int) -> None:
+    """However far apart the two are, further than f64 can hold their sum."""
+    apart = np.arange(24, 44)
+    large = 1.5 * 2.0 ** (max(2 * lowest, -140) + apart)
+    a = np.stack([large, np.full(len(apart), float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
+    b = np.stack([np.ones(len(apart)), np.full(len(apart), -float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
+    c = (-large).astype(np.float32)
+    for row in range(len(apart)):  # alone: what is far apart anywhere makes all sums careful
+        found = dot(a[row], b[row], c[row])
+        assert found < 0
+        assert bits_of(found) == step(*(bits_of(each[row]).tolist() for each in (a, b, c)), (kind, kind), "f32")
+
+
+@pytest.mark.parametrize(("kind", "odd", "lowest"), [("fp8", 1.125, -6), ("bf8", 1.25, -14)])
+def test_products_of_bytes_are_cut_one_by_one(kind: str, odd: float, lowest: int) -> None:
+    """Two that lose half a unit each lose a whole one, where one cut of their sum would lose nothing."""
+    small = odd * 2.0**lowest
+    cut = 0
+    for apart in range(10, 2 * (8 - lowest) + 1):
+        exponent = 2 * lowest + apart
+        a = np.array([2.0 ** (exponent // 2), small, small, 0]).astype(DTYPES[kind])
+        b = np.array([2.0 ** (exponent - exponent // 2), small, small, 0]).astype(DTYPES[kind])
+        c = np.array(-(2.0**exponent), np.float32)
+        found = dot(a, b, c)
+        assert bits_of(found) == step(*(bits_of(each).tolist() for each in (a, b, c)), (kind, kind), "f32")
+        cut += float(found) < 2 * small * small and float(found) > 0
+    assert cut > 2
+
+
+def smallest_number(kind: str) -> Any:
+    """Return the smallest number of a type."""
+    return np.ones(1, np.uint16).view(DTYPES[kind])[0]
+
+
 def test_matrices_larger_than_a_tile_are_the_same_in_all_their_parts() -> None:
     """Specials in one tile change nothing in the others, whatever the tile."""
     random = np.random.default_rng(4)
@@ -206,6 +263,39 @@ def test_models_of_dot_builtins_read_bits() -> None:
     added = c.astype(ml_dtypes.bfloat16)
     narrow = amdgcn.fdot2_bf16_bf16(*(each.view(np.int16) for each in pairs), added.view(np.int16))
     np.testing.assert_array_equal(narrow.view(np.uint16), bits_of(arithmetic._dot2_bf16(*pairs, added)))
+
+
+@pytest.mark.parametrize("name", list(matrix.INSTRUCTIONS))
+def test_models_of_builtins_compute_the_reference_of_what_a_wave_holds(name: str) -> None:
+    instruction = matrix.matrix_instruction(name)
+    random = np.random.default_rng(12)
+    shapes = (16, instruction.held_k), (instruction.k, 16), (16, 16)
+    kinds = instruction.a, instruction.b, instruction.result
+    if instruction.is_integer:
+        a, b, c = (random.integers(-8, 8, shape) for shape in shapes)
+        c[0] = 2**31 - 1
+    else:
+        a, b, c = (DATA["mixed"](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True))
+    held = [matrix.pack(instruction.layout(each), values) for each, values in zip("abc", (a, b, c), strict=True)]
+    index, places = None, []
+    if instruction.is_sparse:
+        index = random.integers(0, 4, shapes[0])
+        places = [matrix.pack(instruction.layout("index"), index).view(np.int32)[:, 0]]
+    left, right, added = (each.view(np.int32) for each in held)
+    if instruction.is_integer:
+        found = getattr(amdgcn, name)(True, left, False, right, added, *places, True)
+    else:
+        found = getattr(amdgcn, name)(left, right, added, *places)
+    unsigned = {"b_signed": False, "clamp": True} if instruction.is_integer else {}
+    expected = matrix.reference(name, a, b, c, index, **unsigned)
+    np.testing.assert_array_equal(bits_of(matrix.unpack(instruction.layout("d"), found)), bits_of(expected))
+
+
+@pytest.mark.parametrize("name", ["wmma_f32_16x16x16_f16_w32", "wmma_f32_16x16x32_f16", "mfma_f32_16x16x16f16"])
+def test_products_of_other_processors_have_no_model(name: str) -> None:
+    builtin = getattr(amdgcn, name)
+    with pytest.raises(TypeError, match="no reference model"):
+        builtin(*[np.zeros((32, 8), np.int32)] * len(builtin.parameters))
 
 
 def test_models_of_integer_dot_builtins() -> None:
