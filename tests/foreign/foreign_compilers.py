@@ -119,6 +119,7 @@ def compile_iree(source: str, *flags: str) -> IreeProgram:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "program.mlir").write_text(source)
         options = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1201"]
+        options.append("--iree-input-demote-f64-to-f32=false")
         # Commands with the buffers themselves, where the host function records them.
         options += ["--iree-hal-memoization=false", "--iree-hal-indirect-command-buffers=false"]
         options += ["--compile-to=hal", "--iree-hal-dump-executable-binaries-to=.", "-o", "host.mlir", *flags]
