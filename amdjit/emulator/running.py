@@ -18,7 +18,7 @@ from amdjit.emulator.loader import EmulatedFunction
 from amdjit.sanitizing import ACTIVE
 from amdjit.target import find_target
 
-Argument = NDArray[Any] | np.generic
+Argument = NDArray[Any] | np.generic | int | None
 # Where an array lies on the device, and the argument's name.
 _Place = tuple[int, NDArray[Any], str]
 _Call = tuple[EmulatedFunction, Extent, Extent, int, bytearray]
@@ -39,8 +39,8 @@ def run(
     """Run a kernel on the emulator.
 
     grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous arrays, passed as
-    pointers and updated in place, and NumPy scalars (those of structured types for structures by value), laid out as
-    the code object's metadata says.
+    pointers and updated in place, None (or 0) for null pointers, and NumPy scalars (those of structured types for
+    structures by value), laid out as the code object's metadata says.
     LaunchError for arguments that do not fit, KernelFault for what the kernel does wrong, SanitizerError for what
     checks find where `amdjit.sanitize` or AMDJIT_SANITIZE asks for them.
     """
@@ -93,27 +93,32 @@ def _argument_bytes(
     device: EmulatorDevice, argument: KernelArgument, value: Argument, label: str, places: list[_Place]
 ) -> bytes:
     """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the argument's name."""
-    if not isinstance(value, (np.ndarray, np.generic)):
-        raise LaunchError(
-            f"must be a NumPy array or scalar, not {type(value).__name__}: it has {argument.size} bytes, "
-            "as np.int32(3) has 4"
-        )
-    if isinstance(value, np.generic):
-        if argument.value_kind != "by_value":
-            raise LaunchError("is a pointer: give it an array")
-        if value.nbytes != argument.size:
-            raise LaunchError(f"has {argument.size} bytes, {value.dtype} has {value.nbytes}")
-        return value.tobytes()
     if argument.value_kind == "by_value":
-        raise LaunchError(
-            f"is a value of {argument.size} bytes: give it a NumPy scalar; array[()] makes one of an array"
-        )
+        return _value_bytes(argument, value)
+    if value is None or (type(value) is int and value == 0):
+        return bytes(argument.size)
+    if not isinstance(value, np.ndarray):
+        raise LaunchError(f"is a pointer: give it an array, or None for a null pointer, not {type(value).__name__}")
     if not value.flags.c_contiguous:
         raise LaunchError("must be C-contiguous: numpy.ascontiguousarray copies")
     address = device.allocate(value.nbytes)
     places.append((address, value, label))
     device.copy_to_device(address, _bytes_of(value))
     return address.to_bytes(8, "little")
+
+
+def _value_bytes(argument: KernelArgument, value: Argument) -> bytes:
+    if isinstance(value, np.ndarray):
+        raise LaunchError(
+            f"is a value of {argument.size} bytes: give it a NumPy scalar; array[()] makes one of an array"
+        )
+    if not isinstance(value, np.generic):
+        raise LaunchError(
+            f"must be a NumPy scalar, not {type(value).__name__}: it has {argument.size} bytes, as np.int32(3) has 4"
+        )
+    if value.nbytes != argument.size:
+        raise LaunchError(f"has {argument.size} bytes, {value.dtype} has {value.nbytes}")
+    return value.tobytes()
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:

@@ -51,6 +51,25 @@ def test_scalars_of_every_width(level: str) -> None:
     assert out.tolist() == values
 
 
+@pytest.mark.parametrize("null", [None, 0])
+def test_none_and_0_are_null_pointers(null: Any) -> None:
+    source = """
+#include "common.h"
+KERNEL maybe(GLOBAL u32 *out, GLOBAL u32 *bias) { out[0] = bias ? bias[0] : 7; }
+"""
+    out = np.zeros(1, np.uint32)
+    start(source, "maybe", [out, null])
+    assert out[0] == 7
+    start(source, "maybe", [out, np.array([5], np.uint32)])
+    assert out[0] == 5
+
+
+def test_a_store_through_a_null_pointer_is_a_fault() -> None:
+    with pytest.raises(amdjit.KernelFault) as caught:
+        start('#include "common.h"\nKERNEL into(GLOBAL u32 *out) { out[0] = 1; }\n', "into", [None])
+    assert caught.value.kind == "out-of-bounds"
+
+
 def test_structures_by_value() -> None:
     point = np.array((1.5, 2.0, [(3, 0.25), (4, 10.0)]), POINT)[()]
     out = np.zeros(3)
@@ -61,8 +80,11 @@ def test_structures_by_value() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (0, np.uint64(0), r"argument 1 is a pointer: give it an array"),
-        (1, 200, r"argument 2 must be a NumPy array or scalar, not int: it has 1 bytes, as np.int32\(3\) has 4"),
+        (0, np.uint64(0), r"argument 1 is a pointer: give it an array, or None for a null pointer, not uint64"),
+        (0, 4096, r"argument 1 is a pointer: give it an array, or None for a null pointer, not int"),
+        (0, False, r"argument 1 is a pointer: give it an array, or None for a null pointer, not bool"),
+        (1, 200, r"argument 2 must be a NumPy scalar, not int: it has 1 bytes, as np.int32\(3\) has 4"),
+        (1, None, r"argument 2 must be a NumPy scalar, not NoneType"),
         (3, np.int64(1), r"argument 4 has 4 bytes, int64 has 8"),
         (4, np.zeros(1, np.int64), r"argument 5 is a value of 8 bytes: give it a NumPy scalar; array\[\(\)\]"),
         (0, np.zeros((8, 2))[:, 0], r"argument 1 must be C-contiguous: numpy.ascontiguousarray copies"),
