@@ -18,7 +18,9 @@ TYPES = {
 }
 
 
-def gemm(kind: str, total: str, size: tuple[int, int, int], waves: tuple[int, int], unrolled: bool) -> Callable[..., Any]:
+def gemm(
+    kind: str, total: str, size: tuple[int, int, int], waves: tuple[int, int], unrolled: bool
+) -> Callable[..., Any]:
     """Return the launcher of C = A B', of `size` m, n, k: each workgroup a tile of 32x32, its waves side by side."""
     m, n, k = size
     operand, result = TYPES[kind], TYPES[total]
@@ -61,7 +63,7 @@ def gemm(kind: str, total: str, size: tuple[int, int, int], waves: tuple[int, in
         fx.copy(store, copy_c.retile(sums), copy_c.partition_S(tile_c))
 
     @flyc.jit
-    def launch(A: fx.Tensor, B: fx.Tensor, C: fx.Tensor, stream: fx.Stream = fx.Stream(None)) -> None:
-        gemm_kernel(A, B, C).launch(grid=(m // 32, n // 32, 1), block=(32 * count, 1, 1), stream=stream)
+    def launch(A: fx.Tensor, B: fx.Tensor, C: fx.Tensor) -> None:
+        gemm_kernel(A, B, C).launch(grid=(m // 32, n // 32, 1), block=(32 * count, 1, 1))
 
     return launch

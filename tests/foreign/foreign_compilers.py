@@ -67,7 +67,9 @@ def compile_hip(source: str, kernel: str, work_items: int, level: str, dynamic_l
     compiler = shutil.which("clang-22")
     if compiler is None:
         pytest.skip("clang-22 is not installed")
-    return ForeignObject("clang", _clang_version(compiler), _hip_object(compiler, source, level), kernel, work_items, dynamic_lds)
+    return ForeignObject(
+        "clang", _clang_version(compiler), _hip_object(compiler, source, level), kernel, work_items, dynamic_lds
+    )
 
 
 @functools.cache
@@ -75,7 +77,15 @@ def _hip_object(compiler: str, source: str, level: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "kernel.co")
         options = ["-x", "hip", "--offload-arch=gfx1201", "--offload-device-only", "-nogpuinc", "-nogpulib"]
-        options += ["--no-gpu-bundle-output", "-std=c++17", "-g", level, str(FOLDER / "hip" / source), "-o", str(output)]
+        options += [
+            "--no-gpu-bundle-output",
+            "-std=c++17",
+            "-g",
+            level,
+            str(FOLDER / "hip" / source),
+            "-o",
+            str(output),
+        ]
         subprocess.run([compiler, *options], check=True)
         return output.read_bytes()
 

@@ -18,7 +18,13 @@ rng = np.random.default_rng(22)
 
 
 def gemm(
-    record: Record, a: Array, b: Array, kinds: tuple[str, str], waves: tuple[int, int], unrolled: bool, bound: Array | int
+    record: Record,
+    a: Array,
+    b: Array,
+    kinds: tuple[str, str],
+    waves: tuple[int, int],
+    unrolled: bool,
+    bound: Array | int,
 ) -> None:
     """Multiply A by the transpose of B in tiles of 32 x 32."""
     (m, k), n = a.shape, b.shape[0]

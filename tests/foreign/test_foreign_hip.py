@@ -20,12 +20,8 @@ LEVELS = pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 
 @LEVELS
 @pytest.mark.parametrize("kind", ["f16", "bf16", "fp8", "i8"])
-@pytest.mark.parametrize(
-    ("size", "random"), [((64, 64, 64), False), ((70, 100, 45), False), ((33, 17, 200), True)]
-)
-def test_gemm_with_two_buffers(
-    record: Record, level: str, kind: str, size: tuple[int, int, int], random: bool
-) -> None:
+@pytest.mark.parametrize(("size", "random"), [((64, 64, 64), False), ((70, 100, 45), False), ((33, 17, 200), True)])
+def test_gemm_with_two_buffers(record: Record, level: str, kind: str, size: tuple[int, int, int], random: bool) -> None:
     m, n, k = size
     total = "i32" if kind == "i8" else "f32"
     fill = normal if random and total == "f32" else integers

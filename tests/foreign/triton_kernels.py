@@ -129,9 +129,7 @@ def sort_rows(x, out, COLUMNS: tl.constexpr):
 def transpose(x, out, rows, columns, BR: tl.constexpr, BC: tl.constexpr):
     down = tl.program_id(0) * BR + tl.arange(0, BR)
     across = tl.program_id(1) * BC + tl.arange(0, BC)
-    tile = tl.load(
-        x + down[:, None] * columns + across[None, :], (down[:, None] < rows) & (across[None, :] < columns)
-    )
+    tile = tl.load(x + down[:, None] * columns + across[None, :], (down[:, None] < rows) & (across[None, :] < columns))
     inside = (across[:, None] < columns) & (down[None, :] < rows)
     tl.store(out + across[:, None] * rows + down[None, :], tl.trans(tile), inside)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from building import assemble, compile_source, emulate
 from required_tools import needs_tools
 
