@@ -62,6 +62,48 @@ def compile_triton(request: dict[str, Any]) -> ForeignObject:
     return ForeignObject("Triton", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"])
 
 
+def compile_hip(source: str, kernel: str, work_items: int, level: str, dynamic_lds: int = 0) -> ForeignObject:
+    """Compile a program of the folder `hip` by clang, which needs no ROCm for it."""
+    compiler = shutil.which("clang-22")
+    if compiler is None:
+        pytest.skip("clang-22 is not installed")
+    return ForeignObject(
+        "clang", _clang_version(compiler), _hip_object(compiler, source, level), kernel, work_items, dynamic_lds
+    )
+
+
+@functools.cache
+def _hip_object(compiler: str, source: str, level: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "kernel.co")
+        options = ["-x", "hip", "--offload-arch=gfx1201", "--offload-device-only", "-nogpuinc", "-nogpulib"]
+        options += [
+            "--no-gpu-bundle-output",
+            "-std=c++17",
+            "-g",
+            level,
+            str(FOLDER / "hip" / source),
+            "-o",
+            str(output),
+        ]
+        subprocess.run([compiler, *options], check=True)
+        return output.read_bytes()
+
+
+@functools.cache
+def _clang_version(compiler: str) -> str:
+    text = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"version (\d+\.\d+\.\d+)", text)
+    assert found, text
+    return found[1]
+
+
+def compile_flydsl(request: dict[str, Any]) -> ForeignObject:
+    """Compile the GEMM of `flydsl_kernels.py`."""
+    code, facts = compile_in_child("compile_flydsl.py", request)
+    return ForeignObject("FlyDSL", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"])
+
+
 @dataclass(frozen=True)
 class IreeProgram:
     """A program that IREE compiled: its host function's text, and the code object of each executable."""
@@ -87,6 +129,7 @@ def compile_iree(source: str, *flags: str) -> IreeProgram:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "program.mlir").write_text(source)
         options = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1201"]
+        options.append("--iree-input-demote-f64-to-f32=false")
         # Commands with the buffers themselves, where the host function records them.
         options += ["--iree-hal-memoization=false", "--iree-hal-indirect-command-buffers=false"]
         options += ["--compile-to=hal", "--iree-hal-dump-executable-binaries-to=.", "-o", "host.mlir", *flags]

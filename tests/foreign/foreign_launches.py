@@ -62,7 +62,7 @@ def run_everywhere(
 ) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
     """Run on both tiers and under all checks, each time on copies; the three results are the same bits.
 
-    Returns the arrays among the arguments as the launch left them, and what the sanitizer found, as check/kind and text.
+    Returns the arrays among the arguments as the launch left them, and what the sanitizer found: check/kind and text.
     """
     quick = _results(code, grid, block, args, "quick")
     full = _results(code, grid, block, args, "full")

@@ -25,24 +25,30 @@ class Row:
     note: str = ""
 
 
+_HEAD = [
+    "| compiler | kernel | variants | objects | result | sanitizer | notes |",
+    "|---|---|---|---|---|---|---|",
+]
+
+
 def table_page(page: str, rows: Sequence[Row]) -> str:
-    """Return the page with its table written anew."""
+    """Return the page with its table written anew for the compilers that ran; the others keep their lines."""
     before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    return f"{before}{_BEGIN}\n{_table(rows)}\n{_END}{after}"
+    table, _, after = rest.partition(_END)
+    ran = tuple(f"| {row.compiler} " for row in rows)
+    kept = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith((*ran, _HEAD[0]))]
+    lines = sorted([*kept, *_lines(rows)], key=lambda line: line.split(" ")[1].lower())
+    return "\n".join([f"{before}{_BEGIN}", *_HEAD, *lines, f"{_END}{after}"])
 
 
-def _table(rows: Sequence[Row]) -> str:
-    lines = [
-        "| compiler | kernel | variants | objects | result | sanitizer | notes |",
-        "|---|---|---|---|---|---|---|",
-    ]
+def _lines(rows: Sequence[Row]) -> list[str]:
+    lines = []
     kinds = dict.fromkeys((row.compiler, row.version, row.kernel) for row in rows)
     for compiler, version, kernel in kinds:
         same = [row for row in rows if (row.compiler, row.version, row.kernel) == (compiler, version, kernel)]
         cells = [f"{compiler} {version}", kernel, _variants(same), str(len(same))]
         lines.append("| " + " | ".join([*cells, _result(same), _findings(same), _notes(same)]) + " |")
-    return "\n".join(lines)
+    return lines
 
 
 def _variants(rows: Sequence[Row]) -> str:

@@ -1,4 +1,4 @@
-"""Programs that IREE compiled for gfx1201: each dispatch on the emulator, results as NumPy's, clean under every check."""
+"""Programs that IREE compiled for gfx1201: each dispatch as NumPy computes it, clean under every check."""
 
 from __future__ import annotations
 

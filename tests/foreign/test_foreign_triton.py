@@ -31,7 +31,7 @@ rng = np.random.default_rng(20)
 
 _NAMES = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "fp8": "fp8e4nv", "bf8": "fp8e5", "i8": "i8", "i32": "i32"}
 # Triton appends two pointers of its own to the arguments (scratch for all programs, and for profiling), null here.
-_SCRATCH = [np.zeros(1, np.uint64), np.zeros(1, np.uint64)]
+_SCRATCH = [None, None]
 # What Triton knows of arguments: multiples of 16 make wide accesses, small arrays buffer instructions.
 _PLAIN: tuple[Any, ...] = ()
 _WIDE = (("tt.divisibility", 16),)

@@ -116,7 +116,11 @@ class _Access:
         f = self._f
         offsets = f.add(f.parameter("offset"), f.splat(f.parameter("base")))
         factors = sequence("i32", [(2 * lane + 1) * 0x9E3779B1 & 0xFFFFFFFF for lane in range(32)])
-        total = f.call("llvm.vector.reduce.add.v32i32", "i32", [f.mul(offsets, factors)])
+        # A sum of multiples alone would not tell waves apart that swizzle their addresses: the same offsets, in lanes
+        # that other lanes make up for.
+        scattered = f.mul(offsets, factors)
+        scattered = f.mul(f.xor(scattered, f.shift("lshr", scattered, 15)), factors)
+        total = f.call("llvm.vector.reduce.add.v32i32", "i32", [scattered])
         total = f.add(total, f.mul(f.parameter("exec"), i32(-1640531535)))
         key = f.concat_bits(total, f.parameter("site"))
         mixed = f.shift("lshr", f.mul(f.add(total, f.parameter("site")), i32(-1640531535)), 16)
