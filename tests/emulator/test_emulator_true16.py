@@ -109,6 +109,7 @@ MOVES = {
     "v_mov_b16 v2.l, v1.h": True,
     "v_mov_b16 v1.h, 7\n  v_mov_b16 v2.l, v1.h": False,
     "v_mov_b16 v1.l, 7\n  v_mov_b16 v2.l, v1.h": True,
+    "v_mov_b16 v1.l, 7\n  s_branch .Lnext\n.Lnext:\n  v_mov_b16 v2.l, v1.h": True,
     "v_swap_b16 v1.l, v1.h\n  v_mov_b16 v2.l, v1.h": False,
     "v_swap_b16 v1.l, v1.h\n  v_mov_b16 v2.l, v1.l": True,
     "v_swap_b16 v1.h, v3.l\n  v_mov_b16 v2.l, v1.h": False,
