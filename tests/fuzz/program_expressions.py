@@ -169,7 +169,7 @@ class Expressions:
         if type.is_float:
             return self.pick(
                 "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)", "max(r, q)",
-                "(r if p > 3 else t)", "(r - 0.3) * 2",
+                "(r - 0.3) * 2",
             )  # fmt: skip
         return self.pick("p", "(p + 2)", "(p * p)", "(q & 15)", "abs(q)", "min(p, 9)", "(p // 2)", "(p << 2)", "-q")
 

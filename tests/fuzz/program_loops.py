@@ -27,7 +27,7 @@ class Loops(Statements):
     def weak_integers(self, indent: int, depth: int) -> None:
         """Count from literals and Python numbers, with what wraps alike in every width, into 64 bits."""
         updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}", "{v} ^= p << {k}", "{v} -= q",
-                   "{v} = ({k} - {v}) * {v}", "{v} = {v} if {k} < p else 7 * {v}")  # fmt: skip
+                   "{v} = ({k} - {v}) * 5", "{v} = {v} if {k} < p else 7 * {v}")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0", "1", "p", "q", "p * q"), updates)
         type = self.pick("i64", "u64", "i32", "u32", "i8")
         self.line(indent, f"o_{type}[{self.place()}] = {name}")
