@@ -9,6 +9,7 @@ import pytest
 from building import assemble, compile_kernel, compile_source, emulate
 from numpy.typing import NDArray
 from required_tools import needs_tools
+from single_instruction import run_registers
 
 pytestmark = needs_tools
 
@@ -124,6 +125,40 @@ def test_float_atomics(text: str) -> None:
         np.testing.assert_array_equal(output[32 + lane], value)
         value = np.float32(FLOAT_ATOMICS[text](value, data[lane]))
     np.testing.assert_array_equal(output[0], value)
+
+
+FIRST_NAN, SECOND_NAN, LOUD = 0x7FC12345, 0xFFD54321, 0xFF800777
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [
+        (
+            "add_f32",
+            {
+                (FIRST_NAN, SECOND_NAN): FIRST_NAN,
+                (0x3F800000, LOUD): LOUD | 1 << 22,
+                (LOUD, SECOND_NAN): LOUD | 1 << 22,
+                (0x7F800000, 0xFF800000): 0xFFC00000,
+            },
+        ),
+        ("min_num_f32", {(FIRST_NAN, SECOND_NAN): FIRST_NAN, (LOUD, 0x3F800000): 0x3F800000, (0, 1 << 31): 1 << 31}),
+        ("max_num_f32", {(SECOND_NAN, FIRST_NAN): SECOND_NAN, (0x40000000, LOUD): 0x40000000, (0, 1 << 31): 0}),
+        ("pk_add_f16", {(0x7E117C00, 0xFE22FC00): 0x7E11FE00, (0x3C00FC01, 0x3C007E00): 0x4000FE01}),
+    ],
+)
+def test_nans_of_float_atomics_do_not_depend_on_the_host(name: str, pairs: dict[tuple[int, int], int]) -> None:
+    inputs = np.array(list(pairs), np.uint32).T
+    body = f"""  global_store_b32 v250, v1, s[2:3]
+  s_wait_storecnt 0x0
+  global_atomic_{name} v250, v2, s[2:3]
+  s_wait_storecnt 0x0
+  global_load_b32 v100, v250, s[2:3]
+  s_wait_loadcnt 0x0"""
+    filled = np.zeros((2, 32), np.uint32)
+    filled[:, : inputs.shape[1]] = inputs
+    found = run_registers(body, filled, [100])[0, : len(pairs)]
+    assert [f"{value:08x}" for value in found] == [f"{value:08x}" for value in pairs.values()]
 
 
 @pytest.mark.parametrize("threads", [1, 4])

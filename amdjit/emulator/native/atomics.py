@@ -9,6 +9,10 @@ from amdjit.emulator.ir import Value
 from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
 from amdjit.emulator.native.elements import brain_to_single, single_to_brain
 from amdjit.emulator.native.function import V32, NativeFunction, i32, i64
+from amdjit.emulator.translate.float_expressions import through_float
+from amdjit.emulator.translate.float_extremes import MAXIMUM_NUMBER, MINIMUM_NUMBER
+from amdjit.emulator.translate.integer_expressions import Expression, binary
+from amdjit.emulator.translate.nans import with_nans
 
 # LLVM's `atomicrmw` for each operation; the others are compare-and-swap loops of our own.
 _PLAIN: Mapping[str, str] = {
@@ -26,11 +30,8 @@ _PLAIN: Mapping[str, str] = {
     "dec": "udec_wrap",
     "cond_sub": "usub_cond",
     "sub_clamp": "usub_sat",
-    "add_f": "fadd",
-    "pk_add_f16": "fadd",
 }
-_COMPUTED = ("rsub", "mskor", "pk_add_bf16", "min_f", "max_f")
-_TYPES = {"add_f": {32: "float", 64: "double"}, "pk_add_f16": {32: "<2 x half>"}}
+_COMPUTED = ("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f")
 _SPACES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "s": (("i64", "base"), (V32, "offset")),
     "v": ((V32, "low"), (V32, "high"), ("i64", "base")),
@@ -187,11 +188,9 @@ def _apply(function: NativeFunction, atomic: Atomic, pointer: Value, operand: Va
     if atomic.operation in _COMPUTED:
         second = _lane_value(function, atomic, lane, 1) if atomic.operation == "mskor" else operand
         return _loop(function, atomic, pointer, operand, second)
-    type_name = _TYPES.get(atomic.operation, {}).get(atomic.bits, f"i{atomic.bits}")
-    value = function.cast("bitcast", operand, type_name)
-    text = f"atomicrmw {_PLAIN[atomic.operation]} ptr {pointer.text}, {type_name} {value.text} monotonic"
-    old = function.emit(type_name, f"{text}, align {atomic.bits // 8}")
-    return function.cast("bitcast", old, f"i{atomic.bits}")
+    kind = f"i{atomic.bits}"
+    text = f"atomicrmw {_PLAIN[atomic.operation]} ptr {pointer.text}, {kind} {operand.text} monotonic"
+    return function.emit(kind, f"{text}, align {atomic.bits // 8}")
 
 
 def _swap_if(function: NativeFunction, atomic: Atomic, pointer: Value, expected: Value, new: Value) -> Value:
@@ -229,12 +228,24 @@ def _masked_or(f: NativeFunction, old: Value, first: Value, second: Value) -> Va
     return f.or_(f.and_(old, f.not_(first)), second)
 
 
-def _extreme(name: str) -> Callable[[NativeFunction, Value, Value, Value], Value]:
+def _on_floats(expression: Expression) -> Callable[[NativeFunction, Value, Value, Value], Value]:
     def compute(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
         element = "float" if old.type == "i32" else "double"
-        return f.bitcast(f.intrinsic(name, f.bitcast(first, element), f.bitcast(old, element)), old.type)
+        return f.bitcast(expression(f, f.bitcast(old, element), f.bitcast(first, element)), old.type)
 
     return compute
+
+
+_add = with_nans(binary("fadd"))
+_add_half = with_nans(through_float(binary("fadd")))
+
+
+def _half_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    halves = []
+    for start in (0, 16):
+        x, y = (f.bitcast(f.resize(f.shift("lshr", value, start), 16), "half") for value in (old, first))
+        halves.append(f.resize(f.bitcast(_add_half(f, x, y), "i16"), 32))
+    return f.or_(halves[0], f.shift("shl", halves[1], 16))
 
 
 def _brain_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
@@ -248,7 +259,9 @@ def _brain_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> 
 _NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
     "rsub": _reverse_subtract,
     "mskor": _masked_or,
-    "min_f": _extreme("minimumnum"),
-    "max_f": _extreme("maximumnum"),
+    "add_f": _on_floats(_add),
+    "pk_add_f16": _half_pairs,
+    "min_f": _on_floats(MINIMUM_NUMBER),
+    "max_f": _on_floats(MAXIMUM_NUMBER),
     "pk_add_bf16": _brain_pairs,
 }

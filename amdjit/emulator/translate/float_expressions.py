@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from amdjit.emulator.ir import Builder, Value, bits_of, element_of, like
 from amdjit.emulator.translate.integer_expressions import Expression
-from amdjit.emulator.translate.nans import converted_nan, first_nan, quieted, settled
+from amdjit.emulator.translate.nans import bits, converted_nan, first_nan, quieted, settled
 
 _MANTISSA = {32: 23, 64: 52, 16: 10}
 _BIAS = {32: 127, 64: 1023, 16: 15}
@@ -210,18 +210,22 @@ def cast(operation: str, element: str) -> Expression:
     return expression
 
 
-def rounded_then(name: str, then: Callable[..., Value]) -> Expression:
-    """Round by an intrinsic, then convert."""
-
-    def expression(b: Builder, x: Value) -> Value:
-        return then(b, b.intrinsic(name, x))
-
-    return expression
+def _to_integer_by_sign(b: Builder, x: Value, rounded: Value) -> Value:
+    """Convert to i32, where a NaN is the limit on its side, not the ISA document's 0 (rocjitsu, `conversion.h`)."""
+    number = to_integer(True)(b, rounded)
+    raw = bits(b, x)
+    limit = b.xor(b.shift("ashr", raw, 31), b.const(raw, 0x7FFFFFFF))
+    return b.select(b.compare("uno", x, x), limit, number)
 
 
 def nearest_up(b: Builder, x: Value) -> Value:
     """floor(x + 0.5) as i32 (V_CVT_NEAREST_I32_F32)."""
-    return to_integer(True)(b, b.intrinsic("floor", b.binary("fadd", x, b.const(x, 0.5))))
+    return _to_integer_by_sign(b, x, b.intrinsic("floor", b.binary("fadd", x, b.const(x, 0.5))))
+
+
+def floor_to_integer(b: Builder, x: Value) -> Value:
+    """floor(x) as i32 (V_CVT_FLOOR_I32_F32)."""
+    return _to_integer_by_sign(b, x, b.intrinsic("floor", x))
 
 
 def half_towards_zero(b: Builder, x: Value) -> Value:

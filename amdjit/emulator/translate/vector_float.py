@@ -140,7 +140,7 @@ _CONVERSIONS = {
     "v_cvt_i16_f16": _in_range(fx.through_float(fx.to_integer(True, "i16")), "f16"),
     "v_cvt_u16_f16": _in_range(fx.through_float(fx.to_integer(False, "i16")), "f16"),
     "v_cvt_nearest_i32_f32": _in_range(fx.nearest_up, "f32"),
-    "v_cvt_floor_i32_f32": _in_range(fx.rounded_then("floor", fx.to_integer(True)), "f32"),
+    "v_cvt_floor_i32_f32": _in_range(fx.floor_to_integer, "f32"),
     "v_cvt_off_f32_i4": vector_op(_offset_nibble, "b32"),
     "v_cvt_f16_f32": vector_op(_conversion("fptrunc", "half"), "f32"),
     "v_cvt_f32_f16": vector_op(_conversion("fpext", "float"), "f16"),

@@ -80,6 +80,16 @@ def to_integer(size: int, signed: bool, before: Callable[[Numbers], Numbers] | N
     return compute
 
 
+def limit_by_sign(before: Callable[[Numbers], Numbers]) -> Float:
+    """To i32, where a NaN is the limit on the side of its sign."""
+
+    def compute(x: Numbers) -> Numbers:
+        limit = np.where(negative(x), -(1 << 31), (1 << 31) - 1)
+        return choose(np.isnan(x), limit, to_integer(32, True)(before(x)))
+
+    return compute
+
+
 def normalised(size: int, signed: bool) -> Callable[[float], int]:
     """[-1, 1] or [0, 1] to integers, to nearest even; NaN is 0."""
     top = (1 << size - 1) - 1 if signed else (1 << size) - 1
@@ -249,10 +259,8 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_u32_f32": op("u32", "f32", to_integer(32, False), clamps=True),
     "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False), clamps=True),
     "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True), clamps=True),
-    "v_cvt_nearest_i32_f32": op(
-        "i32", "f32", lambda x: to_integer(32, True)(np.floor(x + np.float32(0.5))), clamps=True
-    ),
-    "v_cvt_floor_i32_f32": op("i32", "f32", to_integer(32, True, np.floor), clamps=True),
+    "v_cvt_nearest_i32_f32": op("i32", "f32", limit_by_sign(lambda x: np.floor(x + np.float32(0.5))), clamps=True),
+    "v_cvt_floor_i32_f32": op("i32", "f32", limit_by_sign(np.floor), clamps=True),
     "v_cvt_f64_i32": op("f64", "i32", lambda x: x.astype(np.float64)),
     "v_cvt_f64_u32": op("f64", "u32", lambda x: x.astype(np.float64)),
     "v_cvt_f32_i32": op("f32", "i32", lambda x: x.astype(np.float64).astype(np.float32)),

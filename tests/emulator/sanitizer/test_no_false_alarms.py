@@ -81,3 +81,11 @@ def test_c_programs_and_their_results_stay(file: str, name: str, level: str, wav
     assert not checked.reports, text_of(checked.reports)
     for mine, right in zip(given[:2], expected[:2], strict=True):
         np.testing.assert_array_equal(mine, right)
+
+
+@needs_tools
+@pytest.mark.parametrize("name", ["unaligned", "copied_blocks"])
+def test_wide_accesses_of_lds_at_any_byte(name: str) -> None:
+    """The hardware takes them: only amdjit's own `load` and `store` promise more."""
+    (file,) = (file for file, program in PROGRAMS if program == name)
+    test_c_programs_and_their_results_stay(file, name, "-O1", 32)
