@@ -28,6 +28,7 @@ from emulator_kernels import (
     straight,
     tiled_product,
 )
+from matrix_arithmetic import report, seconds
 from measurement import best, run_fresh, save, summary, table, timed
 
 import amdjit
@@ -43,6 +44,8 @@ LAUNCHES = 1000
 # The names of what the aims are about.
 ADD, GEMM, PRODUCT = "vector add, 16M f32", f"f16 WMMA GEMM, {SIZE}^3", f"f32 LDS GEMM, {SMALL}^3"
 PICTURE, LAUNCH = f"mandelbrot, {PIXELS}^2", "a launch, trivial kernel"
+# The GEMM whose speed is compared with NumPy's is that of multiply-adds, as NumPy's.
+CHAINS = {"AMDJIT_EMULATOR_MATRIX": "fma"}
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "MKL", "OMP", "BLIS", "VECLIB_MAXIMUM")}
 
 
@@ -162,6 +165,7 @@ def child(what: str, rounds: int) -> None:
         "translations": translations,
         "instructions": mandelbrot_wave_instructions,
         "growth": lambda: growth(rounds),
+        "matrix": lambda: seconds(SIZE, rounds),
     }
     print(json.dumps(kinds[what]()))
 
@@ -170,17 +174,19 @@ def main(rounds: int = 10) -> None:
     """Measure, print and save."""
     script = Path(__file__)
     measured = {
-        threads: run_fresh(script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads))
+        threads: run_fresh(script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads), **CHAINS)
         for threads in sorted({1, os.cpu_count() or 1})
     }
     product = run_fresh(script, "--child", "numpy", str(rounds), **ONE_THREAD)
     instructions = run_fresh(script, "--child", "instructions", "1")
-    narrow = run_fresh(script, "--child", "avx2", str(rounds), AMDJIT_EMULATOR_THREADS="1")
+    narrow = run_fresh(script, "--child", "avx2", str(rounds), AMDJIT_EMULATOR_THREADS="1", **CHAINS)
+    arithmetics = run_fresh(script, "--child", "matrix", str(rounds))
     head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
     names = list(next(iter(measured.values())))
     rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
     rows.append(("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1)))
     print(table(head, rows), _aims(measured, product, instructions), _avx2(narrow, product, instructions), sep="\n\n")
+    print("", report(SIZE, arithmetics), sep="\n")
     translated = _translations(script)
     rows = [(name, *values.values()) for name, values in translated.items()]
     columns = next(iter(translated.values()))
@@ -188,7 +194,7 @@ def main(rounds: int = 10) -> None:
     print("\naims: full <= 0.3 ms an instruction, <= 40 ms below 150 instructions; from the cache <= 5 ms\n")
     head = ("instructions of straight code", "full, ms", "an instruction", "quick, ms", "an instruction")
     print(table(head, _growth(script)))
-    results = {"seconds": measured, "avx2": narrow, "numpy": product, "translations": translated}
+    results = {"seconds": measured, "avx2": narrow, "numpy": product, "translations": translated, "matrix": arithmetics}
     save("emulator_speed", {"rounds": rounds, **results})
 
 

@@ -17,6 +17,7 @@ import compile_latency
 import compile_scaling
 import emulator_speed
 import gemm_loops
+import matrix_arithmetic
 import measurement
 
 from amdjit.demo import EXAMPLES
@@ -117,6 +118,13 @@ def test_emulator_speed_measures_every_kernel(results: Path) -> None:
     assert saved["numpy"] > 0
     for row in saved["translations"].values():
         assert {"full", "full, from the cache", "quick", "quick, operations known"} <= row.keys()
+
+
+def test_both_arithmetics_of_matrix_products_are_measured() -> None:
+    measured = matrix_arithmetic.seconds(32, 1)
+    assert {name.partition(", ")[0] for name in measured} == {"N(0,1)", "integers"}
+    assert all(times.keys() == {"silicon", "fma"} and min(times.values()) > 0 for times in measured.values())
+    assert matrix_arithmetic.report(32, measured).count(">= 0.60") == len(measured) // 2
 
 
 def test_tables_put_numbers_to_the_right() -> None:

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import amdjit
 from amdjit.devices import Inventory
-from amdjit.diagnostics.errors import LaunchError
+from amdjit.diagnostics.errors import AmdjitError, LaunchError
 from amdjit.emulator.device import EmulatorDevice
+from amdjit.intrinsics import amdgcn
 from amdjit.options import Environment
 from amdjit.target import EMULATED, find_target
 
@@ -194,3 +196,44 @@ def test_the_environment_chooses(variables: dict[str, str], expected: str) -> No
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert result.stdout.startswith(expected), result.stdout + result.stderr
+
+
+@amdjit.kernel
+def rounded_product(c, a, b):
+    c[0] = amdgcn.fdot2(a.load(0, 2), b.load(0, 2), c[0], False)
+
+
+def test_the_arithmetic_of_matrix_products_is_chosen_for_a_block() -> None:
+    """1 + 2**-24 + 2**-24: one rounding of the sum is not what two multiply-adds give."""
+    found = []
+    for matrix in ("silicon", "fma", None):
+        with devices.use("emulator:gfx1201", matrix=matrix) as device:
+            a, b = (np.full(2, 2.0**-12, np.float16) for _ in range(2))
+            c = np.ones(1, np.float32)
+            rounded_product[1, 1](c, a, b)
+            found.append(float(c[0]))
+            assert device.name == "emulator:gfx1201"
+            assert device.matrix == (matrix or "silicon")
+    assert found == [1 + 2.0**-23, 1.0, 1 + 2.0**-23]
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "message"),
+    [
+        ("emulator:gfx1201", "exact", "matrix='exact': give silicon or fma"),
+        ("hip:0", "fma", "only an emulator by its name has matrix="),
+    ],
+)
+def test_a_wrong_arithmetic_is_refused(name: str, matrix: str, message: str) -> None:
+    with pytest.raises(AmdjitError, match=message), devices.use(name, matrix=matrix):
+        pass
+
+
+def test_the_environment_chooses_the_arithmetic(no_gpu: None) -> None:
+    target = find_target("gfx1201")
+    assert target is not None
+    inventory = Inventory(Environment(emulator_matrix="fma"))
+    assert inventory.emulator(target).matrix == "fma"
+    assert inventory.emulator(target) is inventory.emulator(target, "fma")
+    assert inventory.emulator(target, "silicon").matrix == "silicon"
+    assert "matrix=fma" in inventory.emulator(target).description
