@@ -11,8 +11,10 @@ from numpy.testing import assert_array_equal
 
 import amdjit
 from amdjit import f16, f32, local
+from amdjit.backend import emit_assembly, optimise
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
-from amdjit.options import named_target
+from amdjit.options import CompileOptions, named_target
+from amdjit.target import TARGETS
 
 
 def from_zero(x: f32[:], y: f32[:], out: f32[:, :]) -> None:
@@ -82,3 +84,80 @@ def test_it_costs_no_instruction_and_fast_math_keeps_the_negation() -> None:
 )
 def test_what_is_a_subtraction_from_zero(line: str, is_kept: bool) -> None:
     assert ("llvm.canonicalize" in keep_signs_of_zeros(f"  {line}\n", named_target("gfx1201"))) == is_kept
+
+
+def rounded_products(x: f32[:], y: f32[:], h: f16[:], out: f16[:, :]) -> None:
+    i = amdjit.threadIdx.x
+    out[0, i] = f16(x[i] * y[i])
+    out[1, i] = f16(x[i] * 0.125)
+    out[2, i] = f16(f32(h[i]) * y[i])
+    out[3, i] = f16(-(x[i] * y[i]))
+    out[4, i] = f16(x[i] * y[i]) * h[i]
+    out[5, i] = f16(x[0] * y[1])
+    out[6, i] = f16(x[i] / 8)
+    out[7, i] = f16(x[i] * y[i] if x[i] < y[i] else y[i])
+    pair = local.array(2, f32)
+    pair[0], pair[1] = x[i] * y[i], x[i] * 3
+    out[8, i] = f16(pair[i % 2])
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_a_product_keeps_its_sign_as_a_half(level: int, wave_size: int) -> None:
+    x = np.array([-0.0, 0.0, 1e-30, -1e-30, -5.0, 3.0, np.inf, -2.0], np.float32)
+    y = np.array([1.0, -2.0, -1e-30, 1e-30, 0.0, 7.0, -1.0, -0.0], np.float32)
+    h = np.array([1.0, 0.5, -1.0, -3.0, -0.0, 0.0, 2.0, 6e-8], np.float16)
+    out = np.full((9, 8), 7, np.float16)
+    amdjit.kernel(rounded_products, opt_level=level, wave_size=wave_size, warnings=False)[1, 8](x, y, h, out)
+    wide = h.astype(np.float32)
+    with np.errstate(all="ignore"):
+        product = x * y
+        rows = [product, x * np.float32(0.125), wide * y, -product]
+        rows += [product.astype(np.float16) * h, np.full(8, x[0] * y[1]), x / 8, np.where(x < y, product, y)]
+        rows += [np.where(np.arange(8) % 2 == 0, product, x * 3)]
+        expected = np.stack([row.astype(np.float16) for row in rows])
+    assert_array_equal(out, expected)
+    assert_array_equal(np.signbit(out), np.signbit(expected))
+
+
+@pytest.mark.parametrize("type", ["half", "float", "<2 x half>", "<2 x float>"])
+@pytest.mark.parametrize("processor", ["gfx1030", "gfx1100", "gfx1201", "gfx90a", "gfx942"])
+def test_a_uniform_subtraction_from_zero_is_compiled_everywhere(type: str, processor: str) -> None:
+    target = next((known for known in TARGETS if known.name == processor), None)
+    if target is None:
+        return
+    text = f"""define protected amdgpu_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q) {{
+  %x = load volatile {type}, ptr addrspace(1) %p
+  %zero = fsub {type} zeroinitializer, %x
+  %y = fmul {type} %zero, %x
+  store {type} %y, ptr addrspace(1) %q
+  ret void
+}}
+"""
+    for level in (0, 1, 3):
+        for wave_size in target.wavefront_sizes:
+            options = CompileOptions(target, opt_level=level, wave_size=wave_size)
+            code = emit_assembly(optimise(text, target, options), target, options)
+            assert re.search(r"\t[sv]_(?:sub|pk_add|add|sub_nc)_\w*f(?:16|32)", code)
+
+
+def test_a_uniform_half_can_be_subtracted_from_zero() -> None:
+    def minus(x: f16[:], out: f16[:]) -> None:
+        out[0] = 0 - x[3]
+
+    x, out = np.array([1, 2, 3, 0.0], np.float16), np.full(1, 7, np.float16)
+    for level in range(4):
+        amdjit.kernel(minus, opt_level=level, warnings=False)[1, 32](x, out)
+        assert out[0] == 0
+        assert not np.signbit(out[0])
+
+
+def test_products_that_need_no_sign_of_zero_are_left_alone() -> None:
+    text = (
+        "define half @f(float %a) {\n  %m = fmul nsz float %a, %a\n  %r = fptrunc float %m to half\n  ret half %r\n}\n"
+    )
+    assert keep_signs_of_zeros(text, named_target("gfx1201")) == text
+    assert "llvm.fma.f32" in keep_signs_of_zeros(text.replace("nsz ", ""), named_target("gfx1201"))
+    to_bf16 = text.replace("nsz ", "").replace("half", "bfloat")
+    assert keep_signs_of_zeros(to_bf16, named_target("gfx1201")) == to_bf16
+    assert "llvm.fma.f32" in keep_signs_of_zeros(to_bf16, named_target("gfx1250"))
