@@ -15,6 +15,7 @@ from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.bound_names import bound_names, may_leave
 from amdjit.frontend.effects import assigned_variables, depends_on_memory, has_effects, may_act, reads
+from amdjit.frontend.exits import Loop, ReturnSite
 from amdjit.frontend.limits import Limits
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.source import FunctionSource
@@ -80,53 +81,6 @@ ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
 StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 
-@dataclass
-class Loop:
-    """An enclosing loop: names that go round with it, and the states of names at its exits.
-
-    leaving: of a round of an unrolled loop, the variable that tells whether a `break` has left it.
-    """
-
-    carried: dict[str, tree.Variable]
-    is_static: bool = False
-    leaving: tree.Variable | None = None
-    breaks: list[Exit] = field(default_factory=list)
-    continues: list[Exit] = field(default_factory=list)
-
-
-@dataclass
-class Exit:
-    """A place where control leaves a block: the names there, and the list to which conversions may still be added.
-
-    terminator: the break or continue at the end of `statements`, None where the block just ends.
-    """
-
-    names: dict[str, Binding]
-    statements: list[tree.Statement]
-    node: ast.AST
-    terminator: tree.Statement | None = None
-
-    def add(self, statements: list[tree.Statement]) -> None:
-        """Put statements at the end of this way, in front of its terminator."""
-        end = _position(self.statements, self.terminator)
-        self.statements[end:end] = statements
-
-
-@dataclass
-class ReturnSite:
-    """A `return`: where its value goes once the function's type is known."""
-
-    value: Value | None
-    statements: list[tree.Statement]
-    placeholder: tree.Statement
-    node: ast.AST
-
-    def replace(self, statements: list[tree.Statement]) -> None:
-        """Put the real statements in the place of the placeholder."""
-        at = _position(self.statements, self.placeholder)
-        self.statements[at : at + 1] = statements
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A state of a builder, to which it can be taken back."""
@@ -139,10 +93,6 @@ class Mark:
     failures: int
     abandoned: bool
     requests: int
-
-
-def _position(statements: list[tree.Statement], wanted: tree.Statement | None) -> int:
-    return next((i for i, statement in enumerate(statements) if statement is wanted), len(statements))
 
 
 @dataclass

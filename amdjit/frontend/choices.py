@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.builder import Exit, FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert_weakly, truth
+from amdjit.frontend.exits import Exit
 from amdjit.frontend.scope import join_types, merge
 from amdjit.frontend.values import Binding, CompileTime, Value
 from amdjit.frontend.weakness import origin_of, wide_type

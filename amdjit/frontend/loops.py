@@ -8,9 +8,10 @@ from typing import cast
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.bound_names import assigned_names
-from amdjit.frontend.builder import Exit, FunctionBuilder, Loop, StatementHandler, describe
+from amdjit.frontend.builder import FunctionBuilder, StatementHandler, describe
 from amdjit.frontend.comprehensions import generated
 from amdjit.frontend.conversion import convert, literal, materialise
+from amdjit.frontend.exits import Exit, Loop
 from amdjit.frontend.iterables import evaluated, has_rounds, iterable_of
 from amdjit.frontend.operators import negated
 from amdjit.frontend.promotion import literal_fits

@@ -9,8 +9,9 @@ import ast
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.bound_names import bound_names
-from amdjit.frontend.builder import FunctionBuilder, Loop
+from amdjit.frontend.builder import FunctionBuilder
 from amdjit.frontend.conversion import truth
+from amdjit.frontend.exits import Loop
 from amdjit.frontend.values import Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, boolean

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value
-from amdjit.frontend.builder import FunctionBuilder, ReturnSite, describe
+from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.closures import is_static
+from amdjit.frontend.exits import ReturnSite
 from amdjit.frontend.scope import join_types
 from amdjit.frontend.statements import return_value
 from amdjit.frontend.structures import record_class

@@ -12,8 +12,9 @@ import numpy as np
 
 from amdjit.complex_types import COMPLEX64, COMPLEX128
 from amdjit.diagnostics import CompileError, ErrorKind, codes
-from amdjit.frontend.builder import Exit, FunctionBuilder, describe
+from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert, materialise, sample_of
+from amdjit.frontend.exits import Exit
 from amdjit.frontend.promotion import common_type, literal_type
 from amdjit.frontend.structures import structure_of
 from amdjit.frontend.values import (

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.annotations import annotated_type
-from amdjit.frontend.builder import Exit, FunctionBuilder, ReturnSite, StatementHandler, count, describe
+from amdjit.frontend.builder import FunctionBuilder, StatementHandler, count, describe
 from amdjit.frontend.conversion import assign_to, convert, is_complex, no_conversion
+from amdjit.frontend.exits import Exit, ReturnSite
 from amdjit.frontend.fields import field, is_element, is_records, store_field
 from amdjit.frontend.operators import binary
 from amdjit.frontend.recovery import condition_of

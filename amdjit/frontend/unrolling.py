@@ -10,8 +10,9 @@ import ast
 from collections.abc import Callable, Iterable
 
 from amdjit.frontend.bound_names import bound_names
-from amdjit.frontend.builder import Exit, FunctionBuilder, Loop
+from amdjit.frontend.builder import FunctionBuilder
 from amdjit.frontend.conversion import convert
+from amdjit.frontend.exits import Exit, Loop
 from amdjit.frontend.scope import merge
 from amdjit.frontend.statements import assign_target
 from amdjit.frontend.values import CompileTime, Value
