@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import amdjit
 from amdjit import f16, i64, u64
-from amdjit.backend import emit_assembly, optimise
+from amdjit.backend import emit_assembly
 from amdjit.backend.meeting_values import keep_meeting_values
 from amdjit.options import CompileOptions
 from amdjit.target import Target
