@@ -38,6 +38,8 @@ def compile_kernel(
     function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions, environment: Environment
 ) -> CompiledKernel:
     """Compile, as `amdjit.compiler` says: it is loaded with the first compilation, not with amdjit."""
+    # LLVM is loaded there while the compiler is loaded here.
+    importlib.import_module("amdjit.backend.early").start(function, arguments, options, environment)
     compiled: CompiledKernel = importlib.import_module("amdjit.compiler").compile_kernel(
         function, arguments, options, environment
     )

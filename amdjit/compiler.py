@@ -13,9 +13,10 @@ import llvmlite
 import msgpack
 
 from amdjit import backend
+from amdjit.backend.early import code_cache, sign_of
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
-from amdjit.disk_cache import DiskCache, source_version
+from amdjit.disk_cache import DiskCache
 from amdjit.frontend import Limits, definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
@@ -34,11 +35,6 @@ def compile_kernel(
 
     BackendError is raised where LLVM or the linker refuses.
     """
-    cache = DiskCache(environment.cache_dir, source_version(Path(__file__).parent / "backend"))
-    expected = _expected_key(cache, function, arguments, options)
-    if cache.get(expected) is None:
-        # LLVM's process starts while the front end works. Code that was compiled before most likely needs none.
-        backend.prepare(environment)
     limits = Limits(
         options.target,
         options.wave_size,
@@ -56,21 +52,15 @@ def compile_kernel(
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
         raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
-    optimized, code_object = _build(llvm, options, environment, typed.libraries, cache, expected)
+    cache = code_cache(environment)
+    optimized, code_object = _build(llvm, options, environment, typed.libraries, cache)
+    sign = sign_of(cache, function, arguments, options)
+    if cache.get(sign) is None:
+        cache.put(sign, b"")
     return CompiledKernel(
         typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads,
         typed.launch_uses, typed.findings,
     )  # fmt: skip
-
-
-def _expected_key(
-    cache: DiskCache, function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions
-) -> str:
-    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
-    code = function.__code__
-    place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
-    level = f"{options.target.name} {options.wave_size} {options.opt_level}"
-    return cache.key("compiled", place, code.co_code, " ".join(map(str, arguments)), level)
 
 
 def _typed(argument: Argument) -> Argument:
@@ -89,7 +79,6 @@ def _build(
     environment: Environment,
     libraries: tuple[Path, ...],
     cache: DiskCache,
-    expected: str,
 ) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
     linker = backend.find_linker(environment)
@@ -104,6 +93,5 @@ def _build(
         relocatable = backend.emit_object(optimized, options.target, options, environment)
         built = msgpack.packb((optimized, backend.link(relocatable, linker)))
         cache.put(key, built)
-        cache.put(expected, b"")
     text, code_object = msgpack.unpackb(built)
     return text, code_object

@@ -142,6 +142,8 @@ def test_the_cache_is_where_the_environment_says(variables: dict[str, str], plac
         ("AMDJIT_EMULATOR_TIME_LIMIT", "-1", "more than 0"),
         ("AMDJIT_EMULATOR_TIME_LIMIT", "nan", "more than 0"),
         ("AMDJIT_EMULATOR_TIME_LIMIT", "soon", "more than 0"),
+        ("AMDJIT_COMPILE_TIME_LIMIT", "0", "more than 0"),
+        ("AMDJIT_COMPILE_GUARD", "no", "give 0 or 1"),
         ("AMDJIT_EMULATOR_MEMORY", "0", "more than 0"),
         ("AMDJIT_EMULATOR_MEMORY", "8GB", "such as 512M"),
         ("AMDJIT_EMULATOR_MEMORY", "G", "such as 512M"),
@@ -154,3 +156,11 @@ def test_a_variable_that_cannot_be_used_is_named(name: str, value: str, words: s
         read_environment({name: value})
     assert words in str(caught.value)
     assert name in str(caught.value)
+
+
+def test_llvm_has_a_process_of_its_own_unless_the_environment_says_otherwise() -> None:
+    assert read_environment({}).compile_guard
+    assert read_environment({}).compile_time_limit is None
+    chosen = read_environment({"AMDJIT_COMPILE_GUARD": "0", "AMDJIT_COMPILE_TIME_LIMIT": "2.5"})
+    assert not chosen.compile_guard
+    assert chosen.compile_time_limit == 2.5

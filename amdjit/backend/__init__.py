@@ -12,7 +12,7 @@ from amdjit.backend.tools import Linker, find_linker
 if TYPE_CHECKING:
     from amdjit.backend.assembly import annotate_assembly
     from amdjit.backend.emit import emit_object
-    from amdjit.backend.guarded import emit_assembly, optimise, prepare
+    from amdjit.backend.guarded import emit_assembly, optimise
 
 __all__ = [
     "Linker",
@@ -23,7 +23,6 @@ __all__ = [
     "find_ocml",
     "link",
     "optimise",
-    "prepare",
     "read_library",
 ]
 
@@ -32,7 +31,6 @@ _MODULES = {
     "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
     "optimise": "amdjit.backend.guarded",
-    "prepare": "amdjit.backend.guarded",
 }
 
 

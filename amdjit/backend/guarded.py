@@ -20,20 +20,11 @@ from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import Target
 
-__all__ = ["emit_assembly", "emit_object_or_assembly", "optimise", "prepare"]
+__all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
 _TIME_LIMIT = 600.0
 _KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
 _MOST_SAID = 2000
-
-
-def prepare(environment: Environment) -> None:
-    """Start the process for LLVM, so that it is there when the front end is done."""
-    if environment.compile_guard:
-        try:
-            compiler_process().start()
-        except NoProcess as error:
-            _warn_once(str(error))
 
 
 def optimise(

@@ -1,0 +1,39 @@
+"""LLVM's process, started before the compiler is loaded, where the disk cache most likely lacks the code."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from amdjit.backend.process import NoProcess, compiler_process
+from amdjit.disk_cache import DiskCache, source_version
+from amdjit.options import CompileOptions, Environment
+
+__all__ = ["code_cache", "sign_of", "start"]
+
+
+def start(
+    function: types.FunctionType, arguments: Sequence[object], options: CompileOptions, environment: Environment
+) -> None:
+    """Start the process, so that it is there when the front end is done; why there is none is said then."""
+    cache = code_cache(environment)
+    if environment.compile_guard and cache.get(sign_of(cache, function, arguments, options)) is None:
+        with suppress(NoProcess):
+            compiler_process().start()
+
+
+def code_cache(environment: Environment) -> DiskCache:
+    """Return the cache of code objects."""
+    return DiskCache(environment.cache_dir, source_version(Path(__file__).parent))
+
+
+def sign_of(
+    cache: DiskCache, function: types.FunctionType, arguments: Sequence[object], options: CompileOptions
+) -> str:
+    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
+    code = function.__code__
+    place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
+    level = f"{options.target.name} {options.wave_size} {options.opt_level}"
+    return cache.key("compiled", place, code.co_code, " ".join(map(str, arguments)), level)
