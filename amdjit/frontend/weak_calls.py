@@ -69,12 +69,14 @@ def as_wide_as_needed(
         return builder.launched.wide_operand(value, wide_type(type)) if value in weak else value  # type: ignore[arg-type]
 
     def in_64_bits() -> tree.Expression:
+        requests = len(builder.launched.requests)
         positional = tuple(map(widened, arguments.positional))
         keywords = {name: widened(value) for name, value in arguments.keywords.items()}
         try:
             with builder.collect() as added:
                 again = call(Arguments(positional, keywords, arguments.places))
         except CompileError:
+            del builder.launched.requests[requests:]
             _warn(builder, callee, type, node)
             return result
         builder.statements += added

@@ -31,6 +31,8 @@ def origin_of(span: Span, name: str) -> Origin:
 
 def wide_type(type: Type) -> Scalar:
     """Return the 64-bit type of the same kind."""
+    if type is u64:
+        return u64
     return f64 if isinstance(type, Scalar) and type.is_float else i64
 
 
