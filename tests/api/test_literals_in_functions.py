@@ -98,6 +98,14 @@ def of_two_results(out, n):
     out[0] = a
 
 
+def of_one_of_two_results(out, n):
+    t = 1
+    for _ in range(n):
+        t *= 3
+    _, product = two(1, t)
+    out[0] = product
+
+
 def in_a_tuple(out, n):
     a, b = 1, 1
     for _ in range(n):
@@ -144,7 +152,7 @@ def by_keyword(out, n):
 
 
 INTEGERS = (
-    bits, stored, assigned_in_there, two_deep, of_two_results, in_a_tuple, of_a_lambda, of_an_inner_function,
+    bits, stored, assigned_in_there, two_deep, of_two_results, of_one_of_two_results, in_a_tuple, of_a_lambda, of_an_inner_function,
     of_a_device_function, counters, by_keyword,
 )  # fmt: skip
 

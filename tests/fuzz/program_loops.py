@@ -7,21 +7,14 @@ from program_types import PARAMETERS
 
 from amdjit.types import Scalar, boolean, i32
 
-WEAK_HELPERS = """
-def with_bit(v, k):
-    return v | 1 << k
-def stepped(v, k):
-    v = v * 3 + k
-    return v if k < 40 else v - 1
-def turned(v, k):
-    return k * 7 - v, v + k
-def damped(v, k):
-    return v * 0.5 + k / 3
-def square(v):
-    return v * v
-def put_at(a, at, v):
-    a[at] = v
-"""
+WEAK_HELPERS = {
+    "with_bit": "def with_bit(v, k):\n    return v | 1 << k\n",
+    "stepped": "def stepped(v, k):\n    v = v * 3 + k\n    return v if k < 40 else v - 1\n",
+    "turned": "def turned(v, k):\n    return k * 7 - v, v + k\n",
+    "damped": "def damped(v, k):\n    return v * 0.5 + k / 3\n",
+    "square": "def square(v):\n    return v * v\n",
+    "put_at": "def put_at(a, at, v):\n    a[at] = v\n",
+}
 """What numbers without a width go through, given to functions."""
 
 

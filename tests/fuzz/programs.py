@@ -45,7 +45,8 @@ def program(data: bytes) -> str:
             writer.statement(1, 2)
     writer.store(1, 0)
     writer.show(1)
-    return WEAK_HELPERS.lstrip() + "\n".join(writer.lines) + "\n"
+    lines = "\n".join(writer.lines) + "\n"
+    return "".join(text for name, text in WEAK_HELPERS.items() if f"{name}(" in lines) + lines
 
 
 def programs(size: int = 100) -> st.SearchStrategy[str]:
