@@ -102,7 +102,7 @@ def of_one_of_two_results(out, n):
     t = 1
     for _ in range(n):
         t *= 3
-    _, product = two(1, t)
+    _, product = two(t, 1)
     out[0] = product
 
 
@@ -152,8 +152,8 @@ def by_keyword(out, n):
 
 
 INTEGERS = (
-    bits, stored, assigned_in_there, two_deep, of_two_results, of_one_of_two_results, in_a_tuple, of_a_lambda, of_an_inner_function,
-    of_a_device_function, counters, by_keyword,
+    bits, stored, assigned_in_there, two_deep, of_two_results, of_one_of_two_results, in_a_tuple, of_a_lambda,
+    of_an_inner_function, of_a_device_function, counters, by_keyword,
 )  # fmt: skip
 
 
