@@ -37,6 +37,10 @@ _PLAIN: tuple[Any, ...] = ()
 _WIDE = (("tt.divisibility", 16),)
 _BUFFER = (("tt.divisibility", 16), ("tt.pointer_range", 32))
 
+# LLVM 24 waits for the half of a register that it reads; the check, which counts whole registers, wants it to wait for
+# a load of the other half, too. No document says which of them is right on gfx1201.
+_HALVES = "bf16: one half of a register is read while `global_load_d16` of the other is in flight."
+
 
 def build(
     kernel: str, types: Sequence[tuple[str, str]], constants: dict[str, Any], facts: Any = (), **options: int
@@ -236,7 +240,8 @@ def test_attention(
     expected = [Expected(out, reference, bound + rounding(reference, kind))]
     launch = Launch((programs(length, blocks[0]), 2), args, expected)
     variant = f"{kind}{', causal' if causal else ''}, {length} x {head} in {blocks[0]}x{blocks[1]}"
-    record_launch(record, code, launch, "attention", variant)
+    findings, note = (("sync/missing-wait",), _HALVES) if kind == "bf16" else ((), "")
+    record_launch(record, code, launch, "attention", variant, findings, note)
 
 
 @pytest.mark.parametrize(("columns", "block", "waves"), [(100, 128, 1), (500, 512, 4), (64, 64, 8)])
