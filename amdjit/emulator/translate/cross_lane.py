@@ -58,11 +58,10 @@ def _read_lane(frame: Frame, instruction: Instruction) -> None:
 
 def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
     source = instruction.operands[1]
-    if is_vector_register(source):
-        item = first_lane(frame, source)
-    else:
-        item = frame.scalar_source(instruction, 1, "b32")
-    frame.write_scalar(instruction.operands[0], item)
+    if not is_vector_register(source):
+        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1, "b32"))
+        return
+    frame.write_scalar(instruction.operands[0], first_lane(frame, source))
 
 
 def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:

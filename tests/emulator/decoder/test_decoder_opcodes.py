@@ -23,9 +23,10 @@ pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tool
 
 _AT_ONCE = 20000
 # The disassembler writes much that is no instruction: registers that do not exist, misaligned ones, those of another
-# class, bits that mean nothing. What the decoder refuses must be such text: the assembler does not make those bytes of it. The exceptions
-# are instructions outside of what the emulator covers, v_illegal, whose meaning is to fault, and src_lds_direct, which
-# gfx12 has not (ISA document, section 15.3): the assembler forgets that in dual-issue instructions.
+# class, bits that mean nothing. What the decoder refuses must be such text: the assembler does not make those bytes of
+# it. The exceptions are instructions outside of what the emulator covers, v_illegal, whose meaning is to fault, and
+# src_lds_direct, which gfx12 has not (ISA document, section 15.3): the assembler forgets that in dual-issue
+# instructions.
 BEYOND = re.compile(
     r"^(image \(|export|BVH).* instructions are not supported$|^unknown VOP2 opcode 0$|^source code 254 is unknown$"
 )
