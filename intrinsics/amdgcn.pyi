@@ -749,7 +749,7 @@ def fcmpf(a0: _f32, a1: _f32, a2: int) -> _u64:
     """clang's `__builtin_amdgcn_fcmpf` (`v_cmp_eq_f32`)."""
 
 def fdot2(a: _f16x2, b: _f16x2, c: _f32, clamp: bool) -> _f32:
-    """Return c + the dot product of two f16 pairs."""
+    """Return c + the dot product of two f16 pairs; the model rounds as gfx12 does."""
 
 def fdot2_bf16_bf16(a0: _i16x2, a1: _i16x2, a2: _i16) -> _i16:
     """clang's `__builtin_amdgcn_fdot2_bf16_bf16` (`v_dot2_bf16_bf16`)."""

@@ -91,7 +91,7 @@ def udot8(a: u32, b: u32, c: u32, clamp: Flag) -> u32:
 
 @builtin(LlvmCall("llvm.amdgcn.fdot2"))
 def fdot2(a: f16x2, b: f16x2, c: f32, clamp: Flag) -> f32:
-    """Return c + the dot product of two f16 pairs."""
+    """Return c + the dot product of two f16 pairs; the model rounds as gfx12 does."""
     return clamped_unit(dot_of_bits(a, b, c, (F16, F16), F32), clamp)
 
 

@@ -1,4 +1,4 @@
-"""The captures of gfx1201 in `captures/`: their rows, and the registers that their generators describe."""
+"""The captures of gfx1201 in tests/hardware: their rows, and the registers that their generators describe."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ Registers = NDArray[np.uint32]
 @functools.cache
 def capture(name: str) -> dict[str, Any]:
     """Return a file of captures."""
-    found: dict[str, Any] = json.loads((Path(__file__).with_name("captures") / f"{name}_gfx1201.json").read_text())
+    folder = Path(__file__).parents[1] / "hardware"
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return found
+
+
+def of_gfx12(matrix: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a gfx1201 gave for a matrix; other chips have captures of it, too."""
+    return [captured for captured in matrix["captures"] if captured["arch"] == "gfx12"]
 
 
 def numbers(texts: Sequence[str]) -> list[int]:

@@ -1,6 +1,6 @@
 """What a gfx1201 computes in dot products and matrix products, in Python's integers, one element at a time.
 
-Measured on a Radeon AI PRO R9700 and published with ROCm/rocm-systems issue 12056; `captures/` holds the values
+Measured on a Radeon AI PRO R9700 and published with ROCm/rocm-systems issue 12056; `tests/hardware` holds the values
 that tests replay. The 8-bit floats are a published model that nobody has measured. A number is an integer times
 2**grid; `>>` of Python's integers is the floor that the hardware takes.
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from building import assemble, emulate
 from required_tools import needs_tools
-from silicon_captures import capture, digest, integer_inputs, numbers, sparse_inputs
+from silicon_captures import capture, digest, integer_inputs, numbers, of_gfx12, sparse_inputs
 from single_instruction import run_registers
 from test_silicon_model import negated_halves, sparse_kinds, sparse_seed
 
@@ -23,7 +23,7 @@ def packed(low: int, high: int) -> int:
 
 
 def dot_rows(kind: str, capture_name: str | None) -> list[dict[str, Any]]:
-    rows = capture("float_dot")["rows"]
+    rows = capture("float_dot_gfx1201")["rows"]
     return [row for row in rows if (row["format"], row.get("capture")) == (kind, capture_name) and len(row["a"]) == 2]
 
 
@@ -88,7 +88,7 @@ def factor_registers(rows: list[list[int]], wave: int) -> np.ndarray[Any, np.dty
 @both_waves
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_captured_elements_of_f32_matrices(kind: str, wave: int) -> None:
-    rows = [row for row in capture("float_dot")["rows"] if row["format"] == kind and len(row["a"]) == 16]
+    rows = [row for row in capture("float_dot_gfx1201")["rows"] if row["format"] == kind and len(row["a"]) == 16]
     assert len(rows) == 12
     count, results = 128 // wave, 256 // wave
     a = factor_registers([numbers(row["a"]) for row in rows], wave)
@@ -114,7 +114,7 @@ def register(wave: int, number: int) -> tuple[int, int]:
 @pytest.mark.parametrize("number", range(5))
 def test_captured_matrices_with_packed_results(number: int) -> None:
     matrix = capture("packed_wmma")["matrices"][number]
-    for captured in matrix["captures"]:
+    for captured in of_gfx12(matrix):
         wave = captured["wave"]
         run = 8 if wave == 32 else 4
         count = 128 // wave
@@ -187,7 +187,7 @@ def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
 def test_captured_integer_products(name: str, signed_b: int, clamp: int) -> None:
     rows = [
         row
-        for row in capture("wmma_integer")["rows"]
+        for row in capture("wmma_integer_gfx1201")["rows"]
         if row["instruction"].endswith(name) and (row["signed_b"], row["clamp"]) == (signed_b, clamp)
     ]
     assert len(rows) == 16
@@ -203,7 +203,7 @@ def test_captured_integer_products(name: str, signed_b: int, clamp: int) -> None
 
 @pytest.mark.parametrize("op", range(4))
 def test_captured_sparse_products_of_halves(op: int) -> None:
-    rows = [row for row in capture("swmmac")["rows"] if (row["kind"], row["op"]) == ("sw16", op)]
+    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw16", op)]
     a_kind, b_kind, result = sparse_kinds(rows[0]["instruction"])
     parts = sparse_inputs(a_kind, b_kind, result, sparse_seed(rows[0]))
     count = len(parts[2])
@@ -224,7 +224,7 @@ def test_captured_sparse_products_of_halves(op: int) -> None:
 
 @pytest.mark.parametrize("op", range(4))
 def test_captured_sparse_products_of_eighths(op: int) -> None:
-    rows = [row for row in capture("swmmac")["rows"] if (row["kind"], row["op"]) == ("sw8", op)]
+    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw8", op)]
     a_kind, b_kind, result = sparse_kinds(rows[0]["instruction"])
     inputs = [np.concatenate(sparse_inputs(a_kind, b_kind, result, sparse_seed(row))) for row in rows]
     assert {row["index_key"] for row in rows} == {0}

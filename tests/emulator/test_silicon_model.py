@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from matrix_waves import W32
-from silicon_captures import capture, digest, integer_inputs, numbers, sparse_inputs
+from silicon_captures import capture, digest, integer_inputs, numbers, of_gfx12, sparse_inputs
 from silicon_matrices import Shape
 from silicon_model import dot, dot_step, rounded
 
 
 def test_captured_dot_products() -> None:
-    rows = capture("float_dot")["rows"]
+    rows = capture("float_dot_gfx1201")["rows"]
     assert len(rows) == 109
     for row in rows:
         kinds = (row["format"], row["format"])
@@ -24,7 +24,7 @@ def test_captured_dot_products() -> None:
 @pytest.mark.parametrize("matrix", capture("packed_wmma")["matrices"], ids=lambda matrix: matrix["name"])
 def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
     kind = matrix["format"]
-    for found in matrix["captures"]:
+    for found in of_gfx12(matrix):
         logical = [wave_k(found["wave"], k) for k in range(16)]
         for row, (a, c, d) in enumerate(zip(matrix["a_rows"], matrix["c_rows"], found["d_rows"], strict=True)):
             for column in range(16):
@@ -77,7 +77,7 @@ def wave_k(wave: int, place: int) -> int:
 @pytest.mark.parametrize("name", ["IU8", "IU4"])
 @pytest.mark.parametrize("clamp", [0, 1])
 def test_captured_integer_products(name: str, clamp: int) -> None:
-    rows = [row for row in capture("wmma_integer")["rows"] if row["instruction"].endswith(name)]
+    rows = [row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(name)]
     for row in [row for row in rows if row["clamp"] == clamp]:
         inputs = integer_inputs(row["sample"])
         kind = name.lower()
@@ -105,7 +105,7 @@ def negated_halves(neg: int) -> int:
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
 def test_captured_sparse_products(kind: str, op: int) -> None:
-    rows = [row for row in capture("swmmac")["rows"] if (row["kind"], row["op"]) == (kind, op)]
+    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == (kind, op)]
     assert len(rows) == 16
     for row in rows:
         a_kind, b_kind, result = sparse_kinds(row["instruction"])

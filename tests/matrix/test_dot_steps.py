@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -143,9 +144,9 @@ def test_the_short_cut_for_integers_ends_where_a_sum_could_lose_bits(monkeypatch
     taken = []
     short_cut = dot_steps._sum_of_integers
     for kind, result in (("f16", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("bf16", "f32"), ("fp8", "f32")):
-        for limit in (1, 3, 12, 16, 64, 400, 1024, 2048):
-            a, b = (random.integers(-limit, limit + 1, shape).astype(DTYPES[kind]) for shape in ((16, 32), (32, 16)))
-            c = random.integers(-limit, limit + 1, (16, 16)).astype(DTYPES[result])
+        for limit, low in product((1, 3, 5, 12, 15, 64, 400, 1024, 2048), (-1, 0)):
+            a, b = (random.integers(low * limit, limit + 1, n).astype(DTYPES[kind]) for n in ((16, 32), (32, 16)))
+            c = random.integers(low * limit, limit + 1, (16, 16)).astype(DTYPES[result])
             monkeypatch.setattr(dot_steps, "_sum_of_integers", short_cut)
             found = multiply_accumulate(a, b, c)
             taken.append(short_cut(a, b, c) is not None)
