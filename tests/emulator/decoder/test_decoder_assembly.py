@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tool
 
 
 # The disassembler takes the DPP control of these for a source.
-_MISREAD = re.compile(r"v_cvt_pk_(fp8|bf8)_f32_e64_dpp")
+_MISREAD = re.compile(r"(v_cvt_pk_(fp8|bf8)_f32|v_fma_mix(lo|hi)_f16)_e64_dpp")
 
 
 def disagreement(made: Assembled, line: Line, true16: bool) -> str | None:

@@ -91,10 +91,10 @@ def of_other_class(piece: Piece, instruction: Instruction, line: Line, features:
 def is_misread(instruction: Instruction) -> bool:
     """Return whether the disassembler takes the DPP control for a source: 2 for 130, the code of that constant.
 
-    It takes a literal, too, where src2 announces one, which these instructions have not.
+    It takes a literal, too, where src2 announces one, which V_CVT_PK_FP8_F32 and V_CVT_PK_BF8_F32 have not.
     """
-    converts = re.fullmatch(r"v_cvt_pk_(fp8|bf8)_f32", instruction.mnemonic) is not None
-    return converts and instruction.opcode.encoding == "VOP3" and instruction.modifiers.dpp is not None
+    keeps_a_half = re.fullmatch(r"v_cvt_pk_(fp8|bf8)_f32|v_fma_mix(lo|hi)_f16", instruction.mnemonic)
+    return keeps_a_half is not None and "VOP3" in instruction.opcode.encoding and instruction.modifiers.dpp is not None
 
 
 def without_control(text: str) -> str:
