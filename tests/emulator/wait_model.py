@@ -51,8 +51,27 @@ def registers_of(text: str) -> frozenset[str]:
             found.update(_VCC[vcc])
         else:
             low, high = (int(first), int(last)) if first else (int(one), int(one))
-            found.update(f"{file}{number}" for number in range(low, high + 1))
+            parts = (".l", ".h") if file == "v" else ("",)
+            found.update(f"{file}{number}{part}" for number in range(low, high + 1) for part in parts)
     return frozenset(found)
+
+
+def _half_moved(name: str) -> str:
+    """Return the half of its data register that a load or store moves, "" for all of it."""
+    if not re.match(r"(global|flat|scratch|t?buffer|ds)_", name) or re.search(r"d16_format_xy", name):
+        return ""
+    if "d16_hi" in name:
+        return ".h"
+    return ".l" if "d16" in name or re.search(r"_store_b(8|16)\b", name) else ""
+
+
+def _stored(step: Step) -> frozenset[str]:
+    """Return what a store reads: of 8 and 16 bits, the half of its data that it takes."""
+    operands = step.text[len(step.name) :].split(",")
+    # Buffer instructions begin with the data, the others with the address.
+    place = 0 if "buffer" in step.name else 1
+    data = {register for register in registers_of(operands[place]) if register.endswith(_half_moved(step.name))}
+    return frozenset(data | registers_of(",".join(operands[:place] + operands[place + 1 :])))
 
 
 def _counted(step: Step) -> tuple[str, ...]:
@@ -75,6 +94,7 @@ def _filled(step: Step) -> frozenset[str]:
     fills = name.startswith("s_") or _LDS_RESULT.match(name) or "load" in _counted(step)
     first = step.text[len(name) :].split(",")[0]
     result = registers_of(first) if fills and name != "global_inv" else frozenset()
+    result = {register for register in result if register.endswith(_half_moved(name))}
     writes = name.startswith("ds_") and not re.match(r"ds_(load|bpermute|permute|swizzle)", name)
     return frozenset(result | {"lds"}) if writes else frozenset(result)
 
@@ -99,7 +119,7 @@ def _keep(queues: dict[str, tuple[Entry, ...]], counter: str, count: int) -> Non
 
 def _wrong(step: Step, queues: Mapping[str, tuple[Entry, ...]]) -> set[Entry]:
     """Return the entries that the instruction meets too early."""
-    used = set(registers_of(step.text[len(step.name) :]))
+    used = set(_stored(step) if "_store_" in step.name else registers_of(step.text[len(step.name) :]))
     if step.name in ("s_cbranch_vccz", "s_cbranch_vccnz"):
         used.add("vcc0")
     if step.name.startswith("s_barrier_signal"):

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
 from amdjit.emulator.checks.wait_counters import Counter, effect_of, lands_scc, waits_of
+from amdjit.emulator.checks.wait_halves import BOTH, moved_halves
 from amdjit.emulator.decoder import disassemble
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
 from amdjit.emulator.layout import SCC_SLOT, VCC_LO
 from amdjit.emulator.translate.control_flow import Block, Graph
 from amdjit.emulator.translate.registers import scalar_slot
@@ -29,7 +30,8 @@ _LDS = ("lds", 0)
 _SCC = ("s", SCC_SLOT)
 _BARRIERS = frozenset({"s_barrier_signal", "s_barrier_signal_isfirst"})
 
-# A register as ("v", number) or ("s", the ISA's operand code); `_LDS` stands for writes to LDS.
+# A register as ("v", number) or ("s", the ISA's operand code); `_LDS` stands for writes to LDS. In states, VGPRs are
+# two halves of 16 bits.
 Place = tuple[str, int]
 
 
@@ -137,8 +139,10 @@ def _name(place: Place) -> str:
     file, number = place
     if place == _LDS:
         return ""
-    if file == "v" or number < VCC_LO:
-        return f"{file}{number}"
+    if file in BOTH:
+        return f"v{number}"
+    if number < VCC_LO:
+        return f"s{number}"
     return {VCC_LO: "vcc_lo", VCC_LO + 1: "vcc_hi", SCC_SLOT: "scc"}.get(number, f"scalar register {number}")
 
 
@@ -224,32 +228,43 @@ def places_of(register: Register) -> Iterable[Place]:
 
 def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
     """Yield (written, read, register) of both halves of an instruction."""
+    for spec, register in _operands(instruction):
+        yield spec.written, spec.read, register
+
+
+def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
         for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
             if isinstance(operand, Register):
-                yield spec.written, spec.read, operand
+                yield spec, operand
+
+
+def _halves(register: Register, halves: tuple[str, ...]) -> Iterator[Place]:
+    for file, number in places_of(register):
+        for half in halves if file == "v" else (file,):
+            yield half, number
 
 
 def _results(instruction: Instruction) -> Iterator[Place]:
-    for written, _, register in register_operands(instruction):
-        if written:
-            yield from places_of(register)
+    for spec, register in _operands(instruction):
+        if spec.written:
+            yield from _halves(register, moved_halves(instruction, spec.role))
 
 
 def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
     """Yield each place that an instruction needs, and whether it only writes it; reads first.
 
-    A load to half of a register counts as a write: it keeps the other half, and lands in order.
+    A load to half of a register counts as a write of both: it keeps the other half, and lands in order.
     """
     filled = effect_of(instruction).fills
-    written_later = []
-    for written, read, register in register_operands(instruction):
-        merges = filled and written and register.dwords == 1
-        for place in places_of(register):
-            if read and not merges:
+    written_later: list[Place] = []
+    for spec, register in _operands(instruction):
+        merges = filled and spec.written and register.dwords == 1
+        if spec.read and not merges:
+            for place in _halves(register, BOTH if spec.written else moved_halves(instruction, spec.role)):
                 yield place, False
-            elif written:
-                written_later.append(place)
+        elif spec.written:
+            written_later += _halves(register, BOTH)
     if instruction.mnemonic in ("s_cbranch_vccz", "s_cbranch_vccnz"):
         yield ("s", VCC_LO), False
     if instruction.mnemonic in _BARRIERS:

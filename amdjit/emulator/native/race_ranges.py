@@ -178,9 +178,22 @@ class RangeAccess(TagAccess):
         f.label(f"{name}.moved")
 
     def _stored_in_range(self, inside: Value, lane: Value) -> Value:
-        """Return the dword that the store leaves, -1 for other accesses and where it is of several lanes."""
+        """Return the dword that the store leaves, of several lanes where their elements are narrow; -1 for loads."""
         f = self.f
         if self.kind is not AccessKind.STORE:
             return i64(-1)
-        value = self.stored(f.shift("lshr", inside, 2), lane)
-        return f.select(f.compare("uge", f.parameter("size"), i32(4)), value, i64(-1))
+        size = f.parameter("size")
+        dword = self.stored(f.shift("lshr", inside, 2), lane)
+        narrow = f.select(f.compare("eq", size, i32(2)), self._joined(lane, 2), self._joined(lane, 1))
+        return f.select(f.compare("uge", size, i32(4)), dword, narrow)
+
+    def _joined(self, lane: Value, size: int) -> Value:
+        """Return the dword that consecutive lanes fill with elements of `size` bytes."""
+        f = self.f
+        joined = i64(0)
+        for index in range(4 // size):
+            # Wraps only where elements are dwords, and this is not used.
+            owner = f.mask(f.add(lane, i64(index)), 5)
+            element = f.mask(self.stored(i64(0), owner), 8 * size)
+            joined = f.or_(joined, f.shift("shl", element, 8 * size * index))
+        return joined
