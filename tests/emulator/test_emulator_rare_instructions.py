@@ -168,6 +168,22 @@ def test_global_addresses_by_lane() -> None:
     np.testing.assert_array_equal(global_case(body, source, 1)[:, 0], source[16:48])
 
 
+def test_exec_is_an_address_by_lane_and_the_mask_of_its_lanes() -> None:
+    source = np.arange(32, dtype=np.uint32) * 3 + 7
+    body = """
+  v_mov_b32 v3, 0
+  v_mov_b32 v4, s0
+  v_lshlrev_b32 v5, 3, v0
+  s_mov_b64 exec, s[0:1]
+  global_load_addtid_b32 v3, exec
+  s_wait_loadcnt 0x0
+  s_mov_b32 exec_lo, -1
+  global_store_b64 v5, v[3:4], s[2:3]"""
+    loaded, base = global_case(body, source, 2).T
+    assert len(set(base)) == 1
+    np.testing.assert_array_equal(loaded, np.where(base >> np.arange(32) & 1, source, 0))
+
+
 def test_sleep_for_a_scalar_time_and_notes_for_tools() -> None:
     body = "  s_mov_b32 s40, 3\n  s_sleep_var s40\n  s_version 7\n  v_mov_b32 v100, 9"
     assert set(run_registers(body, bits32(np.zeros((1, 32), F32)), [100])[0]) == {9}

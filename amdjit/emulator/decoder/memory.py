@@ -61,13 +61,18 @@ def _scalar_memory(row: Row, operand: OperandRow, bits: int) -> Operand | None:
     return scalar_register(value, operand.spec.dwords)
 
 
+def _has_vector_address(row: Row) -> bool:
+    """Return whether lanes have addresses: LLVM's register class is narrower beside them than in *_ADDTID_B32."""
+    return any(operand.spec.role == "vaddr" for operand in row.operands)
+
+
 def _flat(row: Row, operand: OperandRow, bits: int) -> Operand | None:
     value = (bits >> operand.shift) & operand.mask
     role, dwords = operand.spec.role, operand.spec.dwords
     if operand.takes == "returned":
         return vector_register(value, dwords) if (bits >> 52) & 1 else None
     if role == "saddr":
-        if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH):
+        if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH) and _has_vector_address(row):
             raise InvalidField("EXEC is no address here")
         return None if value == NULL else scalar_register(value, dwords)
     if role != "vaddr":
