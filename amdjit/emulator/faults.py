@@ -128,8 +128,8 @@ _OTHER = {
     FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot complete",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
     FaultKind.MISALIGNED: "the address is not aligned",
-    FaultKind.PARTIAL_WAVE: "a matrix instruction needs all lanes of its wave, and some are inactive: let whole "
-    "waves come here, in workgroups of whole waves",
+    FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, and some are inactive: "
+    "let whole waves come here, in workgroups of whole waves",
     FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not have: traps on float exceptions, "
     "or one that is reserved",
 }

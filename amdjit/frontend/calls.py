@@ -31,12 +31,13 @@ from amdjit.frontend.operators import binary, fold, of_launch
 from amdjit.frontend.records import as_device_function, construct, replaced
 from amdjit.frontend.reports import is_print, print_call
 from amdjit.frontend.scope import outside_value
+from amdjit.frontend.source import is_library
 from amdjit.frontend.special_methods import call_method_of, special_method
 from amdjit.frontend.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.unsigned_checks import check_absolute, check_extreme
 from amdjit.frontend.values import CompileTime, FunctionValue, Method, TupleValue, Value, static_value
 from amdjit.frontend.vector_calls import is_of_elements, over_elements
-from amdjit.frontend.weak_calls import python_number, without_width
+from amdjit.frontend.weak_calls import as_wide_as_needed, python_number, without_width
 from amdjit.frontend.wide_access import call_method
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
@@ -229,9 +230,16 @@ def call_declared(
     """Call an intrinsic or a device function."""
     if is_of_elements(builder, callee, arguments):
         return over_elements(builder, lambda items: call_declared(builder, callee, items, node), arguments, node)
-    if isinstance(callee, Intrinsic):
-        return call_intrinsic(builder, callee, arguments, node)
-    return builder.session.call(builder, callee, arguments.positional, arguments.keywords, node)
+
+    def one_call(arguments: Arguments) -> Value:
+        if isinstance(callee, Intrinsic):
+            return call_intrinsic(builder, callee, arguments, node)
+        return builder.session.call(builder, callee, arguments.positional, arguments.keywords, node)
+
+    made = one_call(arguments)
+    if isinstance(callee, DeviceFunction) and not is_library(callee.function):
+        return made
+    return as_wide_as_needed(builder, callee, arguments, made, one_call, node)
 
 
 def _on_host(builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call) -> Value:

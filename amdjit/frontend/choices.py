@@ -9,6 +9,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.conversion import convert_weakly, truth
 from amdjit.frontend.exits import Exit
+from amdjit.frontend.operators import negated
 from amdjit.frontend.scope import join_types, merge
 from amdjit.frontend.values import Binding, CompileTime, Value
 from amdjit.frontend.weakness import origin_of, wide_type
@@ -34,6 +35,33 @@ def either(builder: FunctionBuilder, left: Value, right: Callable[[], Value], no
         return left if decided.value else right()
     left = builder.hold(left, "left", node) if not _is_boolean(left) else left
     return choose(builder, truth(builder, left, node), lambda: _opposite(left, True), right, node)
+
+
+def tested(builder: FunctionBuilder, node: ast.expr) -> Value:
+    """Type what is only tested: operands of `and` and `or`, and sides of a choice, may differ in type."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return negated(builder, tested(builder, node.operand), node)
+    if isinstance(node, ast.BoolOp):
+        return _all_tested(builder, node, 0)
+    if isinstance(node, ast.IfExp):
+        return chosen(builder, node, lambda side: tested(builder, side))
+    return truth(builder, builder.evaluate(node), node)
+
+
+def _all_tested(builder: FunctionBuilder, node: ast.BoolOp, index: int) -> Value:
+    value = tested(builder, node.values[index])
+    if index + 1 == len(node.values):
+        return value
+    combine = both if isinstance(node.op, ast.And) else either
+    return combine(builder, value, lambda: _all_tested(builder, node, index + 1), node)
+
+
+def chosen(builder: FunctionBuilder, node: ast.IfExp, evaluate: Callable[[ast.expr], Value]) -> Value:
+    """Type `a if condition else b`; a compile-time condition types one side only."""
+    condition = tested(builder, node.test)
+    if isinstance(condition, CompileTime):
+        return evaluate(node.body if condition.value else node.orelse)
+    return choose(builder, condition, lambda: evaluate(node.body), lambda: evaluate(node.orelse), node)
 
 
 def _is_boolean(value: Value) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend.bound_names import assigned_names
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.choices import both, either
+from amdjit.frontend.choices import both, either, tested
 from amdjit.frontend.conversion import truth
 from amdjit.frontend.effects import may_act
 from amdjit.frontend.forms import Arguments
@@ -119,7 +119,7 @@ def _forget(builder: FunctionBuilder, target: ast.expr) -> None:
 
 
 def _holds(builder: FunctionBuilder, test: ast.expr) -> bool:
-    condition = truth(builder, builder.evaluate(test), test)
+    condition = tested(builder, test)
     if not isinstance(condition, CompileTime):
         raise builder.error(codes.NOT_CONSTANT, test, what="the condition of a comprehension")
     return bool(condition.value)

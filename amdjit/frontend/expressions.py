@@ -10,10 +10,9 @@ from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls import call, call_declared
-from amdjit.frontend.choices import both, choose, either
+from amdjit.frontend.choices import both, chosen, either, tested
 from amdjit.frontend.closures import lambda_value, refreshed
 from amdjit.frontend.comprehensions import comprehension
-from amdjit.frontend.conversion import truth
 from amdjit.frontend.fields import field, is_element
 from amdjit.frontend.forms import Arguments
 from amdjit.frontend.operators import binary, compare, unary
@@ -77,6 +76,8 @@ def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
 
 def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
     """`-x` and its like."""
+    if isinstance(node.op, ast.Not):
+        return tested(builder, node)
     return unary(builder, type(node.op), builder.evaluate(node.operand), node)
 
 
@@ -113,10 +114,7 @@ def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
 
 def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
     """`a if condition else b`: a compile-time condition types one side only."""
-    condition = truth(builder, builder.evaluate(node.test), node.test)
-    if isinstance(condition, CompileTime):
-        return builder.evaluate(node.body if condition.value else node.orelse)
-    return choose(builder, condition, lambda: builder.evaluate(node.body), lambda: builder.evaluate(node.orelse), node)
+    return chosen(builder, node, builder.evaluate)
 
 
 def assignment_expression(builder: FunctionBuilder, node: ast.NamedExpr) -> Value:

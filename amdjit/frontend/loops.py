@@ -23,7 +23,7 @@ from amdjit.frontend.statements import assign_target
 from amdjit.frontend.unrolling import leave_behind, leave_loop, loop_else, next_round, static_loop
 from amdjit.frontend.values import POISONED, Binding, CompileTime, FunctionValue, Undefined, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Scalar, Type, boolean
+from amdjit.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 
 
 class _WidenError(Exception):
@@ -302,7 +302,7 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
         raise undefined(builder, name, binding, way.node)
     value: Value = _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
     read = tree.Read(builder.span(way.node), carried.type, carried)
-    joined = join_types(builder, f"`{name}`", [read, value], way.node)
+    joined = _unsigned(builder, carried, value) or join_types(builder, f"`{name}`", [read, value], way.node)
     if joined is None:
         raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value))
     if joined != carried.type:
@@ -310,6 +310,17 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
     with builder.collect() as added:
         builder.emit(tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node)))
     way.add(added)
+
+
+def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) -> Type | None:
+    """Let a variable that only was a literal so far take an unsigned type, as the literal does."""
+    type = value.type if isinstance(value, tree.Expression) else None
+    given = builder.given.get(carried, [])
+    is_weak = bool(given) and carried in builder.weakness.variables and carried.type in (i32, i64)
+    if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
+        return None
+    fits = all(isinstance(item, tree.Constant) and literal_fits(item.value, type) for item in given)
+    return type if fits else None
 
 
 LOOPS: Mapping[type[ast.stmt], StatementHandler] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder
-from amdjit.frontend.choices import both, either
+from amdjit.frontend.choices import both, either, tested
 from amdjit.frontend.conversion import truth
 from amdjit.frontend.operators import compare
 from amdjit.frontend.statements import branch_on
@@ -30,7 +30,7 @@ def _from_case(builder: FunctionBuilder, subject: Value, cases: Sequence[ast.mat
     guard = case.guard
     if guard is not None:
         place = guard
-        fits = both(builder, fits, lambda: truth(builder, builder.evaluate(place), place), place)
+        fits = both(builder, fits, lambda: tested(builder, place), place)
     condition = truth(builder, fits, case.pattern)
 
     def otherwise() -> None:

@@ -27,10 +27,12 @@ from amdjit.frontend.values import (
     Value,
     identity,
 )
+from amdjit.frontend.weakness import origin_of, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
 
 _MISSING = inspect.Parameter.empty
+_WEAK = "weak"
 
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
@@ -136,21 +138,24 @@ def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.exp
     return value if target is None else convert(builder, value, target, node)
 
 
-def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr) -> ArgumentKey:
-    """Return what an argument adds to the specialisation: its type, or the compile-time value itself."""
+def argument_key(builder: FunctionBuilder, value: Value, node: ast.expr, is_library: bool = False) -> ArgumentKey:
+    """Return what an argument adds to the specialisation: its type, or the compile-time value itself.
+
+    What has no width has none in the function either, but in amdjit's own: their calls are made again (`weak_calls`).
+    """
     number = builder.weakness.number(value)
     if number is not None:
         return ArgumentKey(None, number)
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
-        return ArgumentKey(value.type)
+        is_weak = builder.weakness.has_no_width(value) and not is_library
+        return ArgumentKey(value.type, _WEAK if is_weak else None)
     if isinstance(value, TupleValue):
-        return ArgumentKey(
-            None, ("tuple", value.structure), tuple(argument_key(builder, item, node) for item in value.items)
-        )
+        keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
+        return ArgumentKey(None, ("tuple", value.structure), keys)
     if isinstance(value, FunctionValue):
-        keys = tuple(argument_key(builder, item, node) for item in value.items)
+        keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
         return ArgumentKey(None, (value.function, value.names), keys)
     if isinstance(value, Method):
         raise builder.error(codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself")
@@ -273,7 +278,7 @@ def _untyped_parameter(
             binding = _untyped_parameter(builder, name, item, argument, made)
             is_variable = isinstance(binding, tree.Variable)
             read = tree.Read(builder.span(argument), binding.type, binding) if is_variable else binding  # type: ignore[union-attr,arg-type]
-            items.append(read)  # type: ignore[arg-type]
+            items.append(builder.weakness.read(read) if isinstance(read, tree.Read) else read)  # type: ignore[arg-type]
         return value.with_items(items)
     if isinstance(value, FunctionValue):
         carried = _untyped_parameter(builder, name, TupleValue(value.items), argument, made)
@@ -284,6 +289,21 @@ def _untyped_parameter(
     number = builder.weakness.number(value)
     if number is not None:
         return builder.launched.weak(number, builder.span(argument))
-    variable = builder.variable(name, value.type)
+    variable = _parameter(builder, name, value, argument, made)
     made.append(variable)
+    return variable
+
+
+def _parameter(
+    builder: FunctionBuilder, name: str, value: tree.Expression, argument: ast.AST, made: list[tree.Variable]
+) -> tree.Variable:
+    """Make a parameter of the argument's type; a weak one's is weak as well, and wide where that was asked for."""
+    weakness = builder.weakness
+    if not weakness.has_no_width(value) or builder.source.is_library:
+        return builder.variable(name, value.type)
+    # What another width of the arguments before it asks for is its own affair.
+    types = ", ".join(str(variable.type) for variable in made)
+    origin = origin_of(builder.span(argument), f"{name} after ({types})")
+    variable = builder.variable(name, wide_type(value.type) if origin in weakness.widened else value.type)
+    weakness.variables[variable] = origin
     return variable

@@ -40,7 +40,7 @@ from amdjit.frontend.parameters import (
 )
 from amdjit.frontend.report_sites import ReportSites
 from amdjit.frontend.returns import finish_returns, static_result
-from amdjit.frontend.source import FunctionSource, read_source
+from amdjit.frontend.source import FunctionSource, is_library, read_source
 from amdjit.frontend.statements import STATEMENTS
 from amdjit.frontend.structures import record_class
 from amdjit.frontend.values import (
@@ -137,7 +137,8 @@ class _Session:
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
         if any(map(self.weakness.number, arguments.values())) and function in self.builtins.values():
             arguments = beside_others(builder, arguments, node)
-        key: _Key = (python, tuple(argument_key(builder, value, node) for value in arguments.values()))
+        keys = (argument_key(builder, value, node, is_library(python)) for value in arguments.values())
+        key: _Key = (python, tuple(keys))
         instance = self._instance(builder, key, node, lambda: self._instantiate(function, python, arguments))
         return self._result(builder, instance, arguments, node)
 
@@ -182,8 +183,7 @@ class _Session:
             except CompileError as failure:
                 found = self.instances[key] = failure
         if isinstance(found, CompileError):
-            is_library = (getattr(key[0], "__module__", None) or "").startswith("amdjit.intrinsics.")
-            raise _with_call(found, builder, node, is_library)
+            raise _with_call(found, builder, node, is_library(key[0]))
         return found
 
     def _result(
@@ -210,9 +210,14 @@ class _Session:
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
         call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
-        if function in self.weakness.results:
+        origins = self.weakness.results.get(function, ())
+        if isinstance(function.result, (Array, Tuple)):
+            held = builder.hold(call, function.name, node)
+            self.weakness.returned(origins, held)
+            return held
+        if origins:
             self.weakness.expressions.add(call)
-        return builder.hold(call, function.name, node) if isinstance(function.result, (Array, Tuple)) else call
+        return call
 
     def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
         if not function.reports:
@@ -246,7 +251,7 @@ class _Session:
         static = None if node.returns else static_result(builder)
         if static is not None:
             return _Instance(None, static)
-        result, origin = finish_returns(builder)
+        result, origins = finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
         body = freeze(builder.statements)
         launched = used(builder.launched, body)
@@ -254,8 +259,8 @@ class _Session:
             name, (*parameters, *(variable for _, variable in launched)), result, body, source.name_span, inline,
             transparent=inline and source.is_library, reports=builder.reports,
         )  # fmt: skip
-        if origin is not None:
-            self.weakness.results[typed] = origin
+        if any(origins):
+            self.weakness.results[typed] = origins
         self.requests.update(builder.launched.requests)
         self.functions.append(typed)
         return _Instance(typed, uses=tuple(use for use, _ in launched), is_shared=not has_own_lds_arrays(typed))
@@ -344,12 +349,12 @@ def _local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
-def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_library: bool) -> CompileError:
+def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_own: bool) -> CompileError:
     """Add the call to the errors of a function. What amdjit's own functions refuse is an error of the call itself."""
     span = builder.span(node)
     site = (builder.source.node.name, span)
     from_here = tuple(
-        replace(d, span=span) if is_library and d.kind is codes.REFUSED else replace(d, calls=(site, *d.calls))
+        replace(d, span=span) if is_own and d.kind is codes.REFUSED else replace(d, calls=(site, *d.calls))
         for d in failure.diagnostics
     )
     return type(failure)(*from_here)

@@ -10,7 +10,7 @@ import ast
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.bound_names import bound_names
 from amdjit.frontend.builder import FunctionBuilder
-from amdjit.frontend.conversion import truth
+from amdjit.frontend.choices import tested
 from amdjit.frontend.exits import Loop
 from amdjit.frontend.values import Value
 from amdjit.tree import nodes as tree
@@ -23,7 +23,7 @@ def condition_of(builder: FunctionBuilder, test: ast.expr) -> Value:
     It is not where it may be known when compiling: the refused program may never type what stands behind it.
     """
     try:
-        return truth(builder, builder.evaluate(test), test)
+        return tested(builder, test)
     except CompileError as failure:
         if not _is_run_time(builder, test):
             raise

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.builder import FunctionBuilder, describe
-from amdjit.frontend.conversion import truth
+from amdjit.frontend.choices import tested
 from amdjit.frontend.operators import compare, negated
 from amdjit.frontend.texts import text_of
 from amdjit.frontend.values import CompileTime, Value
@@ -21,7 +21,7 @@ def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
     """`assert condition, "message"`: nothing at all with `asserts=False`, as in Python with -O."""
     if not builder.session.limits.asserts:
         return
-    failed = negated(builder, truth(builder, builder.evaluate(node.test), node.test), node.test)
+    failed = negated(builder, tested(builder, node.test), node.test)
     if isinstance(failed, CompileTime):
         if failed.value:
             builder.emit(_fault(builder, node, "assert", [node.msg] if node.msg else []))

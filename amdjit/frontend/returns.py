@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from amdjit.diagnostics import codes
 from amdjit.frontend.annotations import annotated_type, annotation_value
 from amdjit.frontend.builder import FunctionBuilder, describe
 from amdjit.frontend.closures import is_static
+from amdjit.frontend.conversion import is_complex
 from amdjit.frontend.exits import ReturnSite
 from amdjit.frontend.scope import join_types
 from amdjit.frontend.statements import return_value
 from amdjit.frontend.structures import record_class
-from amdjit.frontend.values import CompileTime, Value, static_value
+from amdjit.frontend.values import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.weakness import Origin, origin_of, wide_type
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Type
+from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
 
 def static_result(builder: FunctionBuilder) -> Value | None:
@@ -25,23 +28,47 @@ def static_result(builder: FunctionBuilder) -> Value | None:
     return value if value is not None and (static_value(value) is not None or is_static(value)) else None
 
 
-def finish_returns(builder: FunctionBuilder) -> tuple[Type, Origin | None]:
-    """Type the results, and return their type, and an origin where they are weak."""
+def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None, ...]]:
+    """Type the results, and return their type, and origins where they are weak: one, or one for each item."""
     valued = [site for site in builder.returns if site.value is not None]
     if not valued:
-        return VOID, None
+        return VOID, ()
     node = builder.source.node
     result = _result_type(builder, valued)
-    origin = None
-    values = [site.value for site in valued]
-    if node.returns is None and all(isinstance(v, CompileTime) or builder.weakness.is_weak(v) for v in values):
-        origin = origin_of(builder.source.name_span, "return")
-        result = wide_type(result) if origin in builder.weakness.widened else result
+    values = [site.value for site in valued if site.value is not None]
+    result, origins = (result, ()) if node.returns is not None else _without_width(builder, values, result)
     if not builder.terminated or len(valued) < len(builder.returns):
         raise builder.error(codes.MISSING_RETURN, node.body[-1], function=node.name, type=result)
     for site in valued:
         _place_return(builder, site, result)
-    return result, origin
+    return result, origins
+
+
+def _without_width(
+    builder: FunctionBuilder, values: list[Value], result: Type
+) -> tuple[Type, tuple[Origin | None, ...]]:
+    """Return the type of results, wide where that was asked for, and the origins of those that are weak."""
+    if not isinstance(result, Tuple):
+        type, origin = _weak_result(builder, values, result, "return")
+        return type, () if origin is None else (origin,)
+    tuples = [value.items for value in values if isinstance(value, TupleValue) and not is_complex(value)]
+    if len(tuples) < len(values):
+        return result, ()
+    ways = zip(*tuples, strict=True)
+    items = [
+        _weak_result(builder, list(way), element, f"return.{i}")
+        for i, (way, element) in enumerate(zip(ways, result.elements, strict=True))
+    ]
+    return replace(result, elements=tuple(type for type, _ in items)), tuple(origin for _, origin in items)
+
+
+def _weak_result(builder: FunctionBuilder, values: list[Value], result: Type, name: str) -> tuple[Type, Origin | None]:
+    weakness = builder.weakness
+    are_weak = all(isinstance(value, CompileTime) or weakness.has_no_width(value) for value in values)
+    if not are_weak or result not in (i32, i64, f32, f64):
+        return result, None
+    origin = origin_of(builder.source.name_span, name)
+    return wide_type(result) if origin in weakness.widened else result, origin
 
 
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:

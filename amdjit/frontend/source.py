@@ -41,8 +41,7 @@ class FunctionSource:
     @property
     def is_library(self) -> bool:
         """Whether this is amdjit's own: people look for their lines in assembly and in faults, not for these."""
-        # Code that was run by exec may have no module.
-        return (self.function.__module__ or "").startswith("amdjit.intrinsics.")
+        return is_library(self.function)
 
     @property
     def name_span(self) -> Span:
@@ -50,6 +49,12 @@ class FunctionSource:
         column = _characters(self.text.line(self.node.lineno), self.node.col_offset)
         end = column + len("def ") + len(self.node.name)
         return Span(self.text, self.node.lineno, column, self.node.lineno, end)
+
+
+def is_library(function: object) -> bool:
+    """Whether a function is amdjit's own."""
+    # Code that was run by exec may have no module.
+    return (getattr(function, "__module__", None) or "").startswith("amdjit.intrinsics.")
 
 
 def read_source(function: types.FunctionType) -> FunctionSource:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from amdjit.diagnostics.span import Span
+from amdjit.frontend.values import TupleValue, Value
 from amdjit.launch_numbers import LaunchNumber, LaunchUse
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
@@ -30,6 +31,8 @@ def origin_of(span: Span, name: str) -> Origin:
 
 def wide_type(type: Type) -> Scalar:
     """Return the 64-bit type of the same kind."""
+    if type is u64:
+        return u64
     return f64 if isinstance(type, Scalar) and type.is_float else i64
 
 
@@ -39,15 +42,17 @@ class Weakness:
 
     widened: the variables that are to be wide. numbers: the reads of a launch's numbers in the type that they have
     alone. expressions: all weak ones. variables: weak ones with their origin, None for one whose value is exact, such
-    as a loop's counter. results: the functions whose results are weak. in_f64: how calls are made again, in f64.
+    as a loop's counter. results: the functions whose results are weak, for a tuple an origin for each item that is.
+    items: what is weak of the tuples that functions gave. again: how calls are made again, in 64 bits.
     """
 
     widened: frozenset[Origin] = frozenset()
     numbers: dict[tree.Expression, LaunchNumber] = field(default_factory=dict)
     expressions: set[tree.Expression] = field(default_factory=set)
     variables: dict[tree.Variable, Origin | None] = field(default_factory=dict)
-    results: dict[tree.Function, Origin] = field(default_factory=dict)
-    in_f64: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
+    results: dict[tree.Function, tuple[Origin | None, ...]] = field(default_factory=dict)
+    items: dict[tree.Expression, Origin] = field(default_factory=dict)
+    again: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
 
     def number(self, value: object) -> LaunchNumber | None:
         """Return the launch's number that a value is, None for another value."""
@@ -56,6 +61,19 @@ class Weakness:
     def is_weak(self, value: object) -> bool:
         """Whether a value is an expression without a width of its own."""
         return isinstance(value, tree.Expression) and value in self.expressions and value.type in _NARROW
+
+    def has_no_width(self, value: object) -> bool:
+        """Whether a value is weak, or was until what it meets asked for a wider one."""
+        is_noted = isinstance(value, tree.Expression) and value in self.expressions
+        return is_noted and value.type in (*_NARROW, *_WIDE)  # type: ignore[attr-defined]
+
+    def returned(self, origins: tuple[Origin | None, ...], value: Value) -> None:
+        """Note which items of a tuple that a function gave are weak."""
+        items = value.items if isinstance(value, TupleValue) else ()
+        for item, origin in zip(items, origins, strict=False):
+            if origin is not None and isinstance(item, tree.TupleItem):
+                self.expressions.add(item)
+                self.items[item] = origin
 
     def read(self, read: tree.Read) -> tree.Read:
         """Note that a variable is read."""
@@ -135,21 +153,23 @@ class Launched:
         own = wide_type(value.type)
         if isinstance(value, tree.Constant) and (target is own or (own is i64 and value.value >= 0)):
             return tree.Constant(value.span, target, float(value.value) if target is f64 else value.value)
-        if value in self.weakness.in_f64:
-            return _converted(self.weakness.in_f64[value](), target)
+        if value in self.weakness.again:
+            return _converted(self.weakness.again[value](), target)
         if isinstance(value, tree.Read):
             return self._asked(value, self.weakness.variables[value.variable], target)
+        if value in self.weakness.items:
+            return self._asked(value, self.weakness.items[value], target)
         if isinstance(value, tree.TupleItem) and isinstance(value.tuple, tree.Read):
             return self._asked(value, self.weakness.variables[value.tuple.variable], target)
         if isinstance(value, tree.Call):
-            return self._asked(value, self.weakness.results[value.function], target)
+            return self._asked(value, self.weakness.results[value.function][0], target)
         if isinstance(value, tree.Convert):
             return self._wide(value.operand, target)
         return _converted(self._same_kind(value, own), target)
 
-    def wide_operand(self, value: tree.Expression) -> tree.Expression:
-        """Return an operand of a call that is made again in f64."""
-        return self._wide(value, f64)
+    def wide_operand(self, value: tree.Expression, target: Scalar) -> tree.Expression:
+        """Return an operand of a call that is made again in 64 bits."""
+        return self._wide(value, target)
 
     def _asked(self, value: tree.Expression, origin: Origin | None, target: Scalar) -> tree.Expression:
         if origin is not None:

@@ -294,3 +294,33 @@ def test_a_conversion_decides_the_width() -> None:
     out = np.zeros(3)
     run(narrow, out, 0.1)
     assert out.tolist() == [float(np.float32(3) * np.float32(0.1)), float(np.float32(0.1)), float(np.float32(3 / 7))]
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_a_literal_takes_the_unsigned_type_that_a_loop_gives_its_variable(dtype: Any) -> None:
+    @amdjit.kernel
+    def kernel(x, out):
+        t, total = 0, 1
+        for i in range(x.shape[0]):
+            t |= x[i]
+            for _ in range(2):
+                total += x[i]
+        out[0] = t
+        out[1] = total
+
+    out = np.zeros(2, dtype)
+    largest = np.iinfo(dtype).max // 2 + 1
+    run(kernel, np.array([largest, 5], dtype), out)
+    assert out.tolist() == [largest + 5, 11]
+
+
+def test_a_literal_below_0_takes_no_unsigned_type() -> None:
+    @amdjit.kernel
+    def kernel(x, out):
+        t = -1
+        for i in range(x.shape[0]):
+            t &= x[i]
+        out[0] = t
+
+    with pytest.raises(amdjit.TypeCheckError, match="AJ02"):
+        kernel.compile(u64[:], u64[:], target="gfx1201")

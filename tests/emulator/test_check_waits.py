@@ -121,6 +121,7 @@ SEEDED = {
     "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": "ds_load_b32 v1, v0",
     "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": "v_mov_b32_e32 v1, 0",
     "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": "v_readfirstlane_b32 s2, v1",
+    "global_load_b32 v1, v0, s[0:1]\n v_s_exp_f32 s2, v1": "v_s_exp_f32 s2, v1",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt 0x0\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "buffer_load_b32 v1, v0, s[4:7], null offen\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_load_b64 v[2:3], v0\n ds_load_b32 v4, v0\n s_wait_dscnt 0x1\n v_dual_mov_b32 v5, v3 :: v_dual_mov_b32 v6, v4": (

@@ -129,13 +129,18 @@ class Expressions:
         """Write what is tested: an expression, or elements that are read only if those before them ask for it."""
         if depth <= 0 or not self.arrays or self.chance(50):
             return self.expression(self.pick(boolean, boolean, *NUMBERS), depth)
-        return self.tested_elements(self.pick(*PARAMETERS), depth)
+        return self.tested_elements(depth)
 
-    def tested_elements(self, type: Scalar, depth: int) -> str:
-        first = self.element(type, depth)
+    def tested_elements(self, depth: int) -> str:
+        """Write elements of any types whose truth alone is asked for."""
+        first = self.element(self.pick(*PARAMETERS), depth)
+        first = f"(not {first})" if self.chance(15) else first
         if depth <= 0 or self.chance(25):
             return first
-        return f"({first} {self.pick('and', 'or')} {self.tested_elements(type, depth - 1)})"
+        rest = self.tested_elements(depth - 1)
+        if self.chance(15):
+            return f"({first} if {self.tested_elements(depth - 1)} else {rest})"
+        return f"({first} {self.pick('and', 'or')} {rest})"
 
     def literal(self, type: Scalar) -> str:
         if type is boolean:

@@ -7,6 +7,23 @@ from program_types import PARAMETERS
 
 from amdjit.types import Scalar, boolean, i32
 
+WEAK_HELPERS = """
+def with_bit(v, k):
+    return v | 1 << k
+def stepped(v, k):
+    v = v * 3 + k
+    return v if k < 40 else v - 1
+def turned(v, k):
+    return k * 7 - v, v + k
+def damped(v, k):
+    return v * 0.5 + k / 3
+def square(v):
+    return v * v
+def put_at(a, at, v):
+    a[at] = v
+"""
+"""What numbers without a width go through, given to functions."""
+
 
 class Loops(Statements):
     """Writes loops."""
@@ -27,18 +44,24 @@ class Loops(Statements):
     def weak_integers(self, indent: int, depth: int) -> None:
         """Count from literals and Python numbers, with what wraps alike in every width, into 64 bits."""
         updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}", "{v} ^= p << {k}", "{v} -= q",
-                   "{v} = ({k} - {v}) * 5", "{v} = {v} if {k} < p else 7 * {v}")  # fmt: skip
+                   "{v} = ({k} - {v}) * 5", "{v} = {v} if {k} < p else 7 * {v}",
+                   "{v} = with_bit({v}, {k})", "{v} = stepped({v}, {k})", "{v} = turned({v}, {k})[0]")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0", "1", "p", "q", "p * q"), updates)
         type = self.pick("i64", "u64", "i32", "u32", "i8")
-        self.line(indent, f"o_{type}[{self.place()}] = {name}")
-        self.line(indent, f"o_i64[{self.place()}] = {self.pick(f'a_i64[i] * {name}', name, f'{name} * {name} + 1')}")
+        place = self.place()
+        self.line(indent, self.pick(f"o_{type}[{place}] = {name}", f"put_at(o_{type}, {place}, {name})"))
+        value = self.pick(f"a_i64[i] * {name}", name, f"{name} * {name} + 1", f"square({name})")
+        self.line(indent, f"o_i64[{self.place()}] = {value}")
 
     def weak_floats(self, indent: int, depth: int) -> None:
         """Compute with literals and Python numbers, into f64."""
         updates = ("{v} += 0.1", "{v} = {v} * 0.5 + r", "{v} += {k} * t", "{v} /= 3.0", "{v} = t / ({k} + 1) - {v}",
-                   "{v} = {v} if {k} < p else r * {v}", "{v} = abs({v}) + 1")  # fmt: skip
+                   "{v} = {v} if {k} < p else r * {v}", "{v} = abs({v}) + 1",
+                   "{v} = damped({v}, {k})", "{v} = turned({v}, r)[1]")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0.0", "r", "t", "r * t", "0.3"), updates)
-        self.line(indent, f"o_f64[{self.place()}] = {self.pick(f'a_f64[i] * {name}', name, f'{name} * 0.7 + {name}')}")
+        value = self.pick(f"a_f64[i] * {name}", name, f"{name} * 0.7 + {name}", f"square({name})")
+        place = self.place()
+        self.line(indent, self.pick(f"o_f64[{place}] = {value}", f"put_at(o_f64, {place}, {value})"))
 
     def _weak_loop(self, indent: int, start: str, updates: tuple[str, ...]) -> str:
         name, k = self.fresh("v"), self.fresh("n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from choices import Choices
 from hypothesis import strategies as st
+from program_loops import WEAK_HELPERS
 from program_memories import Memories
 from program_types import PARAMETERS, PYTHON_NUMBERS
 
@@ -44,7 +45,7 @@ def program(data: bytes) -> str:
             writer.statement(1, 2)
     writer.store(1, 0)
     writer.show(1)
-    return "\n".join(writer.lines) + "\n"
+    return WEAK_HELPERS.lstrip() + "\n".join(writer.lines) + "\n"
 
 
 def programs(size: int = 100) -> st.SearchStrategy[str]:

@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit.emulator import EmulatorDevice
-from amdjit.intrinsics import matrix
+from amdjit.intrinsics import matrix, memory
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -87,6 +87,33 @@ def test_some_lanes_alone_are_a_fault(kernel: Any, block: int, wave_size: int, t
 @pytest.mark.parametrize("kernel", [multiply, in_half_a_wave, after_a_return, by_whole_waves], ids=lambda k: k.__name__)
 def test_whole_waves_are_none(kernel: Any, wave_size: int, tier: str) -> None:
     launch(kernel, tier, wave_size, 128, 128)
+
+
+def transposing(a, d, width):
+    if amdjit.threadIdx.x < width:
+        d[amdjit.threadIdx.x] = memory.load_transposed(a, 0, 0)[0]
+
+
+def launch_transposing(tier: str, wave_size: int, width: int) -> None:
+    a, d = np.arange(256, dtype=np.float16).reshape(16, 16), np.full(64, -1, np.float16)
+    with amdjit.use(machine(tier)):
+        amdjit.kernel(wave_size=wave_size, warnings=False)(transposing)[1, 64](a, d, width)
+    lanes = np.arange(64)
+    read = a[256 // wave_size * (lanes % wave_size // 16), lanes % 16]
+    np.testing.assert_array_equal(d, np.where(lanes < width, read, -1))
+
+
+@pytest.mark.parametrize("tier", ["quick", "full"])
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_a_transposing_load_of_some_lanes_alone_is_a_fault(wave_size: int, tier: str) -> None:
+    for width in (wave_size, 64, 0):
+        launch_transposing(tier, wave_size, width)
+    with pytest.raises(amdjit.KernelFault, match="transposing load needs all lanes of its wave") as caught:
+        launch_transposing(tier, wave_size, wave_size - 1)
+    assert caught.value.kind == "partial-wave"
+    assert caught.value.instruction is not None
+    assert caught.value.instruction.startswith("global_load_tr_b128")
+    assert caught.value.source_line is not None
 
 
 @pytest.mark.parametrize(("block", "wave_size"), [((16, 1), 32), ((32,), 64), ((24, 2), 32)])

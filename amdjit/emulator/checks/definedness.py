@@ -42,6 +42,7 @@ from amdjit.emulator.translate.frame import CONTEXT, Frame
 from amdjit.emulator.translate.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.translate.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.translate.registers import V32, scalar_slot
+from amdjit.emulator.translate.vector_special import PSEUDO_SCALAR
 
 _SHADOWS = Value("ptr", "%undefined.shadows")
 _MASKS = Value("ptr", "%undefined.masks")
@@ -50,7 +51,7 @@ _VECTOR_MEMORY = frozenset({"VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT", "DS"})
 _GLOBAL = frozenset({"VGLOBAL", "VBUFFER", "VFLAT"})
 _SWAPS = re.compile(r"_(swap|storexchg)_")
 _SPECIAL = {"v_swap_b32": swap, "v_swap_b16": swap, "v_readlane_b32": read_lane, "v_readfirstlane_b32": read_lane}
-_SPECIAL["v_writelane_b32"] = write_lane
+_SPECIAL |= {"v_writelane_b32": write_lane, **dict.fromkeys(PSEUDO_SCALAR, read_lane)}
 # Scalar registers that the launch sets before a wave starts; compilers read no other ones.
 _SET_AT_START = frozenset(range(32))
 

@@ -97,7 +97,7 @@ def swap(shadow: Shadow, instruction: Instruction) -> None:
 
 
 def read_lane(shadow: Shadow, instruction: Instruction) -> None:
-    """v_readlane and v_readfirstlane: one lane's state becomes that of the scalar register."""
+    """v_readlane, v_readfirstlane and v_s_*: one lane's state becomes that of the scalar register."""
     b = shadow.frame.builder
     masks = in_each_half(shadow.frame, lambda: shadow.any_of(instruction, 1))
     result = masks[0]

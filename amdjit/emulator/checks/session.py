@@ -44,8 +44,11 @@ DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]]
 }
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
-# Reports of the synchronisation check that tell more than the fault of barriers which follows from the same mistake.
-_TOLD = ("signalled-twice",)
+# Reports of the synchronisation check that tell more than the fault which follows from the same mistake, by its kind.
+_TOLD: Mapping[str, frozenset[str]] = {
+    "barrier": frozenset({"signalled-twice"}),
+    "partial-wave": frozenset({"matrix-partial-exec", "transpose-partial-exec"}),
+}
 assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
 
 
@@ -141,7 +144,7 @@ def run_checked(
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
         reports = session.reports()
-        told = fault.kind == "barrier" and any(report.kind in _TOLD for report in reports)
+        told = any(report.kind in _TOLD.get(fault.kind, ()) for report in reports)
         return reports, None if told else fault
     finally:
         session.end()

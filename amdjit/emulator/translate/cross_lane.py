@@ -7,8 +7,9 @@ within 32 lanes and are emitted for each half.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.ir import LANES, Value, constant, sequence
 from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.translate.frame import Frame
@@ -56,19 +57,28 @@ def _read_lane(frame: Frame, instruction: Instruction) -> None:
 
 
 def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
-    b = frame.builder
     source = instruction.operands[1]
-    if not isinstance(source, Register) or source.file is not RegisterFile.VGPR:
+    if not is_vector_register(source):
         frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1, "b32"))
         return
-    halves = _vectors(frame, source)
+    frame.write_scalar(instruction.operands[0], first_lane(frame, source))
+
+
+def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
+    """Return whether an operand is a VGPR."""
+    return isinstance(operand, Register) and operand.file is RegisterFile.VGPR
+
+
+def first_lane(frame: Frame, register: Register) -> Value:
+    """Return a vector register's dword in the wave's first active lane."""
+    b = frame.builder
+    halves = _vectors(frame, register)
     if frame.registers.exec_is_full:
-        frame.write_scalar(instruction.operands[0], b.extract(halves[0], 0))
-        return
+        return b.extract(halves[0], 0)
     # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the width, taken modulo it.
     bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
     first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
-    frame.write_scalar(instruction.operands[0], _pick(frame, halves, first))
+    return _pick(frame, halves, first)
 
 
 def _write_lane(frame: Frame, instruction: Instruction) -> None:

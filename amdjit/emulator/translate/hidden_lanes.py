@@ -24,11 +24,11 @@ from amdjit.emulator.translate.dataflow import Ones, exec_slots, ones_after, sca
 from amdjit.emulator.translate.lds_special import COUNTERS
 from amdjit.emulator.translate.matrix import MATRIX
 from amdjit.emulator.translate.transposed_access import TRANSPOSED_ACCESS
-from amdjit.emulator.translate.vector_special import RELATIVE
+from amdjit.emulator.translate.vector_special import PSEUDO_SCALAR, RELATIVE
 
 ALL_VECTORS = (1 << HALF_VGPRS) - 1
 # They read other lanes, or write lanes that EXEC does not name, or not all that it names.
-_ACROSS = CROSS_LANE.keys() | MATRIX.keys() | TRANSPOSED_ACCESS.keys() | COUNTERS
+_ACROSS = CROSS_LANE.keys() | MATRIX.keys() | TRANSPOSED_ACCESS.keys() | COUNTERS | PSEUDO_SCALAR
 _EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
 
 

@@ -8,7 +8,7 @@ from amdjit.emulator.translate.control_flow import Graph
 from amdjit.emulator.translate.cross_lane import WHOLE_WAVE
 from amdjit.emulator.translate.lds_special import COUNTERS
 from amdjit.emulator.translate.matrix import MATRIX
-from amdjit.emulator.translate.vector_special import RELATIVE
+from amdjit.emulator.translate.vector_special import PSEUDO_SCALAR, RELATIVE
 
 _SHORT_LOOP = 16
 
@@ -18,7 +18,7 @@ def is_for_the_whole_wave(instruction: Instruction) -> bool:
     name = instruction.mnemonic
     return (
         instruction.opcode.encoding[0] == "S"
-        or name.startswith("v_s_")
+        or name in PSEUDO_SCALAR
         or name in WHOLE_WAVE
         or name in COUNTERS
         or name in MATRIX

@@ -5,6 +5,8 @@ measured on gfx1201 and published: that of 8-bit elements by two projects indepe
 ones by one, and AMD's page "RDNA4 WMMA transpose load builtins" has the same. They give the fragments of WMMA (RDNA 4
 ISA, 7.12) from matrices in the other order.
 
+EXEC must be all ones; with 0 nothing happens, and for others the ISA document does not say what does (11.6.2).
+
 In wave64 the addresses of lanes 0 to 31 count alone, and half as many registers are written (RDNA 4 ISA, 11.6.2). The
 upper half of the registers of wave32 goes to lanes 32 to 63, as AMD's emulator rocjitsu has it (ds_transpose.h), and as
 the operands of WMMA lie in 64 lanes. rocjitsu's map of bytes is another one than was measured, in both wave sizes.
@@ -33,6 +35,7 @@ from amdjit.emulator.translate.memory_access import (
 )
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
+from amdjit.emulator.translate.whole_waves import require_all_lanes
 
 
 def source_of_half(lane: int, element: int) -> tuple[int, int]:
@@ -47,6 +50,7 @@ def source_of_byte(lane: int, element: int) -> tuple[int, int]:
 
 def _transposed(size: int, element_bits: int, source: Callable[[int, int], tuple[int, int]]) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
+        require_all_lanes(frame, instruction)
         read = load_vectors(frame, instruction, global_address(frame, instruction), size)
         target = vector_register(instruction, "vdst")
         for dword in range(size // 4):

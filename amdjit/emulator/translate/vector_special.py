@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.ir import Builder, Value, constant, vector
+from amdjit.emulator.ir import Builder, Value, bits_of, constant, vector
 from amdjit.emulator.layout import HALF_VGPRS, M0, SCALAR_BYTES, VGPR_BYTES
 from amdjit.emulator.native.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.translate import float_expressions as fx
+from amdjit.emulator.translate.cross_lane import first_lane, is_vector_register
 from amdjit.emulator.translate.eighth_floats import single_to_eighth
 from amdjit.emulator.translate.frame import STATE, Frame
 from amdjit.emulator.translate.nans import settled
-from amdjit.emulator.translate.operands import modify_input
+from amdjit.emulator.translate.operands import ELEMENTS, modify_input
 from amdjit.emulator.translate.operation import Emitter, vector_register
 from amdjit.emulator.translate.registers import V32
 
@@ -39,12 +40,12 @@ def _vector(name: str, code: str) -> Emitter:
 
 
 def _scalar(name: str, code: str) -> Emitter:
-    """The pseudo-scalar forms: one number from SGPR to SGPR."""
+    """The pseudo-scalar forms: one number, to an SGPR."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         modifiers = instruction.modifiers
-        operand = frame.scalar_source(instruction, 1, code)
+        operand = _pseudo_scalar_source(frame, instruction, code)
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
         wide = b.splat(b.convert("fpext", operand, "float") if code == "f16" else operand)
         result = b.extract(_compute(frame, name, wide), 0)
@@ -54,6 +55,20 @@ def _scalar(name: str, code: str) -> Emitter:
         frame.write_scalar(instruction.operands[0], result)
 
     return emit
+
+
+def _pseudo_scalar_source(frame: Frame, instruction: Instruction, code: str) -> Value:
+    """Read an SGPR or a constant; of a VGPR the first active lane.
+
+    The ISA document knows no VGPR there (7.10), but the assembler takes one. That the lane is V_READFIRSTLANE_B32's is
+    an assumption.
+    """
+    source = instruction.operands[1]
+    if not is_vector_register(source):
+        return frame.scalar_source(instruction, 1, code)
+    b, element = frame.builder, ELEMENTS[code]
+    bits = b.resize(first_lane(frame, source), bits_of(element))
+    return frame.flushed_source(b.bitcast(bits, element))
 
 
 def _transcendental() -> dict[str, Emitter]:
@@ -189,8 +204,9 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
 RELATIVE = frozenset({"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"})
 
 _TRANSCENDENTAL = _transcendental()
-# Those of lanes; the others are scalar.
-TRANSCENDENTAL = frozenset(name for name in _TRANSCENDENTAL if not name.startswith("v_s_"))
+# One number for the wave; the others compute in each lane.
+PSEUDO_SCALAR = frozenset(name for name in _TRANSCENDENTAL if name.startswith("v_s_"))
+TRANSCENDENTAL = _TRANSCENDENTAL.keys() - PSEUDO_SCALAR
 
 VECTOR_SPECIAL: Mapping[str, Emitter] = {
     **_TRANSCENDENTAL,

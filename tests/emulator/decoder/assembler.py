@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from objdump import ASSEMBLER, CPU
+from objdump import ASSEMBLER, CPU, without_class_comments
 
 _ERROR = re.compile(r"^<stdin>:(\d+):\d+: error", re.MULTILINE)
 _LABEL = re.compile(r"^case(\d+):")
@@ -24,7 +24,10 @@ class Assembled:
 
 
 def assemble_each(texts: Sequence[str], features: str = "") -> list[Assembled | None]:
-    """Assemble each line on its own; None where there is an error, or a complaint in the assembler's own text."""
+    """Assemble each line on its own; None where there is an error, or a complaint in the assembler's own text.
+
+    That a register has another class is no complaint: the assembler makes the instruction all the same.
+    """
     results: list[Assembled | None] = []
     for start in range(0, len(texts), _AT_ONCE):
         results += _assemble(texts[start : start + _AT_ONCE], features)
@@ -39,7 +42,8 @@ def _assemble(texts: Sequence[str], features: str) -> list[Assembled | None]:
     wrong = {int(line) // 2 - 1 for line in _ERROR.findall(done.stderr)}
     results: list[Assembled | None] = [None] * len(texts)
     number = -1
-    for line in done.stdout.splitlines():
+    for listed_line in done.stdout.splitlines():
+        line = without_class_comments(listed_line)
         label, encoding = _LABEL.match(line), _ENCODING.match(line)
         if label:
             number = int(label.group(1))

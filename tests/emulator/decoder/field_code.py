@@ -36,6 +36,9 @@ _DPP_WORDS = (
 _EIGHT_WORDS = (_EIGHT_LANES, 0x00000085, 0xFFFFFF05)
 
 
+# A vector and a scalar register, an inline integer and float, a literal, null.
+_CLASSES = (300, 40, 193, 242, LITERAL, NULL)
+
 # The fields of an instruction by name, and the dword behind it: a literal or a DPP word.
 _Fields = tuple[dict[str, int], int]
 
@@ -53,6 +56,16 @@ def field_pieces(name: str, choose: random.Random | None = None, count: int = 0)
             every = choose.sample(every, min(len(every), count if listed else 1))
         for fields, tail in every:
             yield _piece(form, opcode, fields, tail)
+
+
+def source_pieces() -> Iterator[Piece]:
+    """Yield each opcode that the tables have with each class of operand in each of its sources."""
+    for form in FORMATS:
+        for opcode in ROWS.get(form.name, {}):
+            (base,) = _bases(form, opcode)
+            for field in form.fields:
+                for value in _CLASSES if field.kind == "s9" and field.name in base else ():
+                    yield _piece(form, opcode, {**base, field.name: value}, _LITERALS[-1])
 
 
 def _field_values(form: Format, opcode: int) -> Iterator[_Fields]:

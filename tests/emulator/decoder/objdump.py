@@ -19,6 +19,8 @@ SLOT = 32
 FILLER = (0xBF800000).to_bytes(4, "little")
 # Some encodings crash objdump; a stack trace would only cost time.
 _QUIET = {**os.environ, "LLVM_DISABLE_CRASH_REPORT": "1", "LLVM_DISABLE_SYMBOLIZATION": "1"}
+# The assembler takes some registers of a class that the operand has not; the disassembler says so in a comment.
+_OTHER_CLASS = re.compile(r"/\*Invalid register, operand has '\w+' register class\*/")
 _LINE = re.compile(r"^\t(.*?)\s*// ([0-9A-F]{8,}): ((?:[0-9A-F]{8}(?: |$))+)")
 
 
@@ -34,6 +36,17 @@ class Line:
     def rejected(self) -> bool:
         """True where the disassembler knows no instruction or says that an operand is wrong."""
         return self.text.startswith(".long") or "/*" in self.text or not self.text
+
+    @property
+    def of_other_class(self) -> str | None:
+        """The text without its comments if all of them say that a register has another class, else None."""
+        text = without_class_comments(self.text)
+        return text if text != self.text and "/*" not in text else None
+
+
+def without_class_comments(text: str) -> str:
+    """Return the text of an instruction without what LLVM says about the classes of its registers."""
+    return _OTHER_CLASS.sub("", text)
 
 
 def missing_tools() -> str | None:

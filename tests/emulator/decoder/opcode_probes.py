@@ -49,6 +49,11 @@ def try_constants(shapes: list[Shape]) -> None:
                 read_constants(shape, operand, answer)
 
 
+def _assembled(shape: Shape, line: Line) -> bool:
+    """Return whether the assembler takes a register of another class than the operand's."""
+    return line.of_other_class is not None and assemble_each([line.of_other_class], shape.features)[0] is not None
+
+
 def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> None:
     """Fill `takes` and `constants` of an operand from the seven answers."""
     position = [item.role for item in shape.operands if not item.hidden].index(operand.role)
@@ -59,7 +64,7 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
         return tokens[position] if usable(line) and position < len(tokens) else None
 
     vector = shape.format.field(operand.role).kind == "s9" and not operand.is_mask
-    operand.takes += "v" if vector and token(VGPR + 100) else ""
+    operand.takes += "v" if vector and (token(VGPR + 100) or _assembled(shape, answer[VGPR + 100])) else ""
     operand.takes += "s" if token(40) else ""
     operand.takes += "i" if token(193) else ""
     operand.takes += "l" if token(255) else ""
