@@ -146,7 +146,7 @@ class _Access(RangeAccess):
     def _note_lanes(self, own: Value, places: Value, lanes: Value) -> None:
         f = self.f
         if self.kind is AccessKind.STORE:
-            self._scatter(Plane.WRITER, own, places, lanes)
+            self._note_shared(Plane.WRITER, own, places, lanes)
             return
         if self.kind is AccessKind.ATOMIC:
             updates = f.compare("eq", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
@@ -158,12 +158,30 @@ class _Access(RangeAccess):
         fresh = f.compare("uge", interval, f.splat(self.first))
         others = f.and_(fresh, f.compare("ne", interval, f.splat(self.mine)))
         bits = f.mask_bits(others)
-        self._scatter(Plane.READER, own, places, lanes)
+        self._note_shared(Plane.READER, own, places, lanes)
         f.branch_if(f.compare("eq", bits, i32(0)), "kept", "displace")
         f.label("displace")
         self._scatter(Plane.EARLIER_READER, before, places, others)
         f.branch("kept")
         f.label("kept")
+
+    def _note_shared(self, plane: Plane, own: Value, places: Value, lanes: Value) -> None:
+        """Note tags. Of lanes that share a dword the last one's tag stays: it gets the bytes of all."""
+        f = self.f
+        self._scatter(plane, own, places, lanes)
+        before, more = f.current, f.name()
+        narrow = f.compare("ult", f.parameter("size"), i32(4))
+        f.branch_if(narrow, "shared", "noted")
+        f.label("shared")
+        tags = f.emit(V64, f"phi {V64} [ {own.text}, %{before} ], [ {more}, %shared.again ]")
+        now, wanted = self._gather(plane, places, lanes), f.mask(tags, 4)
+        lacking = f.and_(lanes, f.compare("ne", f.and_(now, wanted), wanted))
+        f.branch_if(f.compare("eq", f.mask_bits(lacking), i32(0)), "noted", "shared.again")
+        f.label("shared.again")
+        f.line(f"{more} = or {V64} {tags.text}, {f.mask(now, 4).text}")
+        self._scatter(plane, Value(V64, more), places, lacking)
+        f.branch("shared")
+        f.label("noted")
 
 
 def _masked(f: NativeFunction, verb: str, result: str, arguments: Sequence[Value]) -> Value:

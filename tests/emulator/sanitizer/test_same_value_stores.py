@@ -58,10 +58,25 @@ def test_a_store_of_what_is_there_is_no_race_and_any_other_is_one(space: str, ki
     kernel = to_global if space == "global" else to_lds(KINDS[kind])
     values = np.tile(np.arange(1, 33), 2).astype(DTYPES[kind])
     assert races(kernel, values, PLACES[places]) == []
-    # Of lanes that share a dword out of order the check knows one only.
-    in_order = places in ("row", "halves") or values.itemsize >= 4
-    for lane in (0, 15, 17, 31) if in_order else ():
+    for lane in (0, 15, 17, 31):
         other = values.copy()
         other[32 + lane] += 1
         # What LDS holds in the end is stored to global memory by both waves, and is the same.
         assert races(kernel, other, PLACES[places]) == [space], f"lane {lane}"
+
+
+@amdjit.kernel
+def bytes_from_another_wave(values, places, out):
+    box = shared.array(64, u8)
+    i = amdjit.threadIdx.x
+    if i < 32:
+        out[i] = box[places[i]]
+    else:
+        box[values[i]] = values[i]
+
+
+@pytest.mark.parametrize("place", [0, 1, 14, 31])
+def test_every_lane_that_reads_a_byte_of_a_dword_is_known(place: int) -> None:
+    """One wave reads all bytes backwards, the other stores one of them."""
+    assert races(bytes_from_another_wave, np.full(64, place, np.uint8), PLACES["backwards"]) == ["lds"]
+    assert races(bytes_from_another_wave, np.full(64, 32 + place, np.uint8), PLACES["backwards"]) == []
