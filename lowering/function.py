@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from amdjit.types import AddressSpace, Array, Void
 __all__ = ["declare_device_function", "declare_kernel", "lower_function"]
 
 
+_NO_NAME = re.compile(r"[^\w.]+")
 _RECORD = pointer_to(AddressSpace.GLOBAL)
 
 
@@ -152,13 +154,17 @@ def _launch_attributes(options: CompileOptions) -> list[str]:
 
 
 def _argument_names(parameter: tree.Variable) -> list[str]:
-    """Name a kernel's arguments: the code object's metadata carry the names."""
+    """Name a kernel's arguments: the code object's metadata carry the names.
+
+    A number that the launch computes is named by its expression, of which assemblers take `//` for a comment.
+    """
     count = len(components(parameter.type))
+    name = _NO_NAME.sub("_", parameter.name)
     if not isinstance(parameter.type, Array):
-        return [parameter.name] if count == 1 else [f"{parameter.name}.{number}" for number in range(count)]
+        return [name] if count == 1 else [f"{name}.{number}" for number in range(count)]
     ndim = parameter.type.ndim
     kinds = ["extent"] * ndim + ["stride"] * ndim
-    return [parameter.name] + [f"{parameter.name}.{kinds[n]}{n % ndim}" for n in range(count - 1)]
+    return [name] + [f"{name}.{kinds[n]}{n % ndim}" for n in range(count - 1)]
 
 
 def _argument_attributes(

@@ -388,3 +388,17 @@ def test_why_recompiled_names_python_numbers() -> None:
     run(kernel, x, (5, 7.5))
     assert len(kernel.specialisations) == 2
     assert x[0] == 12
+
+
+def test_what_the_launch_computes_has_a_name_that_assemblers_take() -> None:
+    """`//` begins a comment in assembly, through which kernels with checks of indices go."""
+
+    @amdjit.kernel(bounds_check=True, warnings=False)
+    def quotient(out, a, b):
+        i = amdjit.grid(1)
+        out[i] = out[i] + (a // b)
+
+    out = np.ones(8, np.float32)
+    with amdjit.use(DEVICE):
+        quotient[1, 8](out, 7.5, 2.0)
+    assert out.tolist() == [4.0] * 8
