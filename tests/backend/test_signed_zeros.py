@@ -138,7 +138,7 @@ def test_a_uniform_subtraction_from_zero_is_compiled_everywhere(type: str, proce
         for wave_size in target.wavefront_sizes:
             options = CompileOptions(target, opt_level=level, wave_size=wave_size)
             code = emit_assembly(optimise(text, target, options), target, options)
-            assert re.search(r"\t[sv]_(?:sub|pk_add|add|sub_nc)_\w*f(?:16|32)", code)
+            assert re.search(r"\t[sv]_(?:dual_)?(?:sub|pk_add|add|sub_nc)_\w*f(?:16|32)", code)
 
 
 def test_a_uniform_half_can_be_subtracted_from_zero() -> None:

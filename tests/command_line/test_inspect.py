@@ -73,7 +73,7 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
         (["inspect", f"{FILE}:not_a_kernel"], "has no kernel 'not_a_kernel'"),
         (["inspect", f"{FILE}:scale"], "scale takes 2 arguments (x, s), but 0 were given"),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
-        (["inspect", f"{FILE}:scale", "--signature", "f32[:],float"], "'float' is no type; there are i8, i16"),
+        (["inspect", f"{FILE}:scale", "--signature", "f32[:],double"], "'double' is no type; there are i8, i16"),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:],3"], "for s it was given 3"),
         (["inspect", f"{FILE}:wrong", "--signature", "f32[:]"], "error[AJ0101]: `with` cannot be used in a kernel"),
         ([*SCALE, "--target", "gfx803"], "unknown target 'gfx803': amdjit has gfx90a, gfx942"),

@@ -147,7 +147,7 @@ def test_constants_beside_halves_have_their_format(body: str, low: float, high: 
 def test_constants_beside_bfloats_have_their_format() -> None:
     ones = np.full(32, 0x40003FC0, np.uint32)  # 1.5 and 2.0
     found = run_registers("  v_mov_b32 v100, 0\n  v_dot2_bf16_bf16 v100, v1, 1.0, -4.0", ones[None], [100])[0]
-    assert set(found.tolist()) == {0xC020}  # 1.5 * 1.0 + 2.0 * 0 - 4.0
+    assert set(found.tolist()) == {0xBF00}  # 1.5 * 1.0 + 2.0 * 1.0 - 4.0: the constant is in both halves
 
 
 def test_input_and_output_modifiers() -> None:
