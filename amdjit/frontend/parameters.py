@@ -134,7 +134,10 @@ def beside_others(builder: FunctionBuilder, arguments: dict[str, Value], node: a
 
 def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
     number = builder.weakness.number(value)
-    target = None if number is None else literal_type(number.kind(1), other)
+    # An integer beside floats may be one on purpose: a number of digits, an exponent.
+    if number is None or (number.kind is int and other.is_float):
+        return value
+    target = literal_type(number.kind(1), other)
     return value if target is None else convert(builder, value, target, node)
 
 

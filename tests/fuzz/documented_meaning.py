@@ -158,6 +158,18 @@ def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]
     return apply
 
 
+def _rounded_to(x: Number, digits: Any) -> Number:
+    """Round to decimals by a product in the number's own type; a number whose product leaves the type stays."""
+    n = operator.index(digits)
+    if x.type.is_integer:
+        return of(x.type, round(int(x.value), n))
+    factor = x.type.dtype.type(10.0 ** abs(n))
+    if n < 0:
+        return Number(x.type, np.rint(x.value / factor) * factor)
+    product = x.value * factor
+    return x if np.isinf(product) else Number(x.type, np.rint(product) / factor)
+
+
 def _power(x: Number, n: int) -> Number:
     result: Any = convert(x.type, 1)
     started, base = False, x
@@ -199,6 +211,7 @@ for _name, _function in BINARY.items():
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(Number, f"__{_name}__", _compare(getattr(operator, _name)))
 Number.__hash__ = None  # type: ignore[assignment]
+Number.__round__ = _rounded_to  # type: ignore[attr-defined]
 Number.__pow__ = _power  # type: ignore[attr-defined]
 Number.__neg__ = lambda x: _negative(x)  # type: ignore[attr-defined]
 Number.__pos__ = lambda x: convert(i32, x) if x.type is boolean else x  # type: ignore[attr-defined]

@@ -88,6 +88,7 @@ class Expressions:
             makers += [self.arithmetic] * 5 + [self.unary, self.extreme, self.choice_of_operands]
             makers += [self.bit_operation, self.bit_operation, self.shift] if type.is_integer else [self.division]
             makers += [self.reinterpretation] if type.bits > 8 else []
+            makers += [self.rounding] if type is not bf16 else []
         return self.pick(*makers)(type, depth - 1)
 
     def composite(self, type: Kind, depth: int) -> str:
@@ -210,6 +211,12 @@ class Expressions:
 
     def extreme(self, type: Scalar, depth: int) -> str:
         return f"{self.pick('min', 'max')}({', '.join(self.operands(type, depth))})"
+
+    def rounding(self, type: Scalar, depth: int) -> str:
+        """Round to digits, known when compiling, when launching, or at run time."""
+        known = ("p - 3", "q") if self.arrays else ("2",)
+        digits = self.pick("1", "-1", *known, f"({self.expression(i32, min(depth, 1))} & 3)")
+        return f"round({self.expression(type, depth)}, {self.pick('', '', '-')}({digits}))"
 
     def conversion(self, type: Scalar, depth: int) -> str:
         sources = FLOATS if type.is_float and self.chance(50) else (*NUMBERS, boolean)
