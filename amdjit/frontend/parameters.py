@@ -119,7 +119,7 @@ def _given(signature: inspect.Signature, positional: int, keywords: dict[str, Va
 
 
 def beside_others(builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr) -> dict[str, Value]:
-    """Give a launch's numbers, and weak values, the type that the other arguments of a library's function have."""
+    """Give a launch's floats the type that the other arguments of a library's function have."""
     values = arguments.values()
     typed = [v for v in values if isinstance(v, tree.Expression) and builder.weakness.number(v) is None]
     types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
@@ -134,8 +134,8 @@ def beside_others(builder: FunctionBuilder, arguments: dict[str, Value], node: a
 
 def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
     number = builder.weakness.number(value)
-    # An integer beside floats may be one on purpose: a number of digits, an exponent.
-    if number is None or (number.kind is int and other.is_float):
+    # An integer may be a number of digits or an exponent: the function's own operators give it a type.
+    if number is None or number.kind is int:
         return value
     target = literal_type(number.kind(1), other)
     return value if target is None else convert(builder, value, target, node)
