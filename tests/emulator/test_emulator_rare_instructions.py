@@ -168,20 +168,37 @@ def test_global_addresses_by_lane() -> None:
     np.testing.assert_array_equal(global_case(body, source, 1)[:, 0], source[16:48])
 
 
+@pytest.mark.usefixtures("each_tier")
 def test_exec_is_an_address_by_lane_and_the_mask_of_its_lanes() -> None:
-    source = np.arange(32, dtype=np.uint32) * 3 + 7
+    source, found = np.arange(64, dtype=np.uint32) * 3 + 7, np.zeros((64, 3), np.uint32)
     body = """
+  s_load_b128 s[0:3], s[0:1], 0x0
   v_mov_b32 v3, 0
+  v_mul_u32_u24 v6, 12, v0
+  s_wait_kmcnt 0x0
   v_mov_b32 v4, s0
-  v_lshlrev_b32 v5, 3, v0
+  v_mov_b32 v5, s1
   s_mov_b64 exec, s[0:1]
   global_load_addtid_b32 v3, exec
   s_wait_loadcnt 0x0
+  s_mov_b64 exec, -1
+  global_store_b96 v6, v[3:5], s[2:3]"""
+    emulate(assemble(body, wave_size=64), "kernel", 1, 64, [source, found])
+    loaded, low, high = found.T.astype(np.uint64)
+    mask = low[0] | high[0] << np.uint64(32)
+    np.testing.assert_array_equal(loaded, np.where(mask >> np.arange(64, dtype=np.uint64) & np.uint64(1), source, 0))
+
+
+@pytest.mark.usefixtures("each_tier")
+@pytest.mark.parametrize("read", ["s_mov_b32 s23, exec_hi", "s_mov_b64 s[22:23], exec"])
+def test_the_upper_half_of_exec_is_zero_in_waves_of_32(read: str) -> None:
+    body = f"""
+  s_mov_b64 s[20:21], -1
+  s_mov_b64 exec, s[20:21]
+  {read}
   s_mov_b32 exec_lo, -1
-  global_store_b64 v5, v[3:4], s[2:3]"""
-    loaded, base = global_case(body, source, 2).T
-    assert len(set(base)) == 1
-    np.testing.assert_array_equal(loaded, np.where(base >> np.arange(32) & 1, source, 0))
+  v_mov_b32 v100, s23"""
+    assert set(run_registers(body, bits32(np.zeros((1, 32), F32)), [100])[0]) == {0}
 
 
 def test_sleep_for_a_scalar_time_and_notes_for_tools() -> None:

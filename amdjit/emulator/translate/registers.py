@@ -246,7 +246,9 @@ class Registers:
         low, high = self._builder.split_bits(value)
         self.write_scalar(index, low)
         self.write_scalar(index + 1, high)
-        self._views[("s", index)]["i64"] = value
+        # The upper half of a wave32's EXEC is not kept.
+        if index + 1 - EXEC_LO < self.halves:
+            self._views[("s", index)]["i64"] = value
 
     def scalar_splat(self, index: int) -> Value:
         """Read a scalar register into all lanes."""
