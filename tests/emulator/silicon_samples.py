@@ -181,7 +181,7 @@ class Instruction:
         return run_registers(body, np.concatenate(inputs), outputs, wave_size=self.shape.wave.size, **options)
 
     def sample(self, random: Random, case: tuple[str, str], waves: int = 1) -> list[Registers]:
-        """Return operands of so many waves."""
+        """Return the operands of that many waves."""
         shape, (a, b, c) = self.shape, self.counts
         lanes = shape.wave.size * waves
         parts = [

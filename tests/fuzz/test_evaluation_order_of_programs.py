@@ -12,7 +12,7 @@ from amdjit.frontend.builder import FunctionBuilder
 
 
 def check(level: int, seeds: range, batch: int = 8) -> None:
-    """Check programs, so many in a kernel."""
+    """Check programs, several in a kernel."""
     for start in seeds[::batch]:
         found = difference([program(Random(seed)) for seed in range(start, min(start + batch, seeds.stop))], level)
         assert found is None, f"seed {start + found[0]}, {found[1]}"

@@ -22,7 +22,7 @@ def capture(name: str) -> Any:
 
 
 def bits(values: Any, width: int) -> Array:
-    """Return hexadecimal texts, nested in lists, as unsigned integers of so many bits."""
+    """Return hexadecimal texts, nested in lists, as unsigned integers of that many bits."""
     words = np.vectorize(lambda text: int(text, 16), otypes=[np.uint64])(np.array(values))
     return np.asarray(words.astype(f"u{width // 8}"))
 

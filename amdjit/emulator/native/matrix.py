@@ -107,7 +107,7 @@ def _add_integers(function: NativeFunction, matrix: Matrix, running: Value, tota
 
 
 def multiply_all(function: NativeFunction, panels: tuple[Value, Value, Value], extent: range, rows: int) -> None:
-    """Add the products of some k to all rows of the total, so many rows at once."""
+    """Add the products of some k to all rows of the total, several rows at once."""
     for first in range(0, 16, rows):
         _multiply(function, panels, extent, first, rows)
 

@@ -212,7 +212,7 @@ def _checked_step(f: NativeFunction, matrix: Matrix, left: list[Factor], right: 
 
 
 class _Loop:
-    """A loop of so many rounds: `index` is the round, as i64."""
+    """A loop with a fixed number of rounds: `index` is the round, as i64."""
 
     def __init__(self, function: NativeFunction, name: str, rounds: int) -> None:
         self._function = function

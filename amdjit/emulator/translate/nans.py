@@ -129,7 +129,7 @@ _PROPAGATING = (first_nan, fused_nan)
 def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -> Value:
     """Return whether some lane of some float is a NaN; `active`: the lanes that count, None for all.
 
-    "All are numbers" is asked, since hosts with masks join comparisons by and for nothing.
+    "All are numbers" is asked because hosts with mask registers combine comparisons by `and` at no cost.
     """
     numbers: dict[str, Value] = {}
     for x in results:

@@ -39,7 +39,7 @@ _EIGHT_WORDS = (_EIGHT_LANES, 0x00000085, 0xFFFFFF05)
 # A vector and a scalar register, an inline integer and float, a literal, null.
 _CLASSES = (300, 40, 193, 242, LITERAL, NULL)
 
-# The fields of an instruction by name, and the dword behind it: a literal or a DPP word.
+# The fields of an instruction by name, and the dword after it: a literal or a DPP word.
 _Fields = tuple[dict[str, int], int]
 
 
