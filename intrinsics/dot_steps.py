@@ -278,7 +278,7 @@ def _decided(left: _Factors, right: _Factors, total: Array, result: np.dtype[Any
 
 
 def multiply_accumulate(a: Array, b: Array, c: Array, *, step: int = 4, fp16_ovfl: bool = False) -> Array:
-    """Return c + a b, of c's type (f32, f16, bf16), in steps of that many products along k.
+    """Return c + a b, of c's type (f32, f16, bf16), in steps of `step` products along k.
 
     a: [..., m, k], b: [..., k, n] of f16 or bf16, or of fp8 and bf8 in any mix; c: [..., m, n].
     fp16_ovfl: as the bit of MODE, with which sums that overflow f16 give its largest number.
