@@ -121,7 +121,7 @@ class _Bounds:
         return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
-        """Tell whether there is a first round: not with a step of 0, which would have no last one."""
+        """Return whether there is a first round: a step of 0 has none, since it would have no last one."""
         some = self._before(self._start, self._stop)
         if self._known(self._step) is not None:
             return some
