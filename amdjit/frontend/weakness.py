@@ -156,7 +156,7 @@ class Launched:
         if value in self.weakness.again:
             return _converted(self.weakness.again[value](), target)
         if isinstance(value, tree.Read):
-            return self._asked(value, self.weakness.variables[value.variable], target)
+            return self._read_wide(value, target)
         if value in self.weakness.items:
             return self._asked(value, self.weakness.items[value], target)
         if isinstance(value, tree.TupleItem) and isinstance(value.tuple, tree.Read):
@@ -166,6 +166,12 @@ class Launched:
         if isinstance(value, tree.Convert):
             return self._wide(value.operand, target)
         return _converted(self._same_kind(value, own), target)
+
+    def _read_wide(self, value: tree.Read, target: Scalar) -> tree.Expression:
+        number = next((use.number for use, variable in self.uses.items() if variable is value.variable), None)
+        if number is not None:
+            return self.read(number, target, value.span)
+        return self._asked(value, self.weakness.variables[value.variable], target)
 
     def wide_operand(self, value: tree.Expression, target: Scalar) -> tree.Expression:
         """Return an operand of a call that is made again in 64 bits."""

@@ -324,3 +324,19 @@ def test_a_literal_below_0_takes_no_unsigned_type() -> None:
 
     with pytest.raises(amdjit.TypeCheckError, match="AJ02"):
         kernel.compile(u64[:], u64[:], target="gfx1201")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.uint16])
+def test_a_sum_of_narrow_integers_is_divided_by_a_number_of_the_launch_in_f64(dtype: type) -> None:
+    @amdjit.kernel(warnings=False)
+    def mean(x, out, n):
+        total = 0
+        for i in range(n):
+            total += x[i]
+        out[0] = total / n
+        out[1] = x[0] / n
+
+    x, out = np.array([101, 3, 27, 95, 100, 99, 98], dtype), np.zeros(2)
+    with amdjit.use("emulator:gfx1201"):
+        mean[1, 1](x, out, 7)
+    assert out.tolist() == [523 / 7, 101 / 7]
