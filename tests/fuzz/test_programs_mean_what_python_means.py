@@ -57,11 +57,11 @@ def test_long_random_programs() -> None:
 
 def test_a_difference_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     random = Random(3)
-    batch = [random.randbytes(48) for _ in range(24)]
+    batch = [random.randbytes(48) for _ in range(64)]
     assert difference([program(data) for data in batch]) is None
     monkeypatch.setattr(Number, "__sub__", Number.__add__)
     with pytest.raises(AssertionError, match="Python says"):
-        check(batch, Build(1), attempts=20)
+        check(batch, Build(1), attempts=60)
     lines = capsys.readouterr().out.splitlines()
     assert any(" - " in line or "-=" in line for line in lines)
     assert len(lines) < 20
