@@ -131,7 +131,7 @@ def test_modifiers_and_constants_of_c_give_the_captured_bits(kind: str) -> None:
 
 
 def registers(numbers: Any, count: int) -> Array:
-    """Return so many registers of a wave32, in the order in which the captures draw them: u32 [lanes, registers]."""
+    """Return that many registers of a wave32, in the order in which the captures draw them: u32 [lanes, registers]."""
     return np.array(list(islice(numbers, 32 * count)), np.uint32).reshape(count, 32).T.copy()
 
 
