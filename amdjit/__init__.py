@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
+from amdjit.checking.sanitizing import sanitize
 from amdjit.compiled_kernel import CompiledKernel
-from amdjit.complex_types import complex64, complex128
-from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,
     Stream,
@@ -57,9 +56,9 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
-from amdjit.runtime.arrays import DeviceArray
-from amdjit.sanitizing import sanitize
-from amdjit.types import (
+from amdjit.language.complex_types import complex64, complex128
+from amdjit.language.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
+from amdjit.language.types import (
     Choice,
     Const,
     Immediate,
@@ -80,7 +79,7 @@ from amdjit.types import (
     u64,
     vector,
 )
-from amdjit.vector_types import (
+from amdjit.language.vector_types import (
     bf8x2,
     bf8x3,
     bf8x4,
@@ -166,6 +165,7 @@ from amdjit.vector_types import (
     u64x16,
     u64x32,
 )
+from amdjit.runtime.arrays import DeviceArray
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
@@ -173,10 +173,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 jit = kernel
-bitcast = SpecialForm(Form.BITCAST, "`bitcast(value, type)`: the same bits read as another type of the same size.")
-shuffle = SpecialForm(Form.SHUFFLE, "`shuffle(v, w, indices)`: elements of two vectors, counted through both.")
-static_range = SpecialForm(Form.STATIC_RANGE, "A range of compile-time bounds whose rounds are typed one by one.")
-unroll = SpecialForm(Form.UNROLL, "`unroll(range(...), n)`: ask for n rounds at a time (all without n).")
+bitcast = SpecialForm(
+    Form.BITCAST, "`bitcast(value, type)`: the same bits read as another type of the same size."
+)
+shuffle = SpecialForm(
+    Form.SHUFFLE, "`shuffle(v, w, indices)`: elements of two vectors, counted through both."
+)
+static_range = SpecialForm(
+    Form.STATIC_RANGE, "A range of compile-time bounds whose rounds are typed one by one."
+)
+unroll = SpecialForm(
+    Form.UNROLL, "`unroll(range(...), n)`: ask for n rounds at a time (all without n)."
+)
 
 __all__ = [
     "AmdjitError",

@@ -17,16 +17,17 @@ from amdjit.demo import run_demo
 from amdjit.devices import current_device, devices, hip_status, use
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix_layouts import OPERANDS
-from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.types import SCALARS, Scalar, Type
-from amdjit.vector_types import NAMED_VECTORS
+from amdjit.intrinsics.models.matrix_layouts import OPERANDS
+from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
+from amdjit.language.types import SCALARS, Scalar, Type
+from amdjit.language.vector_types import NAMED_VECTORS
 
 _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the process's exit code. Errors of amdjit go to stderr as they are."""
+    """Run the command; return the process's exit code. Errors of amdjit go to stderr as they
+    are."""
     options = _parser().parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -42,24 +43,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="amdjit", description="Compile Python functions to AMDGPU kernels.")
+    parser = argparse.ArgumentParser(
+        prog="amdjit", description="Compile Python functions to AMDGPU kernels."
+    )
     parser.add_argument("--version", action="version", version=f"amdjit {amdjit.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     demo = commands.add_parser("demo", help="run the WMMA examples, each compared with NumPy")
-    demo.add_argument("--device", default=None, help="such as emulator:gfx1201 (default: see `amdjit devices`)")
+    demo.add_argument(
+        "--device", default=None, help="such as emulator:gfx1201 (default: see `amdjit devices`)"
+    )
     demo.set_defaults(run=_demo)
     listing = commands.add_parser("devices", help="list the devices that kernels can run on")
     listing.set_defaults(run=_devices)
-    inspect = commands.add_parser("inspect", help="compile a kernel and print one stage of it; nothing is launched")
+    inspect = commands.add_parser(
+        "inspect", help="compile a kernel and print one stage of it; nothing is launched"
+    )
     inspect.add_argument("kernel", metavar="FILE.py:KERNEL")
-    inspect.add_argument("--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"')
-    inspect.add_argument("--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)")
-    inspect.add_argument("--emit", choices=_EMITS, default="asm", help="the stage to print (default: asm)")
-    inspect.add_argument("--output", "-o", type=Path, default=None, help="the object's file (default: KERNEL.hsaco)")
+    inspect.add_argument(
+        "--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"'
+    )
+    inspect.add_argument(
+        "--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)"
+    )
+    inspect.add_argument(
+        "--emit", choices=_EMITS, default="asm", help="the stage to print (default: asm)"
+    )
+    inspect.add_argument(
+        "--output", "-o", type=Path, default=None, help="the object's file (default: KERNEL.hsaco)"
+    )
     inspect.set_defaults(run=_inspect)
-    layout = commands.add_parser("layout", help="show which lane of a wave holds which element of a matrix")
-    layout.add_argument("instruction", help="such as wmma_f32_16x16x16_f16_w32_gfx12; `_w32_gfx12` may be left out")
-    layout.add_argument("--operand", choices=OPERANDS, default="a", help="of D = A B + C, or index (default: a)")
+    layout = commands.add_parser(
+        "layout", help="show which lane of a wave holds which element of a matrix"
+    )
+    layout.add_argument(
+        "instruction", help="such as wmma_f32_16x16x16_f16_w32_gfx12; `_w32_gfx12` may be left out"
+    )
+    layout.add_argument(
+        "--operand", choices=OPERANDS, default="a", help="of D = A B + C, or index (default: a)"
+    )
     layout.set_defaults(run=_layout)
     return parser
 
@@ -114,13 +135,21 @@ def _layout(options: argparse.Namespace) -> int:
 def _stage(compiled: CompiledKernel, emit: str) -> str:
     if emit == "resources":
         resources = compiled.resources
-        return "\n".join(f"{name:16} {getattr(resources, name)}" for name in resources.__dataclass_fields__)
-    stages: dict[str, Any] = {"tree": "typed_tree", "llvm": "llvm", "optimized": "optimized_llvm", "asm": "asm"}
+        return "\n".join(
+            f"{name:16} {getattr(resources, name)}" for name in resources.__dataclass_fields__
+        )
+    stages: dict[str, Any] = {
+        "tree": "typed_tree",
+        "llvm": "llvm",
+        "optimized": "optimized_llvm",
+        "asm": "asm",
+    }
     return str(getattr(compiled, stages[emit]))
 
 
 def _load_kernel(file: Path, name: str) -> Kernel:
-    """Import a file as a script's neighbours would see it, and return its kernel; what the file raises, it raises."""
+    """Import a file as a script's neighbours would see it, and return its kernel; what the file
+    raises, it raises."""
     specification = importlib.util.spec_from_file_location(file.stem, file)
     if not file.is_file() or specification is None or specification.loader is None:
         raise LaunchError(f"{file} is no Python file: write FILE.py:KERNEL")
@@ -131,12 +160,15 @@ def _load_kernel(file: Path, name: str) -> Kernel:
     kernel = getattr(module, name, None)
     if not isinstance(kernel, Kernel):
         kernels = sorted(key for key, value in vars(module).items() if isinstance(value, Kernel))
-        raise LaunchError(f"{file} has no kernel {name!r}; its kernels are: {', '.join(kernels) or 'none'}")
+        raise LaunchError(
+            f"{file} has no kernel {name!r}; its kernels are: {', '.join(kernels) or 'none'}"
+        )
     return kernel
 
 
 def parse_signature(text: str) -> list[Type | int | float | bool | None]:
-    """Read types such as `f32,f32[:],f16[:, ::1],f32x4,int,float` and constants for `Const` parameters."""
+    """Read types such as `f32,f32[:],f16[:, ::1],f32x4,int,float` and constants for `Const`
+    parameters."""
     return [_parse_argument(part.strip()) for part in _split(text) if part.strip()]
 
 
@@ -173,13 +205,21 @@ def _parse_type(text: str) -> Type:
     if element is None:
         scalars = ", ".join(map(str, SCALARS))
         raise LaunchError(
-            f"{text!r} is no type; there are {scalars}, vectors such as f16x8, arrays such as f32[:, ::1]"
+            f"{text!r} is no type; there are {scalars}, vectors such as f16x8, arrays such as "
+            "f32[:, ::1]"
         )
     if not bracket:
         return element
     parts = [axis.strip() for axis in axes.rstrip("] ").split(",")]
-    if any(part not in (":", "::1") for part in parts) or "::1" in parts[:-1] or not text.endswith("]"):
+    if (
+        any(part not in (":", "::1") for part in parts)
+        or "::1" in parts[:-1]
+        or not text.endswith("]")
+    ):
         raise LaunchError(f"{text!r} is no array type; write one `:` an axis, such as f32[:, ::1]")
     if not isinstance(element, Scalar):
-        raise LaunchError(f"{text!r} is no array type: arrays hold scalars; a kernel reads vectors with `a.load(i, n)`")
+        raise LaunchError(
+            f"{text!r} is no array type: arrays hold scalars; a kernel reads vectors with "
+            "`a.load(i, n)`"
+        )
     return element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]

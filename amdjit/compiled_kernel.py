@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.reports import ReportTable
+from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend import CompileTime, OutsideRead
-from amdjit.launch_numbers import LaunchUse
+from amdjit.language.launch_numbers import LaunchUse
+from amdjit.language.types import Type
 from amdjit.options import CompileOptions
-from amdjit.performance import slow_parts
-from amdjit.reports import ReportTable
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
-from amdjit.types import Type
 
 if TYPE_CHECKING:
     from amdjit.code_object import CodeObject, Resources
@@ -32,10 +32,11 @@ Argument = Type | CompileTime
 class CompiledKernel:
     """A kernel compiled for one combination of argument types. Every stage's result can be read.
 
-    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR before and after the
-    optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads: what the code depends on outside the
-    kernel. written: the array parameters that the kernel may write. launch_uses: for each run-time parameter
-    the number that the launch computes from Python's, None for an argument. findings: what is likely to be a mistake.
+    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR
+    before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads:
+    what the code depends on outside the kernel. written: the array parameters that the kernel may
+    write. launch_uses: for each run-time parameter the number that the launch computes from
+    Python's, None for an argument. findings: what is likely to be a mistake.
     """
 
     name: str
@@ -71,13 +72,16 @@ class CompiledKernel:
 
     @property
     def reports(self) -> ReportTable | None:
-        """What the kernel may report to the host; None if nothing, and it then has no argument for it."""
+        """What the kernel may report to the host; None if nothing, and it then has no argument for
+        it."""
         return self.program.reports
 
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
         """What in the kernel is slow by accident."""
-        return slow_parts(self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm)
+        return slow_parts(
+            self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm
+        )
 
     @cached_property
     def typed_tree(self) -> str:
@@ -102,19 +106,27 @@ class CompiledKernel:
     def resources(self) -> Resources:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
         instructions = self._count_instructions()
-        read: Resources = _code_objects().read_resources(self.linked, self.name, self.target, instructions)
+        read: Resources = _code_objects().read_resources(
+            self.linked, self.name, self.target, instructions
+        )
         return read
 
     def _count_instructions(self) -> int:
-        """Count machine instructions: decoded where the emulator's tables have them, else as LLVM prints them."""
+        """Count machine instructions: decoded where the emulator's tables have them, else as LLVM
+        prints them."""
         kernel = self.linked.kernels[self.name]
         if self.target.is_emulated:
             code = self.linked.code(kernel)
-            # Not loaded with amdjit: most kernels are compiled and launched without a look at their instructions.
+            # Not loaded with amdjit: most kernels are compiled and launched without a look at their
+            # instructions.
             decoder = importlib.import_module("amdjit.emulator.decoder")
-            return sum(1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size))
+            return sum(
+                1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size)
+            )
         lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
-        return sum(bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines)
+        return sum(
+            bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines
+        )
 
 
 def _code_objects() -> Any:

@@ -20,18 +20,22 @@ from amdjit.disk_cache import DiskCache
 from amdjit.frontend import Limits, definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.types import Array
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
-from amdjit.types import Array
 
 __all__ = ["compile_kernel"]
 
 
 def compile_kernel(
-    function: types.FunctionType, arguments: tuple[Argument, ...], options: CompileOptions, environment: Environment
+    function: types.FunctionType,
+    arguments: tuple[Argument, ...],
+    options: CompileOptions,
+    environment: Environment,
 ) -> CompiledKernel:
-    """Compile a Python function for its arguments; CompileError says what the kernel language lacks.
+    """Compile a Python function for its arguments; CompileError says what the kernel language
+    lacks.
 
     BackendError is raised where LLVM or the linker refuses.
     """
@@ -51,7 +55,9 @@ def compile_kernel(
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
-        raise codes.error(codes.TOO_DEEP, definition_span(function), function=function.__qualname__) from None
+        raise codes.error(
+            codes.TOO_DEEP, definition_span(function), function=function.__qualname__
+        ) from None
     cache = code_cache(environment)
     optimized, code_object = _build(llvm, options, environment, typed.libraries, cache)
     sign = sign_of(cache, function, arguments, options)
@@ -80,7 +86,8 @@ def _build(
     libraries: tuple[Path, ...],
     cache: DiskCache,
 ) -> tuple[str, bytes]:
-    """Return the optimised IR and the linked code object, from the disk cache where the same IR was built before."""
+    """Return the optimised IR and the linked code object, from the disk cache where the same IR was
+    built before."""
     linker = backend.find_linker(environment)
     # The other options are written in the IR.
     tools = f"llvmlite {llvmlite.__version__} {linker}"

@@ -1,4 +1,5 @@
-"""`amdjit demo`: run the WMMA examples on a device and say what was checked and what the kernels take."""
+"""`amdjit demo`: run the WMMA examples on a device and say what was checked and what the kernels
+take."""
 
 from __future__ import annotations
 
@@ -56,7 +57,11 @@ def run_demo(device: Device, examples: Sequence[ModuleType] = EXAMPLES) -> int:
     with use(device):
         outcomes = [_run(example) for example in examples]
     failed = outcomes.count(False)
-    verdict = f"{failed} of {len(outcomes)} examples FAILED" if failed else f"all {len(outcomes)} examples are right"
+    verdict = (
+        f"{failed} of {len(outcomes)} examples FAILED"
+        if failed
+        else f"all {len(outcomes)} examples are right"
+    )
     print(f"{verdict} ({time.perf_counter() - start:.1f} s)")
     return failed
 
@@ -74,7 +79,10 @@ def _run(example: ModuleType) -> bool:
     print(f"{name} ({time.perf_counter() - start:.2f} s, compilation included)")
     for report in outcome if isinstance(outcome, list) else [outcome]:
         limit = "exact" if report.tolerance == 0 else f"at most {report.tolerance:.1e} is right"
-        print(f"  checked:   {report.checked}\n  error:     largest {report.largest_error:.3g} ({limit})")
+        print(
+            f"  checked:   {report.checked}\n  error:     largest {report.largest_error:.3g} "
+            f"({limit})"
+        )
     for kernel in vars(example).values():
         if isinstance(kernel, Kernel):
             for compiled in kernel.specialisations:

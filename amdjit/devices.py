@@ -1,4 +1,5 @@
-"""The devices of this process: list them, choose one, and make arrays, streams and events on the chosen one."""
+"""The devices of this process: list them, choose one, and make arrays, streams and events on the
+chosen one."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ _LOGGER = logging.getLogger("amdjit")
 
 
 class Inventory:
-    """What devices there are. HIP is asked, and emulators are made, at the first need; each device exists once."""
+    """What devices there are. HIP is asked, and emulators are made, at the first need; each device
+    exists once."""
 
     def __init__(self, environment: Environment | None = None) -> None:
         self._lock = threading.RLock()
@@ -56,7 +58,8 @@ class Inventory:
             return self._hip
 
     def emulator(self, target: Target, matrix: str | None = None) -> EmulatorDevice:
-        """The emulator of one processor. matrix: how it rounds products, by the environment unless given."""
+        """The emulator of one processor. matrix: how it rounds products, by the environment unless
+        given."""
         with self._lock:
             key = target, matrix or self.environment.emulator_matrix
             if key not in self._emulators:
@@ -83,7 +86,8 @@ class Inventory:
         raise LaunchError(self._unknown(name, kind))
 
     def default(self) -> Device:
-        """The device of AMDJIT_DEVICE, else the first GPU that can be used, else an emulator (said once)."""
+        """The device of AMDJIT_DEVICE, else the first GPU that can be used, else an emulator (said
+        once)."""
         with self._lock:
             if self._default is None:
                 self._default = self._choose()
@@ -99,12 +103,16 @@ class Inventory:
         if gpus:
             return gpus[0]
         emulator = self.emulator(default_target(self.environment))
-        _LOGGER.info("no AMD GPU can be used (%s): kernels run on %s, on the CPU", reason, emulator.name)
+        _LOGGER.info(
+            "no AMD GPU can be used (%s): kernels run on %s, on the CPU", reason, emulator.name
+        )
         return emulator
 
     def _unknown(self, name: str, kind: str) -> str:
         gpus, reason = self.hip()
-        there = ", ".join([gpu.name for gpu in gpus] + [f"emulator:{target}" for target in EMULATED])
+        there = ", ".join(
+            [gpu.name for gpu in gpus] + [f"emulator:{target}" for target in EMULATED]
+        )
         why = f" ({reason})" if kind == "hip" and reason else ""
         return f"there is no device {name!r}{why}. There are: {there}."
 
@@ -118,38 +126,47 @@ _CHOSEN: ContextVar[Device | None] = ContextVar("amdjit device", default=None)
 
 
 def devices() -> list[Device]:
-    """Return the devices that kernels can run on: the GPUs, then an emulator for each processor that amdjit knows."""
+    """Return the devices that kernels can run on: the GPUs, then an emulator for each processor
+    that amdjit knows."""
     return _INVENTORY.all()
 
 
 def hip_status() -> str:
-    """Return why there are not more GPUs among `devices()`, empty if HIP works and all of them can be used."""
+    """Return why there are not more GPUs among `devices()`, empty if HIP works and all of them can
+    be used."""
     return _INVENTORY.hip()[1]
 
 
 def current_device() -> Device:
     """Return the device that launches and arrays use here: the innermost `use`, else the default.
 
-    The default is the one that AMDJIT_DEVICE names, else the first GPU that can be used, else an emulator.
+    The default is the one that AMDJIT_DEVICE names, else the first GPU that can be used, else an
+    emulator.
     """
     return _CHOSEN.get() or _INVENTORY.default()
 
 
 @contextlib.contextmanager
 def use(device: str | Device, matrix: str | None = None) -> Iterator[Device]:
-    """Make a device the current one within a `with` block (in this thread or task); LaunchError for unknown names.
+    """Make a device the current one within a `with` block (in this thread or task); LaunchError for
+    unknown names.
 
-    device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`.
-    matrix: of an emulator by its name, "silicon" or "fma": as AMDJIT_EMULATOR_MATRIX, for this device alone. It is a
+    device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`. matrix: of an
+    emulator by its name, "silicon" or "fma": as AMDJIT_EMULATOR_MATRIX, for this device alone. It
+    is a
         device of its own, with its own memory.
     """
     if matrix is not None:
         checked_matrix(matrix, "matrix")
         if not isinstance(device, str) or device.partition(":")[0] != "emulator":
-            raise LaunchError(f"use({device!r}, matrix={matrix!r}): only an emulator by its name has matrix=")
+            raise LaunchError(
+                f"use({device!r}, matrix={matrix!r}): only an emulator by its name has matrix="
+            )
     chosen = _INVENTORY.find(device, matrix) if isinstance(device, str) else device
     if not hasattr(chosen, "launch"):
-        raise LaunchError(f'use({device!r}): give a name such as "emulator:gfx1201", or one of amdjit.devices()')
+        raise LaunchError(
+            f'use({device!r}): give a name such as "emulator:gfx1201", or one of amdjit.devices()'
+        )
     token = _CHOSEN.set(chosen)
     try:
         yield chosen
@@ -158,7 +175,8 @@ def use(device: str | Device, matrix: str | None = None) -> Iterator[Device]:
 
 
 class Stream(streams.Stream):
-    """A queue of work, on the current device unless another is given. Work in one stream runs in order."""
+    """A queue of work, on the current device unless another is given. Work in one stream runs in
+    order."""
 
     def __init__(self, device: Device | None = None) -> None:
         super().__init__(device or current_device())
@@ -177,7 +195,8 @@ def synchronize() -> None:
 
 
 def to_device(array: ArrayLike, stream: streams.Stream | None = None) -> DeviceArray:
-    """Return a C-contiguous copy of a host array on the current device; a DeviceArray of that device as it is."""
+    """Return a C-contiguous copy of a host array on the current device; a DeviceArray of that
+    device as it is."""
     return arrays.to_device(current_device(), array, stream)
 
 
@@ -186,18 +205,25 @@ def empty(shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
     return arrays.empty(current_device(), shape, dtype)
 
 
-def zeros(shape: int | Shape, dtype: DTypeLike = np.float32, stream: streams.Stream | None = None) -> DeviceArray:
+def zeros(
+    shape: int | Shape, dtype: DTypeLike = np.float32, stream: streams.Stream | None = None
+) -> DeviceArray:
     """Return a new array of zeros on the current device."""
     return arrays.zeros(current_device(), shape, dtype, stream)
 
 
 def full(
-    shape: int | Shape, value: Any, dtype: DTypeLike | None = None, stream: streams.Stream | None = None
+    shape: int | Shape,
+    value: Any,
+    dtype: DTypeLike | None = None,
+    stream: streams.Stream | None = None,
 ) -> DeviceArray:
-    """Return a new array with `value` in every element on the current device; NumPy's type for it unless given."""
+    """Return a new array with `value` in every element on the current device; NumPy's type for it
+    unless given."""
     return arrays.full(current_device(), shape, value, dtype, stream)
 
 
 def from_dlpack(tensor: Any, copy: bool | None = None) -> DeviceArray:
-    """Return a DeviceArray over another library's tensor on the current GPU, or a copy of its host memory."""
+    """Return a DeviceArray over another library's tensor on the current GPU, or a copy of its host
+    memory."""
     return arrays.from_dlpack(current_device(), tensor, copy)

@@ -1,8 +1,8 @@
 """What was compiled, kept on disk, so that the next process need not compile it again.
 
-The cache is advice: whatever goes wrong with it (no room, no permission, a damaged or half-written file, two processes
-at once) costs a compilation and nothing else. Entries are bytes under a checksum; its directory is the user's alone,
-because the emulator keeps host code there.
+The cache is advice: whatever goes wrong with it (no room, no permission, a damaged or half-written
+file, two processes at once) costs a compilation and nothing else. Entries are bytes under a
+checksum; its directory is the user's alone, because the emulator keeps host code there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _HEADER_SIZE = len(_MAGIC) + hashlib.sha256().digest_size
 _ENTRY_SUFFIX = ".bin"
 _TEMPORARY_SUFFIX = ".tmp"
 
-# One write in 16 looks at the whole directory; the key's last digit says which, so that no state is needed.
+# One write in 16 looks at the whole directory; the key's last digit says which, so that no state is
+# needed.
 _PRUNING_DIGITS = "0"
 # Pruning leaves some room, so that the next write need not prune again.
 _KEPT_SHARE = 0.75
@@ -34,12 +35,15 @@ _ABANDONED_SECONDS = 3600.0
 
 
 def source_version(*folders: Path) -> str:
-    """Return what changes whenever a Python file below the folders does, for the version of a cache."""
+    """Return what changes whenever a Python file below the folders does, for the version of a
+    cache."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*.py")):
             facts = file.stat()
-            digest.update(f"{file.relative_to(folder)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+            digest.update(
+                f"{file.relative_to(folder)} {facts.st_size} {facts.st_mtime_ns}\n".encode()
+            )
     return digest.hexdigest()
 
 
@@ -47,8 +51,9 @@ def source_version(*folders: Path) -> str:
 class DiskCache:
     """A directory of compiled code, by key.
 
-    directory: where the entries are, made when first written; None keeps nothing. version: what entries of other
-    versions of the compiler must not be mixed with. max_bytes: about how much the directory may hold.
+    directory: where the entries are, made when first written; None keeps nothing. version: what
+    entries of other versions of the compiler must not be mixed with. max_bytes: about how much the
+    directory may hold.
     """
 
     directory: Path | None
@@ -56,7 +61,8 @@ class DiskCache:
     max_bytes: int = 256 << 20
 
     def key(self, *parts: str | bytes) -> str:
-        """Return the key of what was compiled: everything that the code depends on, in a fixed order."""
+        """Return the key of what was compiled: everything that the code depends on, in a fixed
+        order."""
         digest = hashlib.sha256()
         for part in (self.version, *parts):
             content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -113,10 +119,13 @@ class DiskCache:
     def _path(self, key: str) -> Path | None:
         if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
             raise ValueError(f"not a key of DiskCache.key: {key!r}")
-        return None if self.directory is None else self.directory / key[:2] / f"{key}{_ENTRY_SUFFIX}"
+        return (
+            None if self.directory is None else self.directory / key[:2] / f"{key}{_ENTRY_SUFFIX}"
+        )
 
     def _entries(self) -> Iterator[tuple[Path, float, int]]:
-        """Yield path, time of last use and bytes of each entry; files that a dead process left half-written go."""
+        """Yield path, time of last use and bytes of each entry; files that a dead process left
+        half-written go."""
         if self.directory is None:
             return
         now = time.time()

@@ -1,4 +1,5 @@
-"""What users choose: the options of one compilation, and the one reader of environment variables."""
+"""What users choose: the options of one compilation, and the one reader of environment
+variables."""
 
 from __future__ import annotations
 
@@ -42,28 +43,30 @@ _BINARY = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 class OptionError(AmdjitError, ValueError):
-    """An option or environment variable has a value that it cannot have; the message says which it can."""
+    """An option or environment variable has a value that it cannot have; the message says which it
+    can."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
     """How one kernel is compiled. Part of the key of a compiled kernel: equal options, equal code.
 
-    fastmath: False, True (all flags) or some of FAST_MATH_FLAGS.
-    block: the most work-items of a workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
+    fastmath: False, True (all flags) or some of FAST_MATH_FLAGS. block: the most work-items of a
+    workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
         (1024 at most).
-    waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
-    wave_size: lanes of a wave, 32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O.
-    debug_info: keep the Python source lines in the code object.
-    asserts: compile `assert` and `raise`; False leaves them out, and they cost nothing.
-    bounds_check: test every index against its array's shape; None: where AMDJIT_DEBUG is 1.
-    denormals: "preserve", or "flush" to take and give 0 for f32 numbers too small to be normal.
-    inline: True inlines all device functions, False none of the user's; None: as each of them says.
-    unroll: rounds to unroll loops by where they say nothing themselves, 1 for no unrolling; None: as LLVM likes.
-    print_buffer: bytes that one launch can print; a line takes 20 and its values.
-    warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off.
-    sanitize: what the emulator checks all launches of the kernel for: some of SANITIZER_CHECKS (docs/sanitizer.md).
-    exact_lines: give each memory access its own line in the code object; LLVM gives all of a clause (`s_clause`) the
+    waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None. wave_size: lanes of a wave,
+    32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O. debug_info: keep the
+    Python source lines in the code object. asserts: compile `assert` and `raise`; False leaves them
+    out, and they cost nothing. bounds_check: test every index against its array's shape; None:
+    where AMDJIT_DEBUG is 1. denormals: "preserve", or "flush" to take and give 0 for f32 numbers
+    too small to be normal. inline: True inlines all device functions, False none of the user's;
+    None: as each of them says. unroll: rounds to unroll loops by where they say nothing themselves,
+    1 for no unrolling; None: as LLVM likes. print_buffer: bytes that one launch can print; a line
+    takes 20 and its values. warnings: warn about what is slow by accident
+    (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off. sanitize: what the emulator
+    checks all launches of the kernel for: some of SANITIZER_CHECKS (docs/sanitizer.md).
+    exact_lines: give each memory access its own line in the code object; LLVM gives all of a clause
+    (`s_clause`) the
         line of the first, so clauses are left out. Launches with checks have it on.
     """
 
@@ -91,9 +94,14 @@ class CompileOptions:
         checked_sanitize(self.sanitize, "sanitize=")
         _check_block(self.block, self.target)
         if self.waves_per_eu is not None and not 1 <= self.waves_per_eu <= self.target.max_waves:
-            raise OptionError(f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}")
+            raise OptionError(
+                f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}"
+            )
         if self.wave_size not in self.target.wavefront_sizes:
-            raise OptionError(f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wavefront_sizes)}")
+            raise OptionError(
+                f"wave_size={self.wave_size}: {self.target} has "
+                f"{_listed(self.target.wavefront_sizes)}"
+            )
         if self.opt_level not in (0, 1, 2, 3):
             raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")
         _check_language_options(self)
@@ -125,25 +133,28 @@ class CompileOptions:
 class Environment:
     """What the process's environment asks for; None where it says nothing.
 
-    device: AMDJIT_DEVICE, the device to use where the program chooses none, such as hip:0 or emulator:gfx1201.
-    target: AMDJIT_TARGET, the processor to compile for, and to emulate, where nothing else says: gfx1201 unless set.
-    linker: AMDJIT_LINKER, the linker to use: a program, or `zig` for the one of the ziglang package.
-    cache_dir: AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set; empty: none.
-    emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
+    device: AMDJIT_DEVICE, the device to use where the program chooses none, such as hip:0 or
+    emulator:gfx1201. target: AMDJIT_TARGET, the processor to compile for, and to emulate, where
+    nothing else says: gfx1201 unless set. linker: AMDJIT_LINKER, the linker to use: a program, or
+    `zig` for the one of the ziglang package. cache_dir: AMDJIT_CACHE_DIR, where compiled code is
+    kept: the platform's place for caches unless set; empty: none. emulator_threads:
+    AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
     emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
-    emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator translates kernels; as it pays unless set.
-    emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or fma: round matrix and dot products of floats as the hardware was
+    emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator translates kernels; as it
+    pays unless set. emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or fma: round matrix and dot
+    products of floats as the hardware was
         measured to, or as chains of f32 multiply-adds, which is quicker; silicon unless set.
-    emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
-    debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not say.
-    warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off.
-    compile_guard: AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
-    compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a kernel: 600 unless set.
-    sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all launches, such as `memory,race`.
-    sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
-    rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker and device library are used.
-    device_libraries: AMDJIT_DEVICE_LIBS, the folder of OCML, `ocml.bc`, for functions of f64: found unless set.
-    search_path: PATH, where programs are looked for.
+    emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host
+    has unless set. debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a
+    kernel does not say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
+    AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
+    compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a
+    kernel: 600 unless set. sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all
+    launches, such as `memory,race`. sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of
+    these checks is appended to, one object a line. rocm_path: ROCM_PATH, where ROCm is installed,
+    if it is; its linker and device library are used. device_libraries: AMDJIT_DEVICE_LIBS, the
+    folder of OCML, `ocml.bc`, for functions of f64: found unless set. search_path: PATH, where
+    programs are looked for.
     """
 
     device: str | None = None
@@ -167,7 +178,8 @@ class Environment:
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
-    """Read amdjit's environment variables; OptionError naming the variable whose value cannot be used.
+    """Read amdjit's environment variables; OptionError naming the variable whose value cannot be
+    used.
 
     Empty variables count as unset, except AMDJIT_CACHE_DIR, where empty turns the cache off.
     """
@@ -182,12 +194,18 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         compile_time_limit=_time_limit(variables, "AMDJIT_COMPILE_TIME_LIMIT"),
         emulator_memory=_memory(variables),
         emulator_tier=_tier(variables),
-        emulator_matrix=checked_matrix(variables.get("AMDJIT_EMULATOR_MATRIX") or "silicon", "AMDJIT_EMULATOR_MATRIX"),
+        emulator_matrix=checked_matrix(
+            variables.get("AMDJIT_EMULATOR_MATRIX") or "silicon", "AMDJIT_EMULATOR_MATRIX"
+        ),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
-        sanitize_json=Path(variables["AMDJIT_SANITIZE_JSON"]) if variables.get("AMDJIT_SANITIZE_JSON") else None,
-        device_libraries=Path(variables["AMDJIT_DEVICE_LIBS"]) if variables.get("AMDJIT_DEVICE_LIBS") else None,
+        sanitize_json=Path(variables["AMDJIT_SANITIZE_JSON"])
+        if variables.get("AMDJIT_SANITIZE_JSON")
+        else None,
+        device_libraries=Path(variables["AMDJIT_DEVICE_LIBS"])
+        if variables.get("AMDJIT_DEVICE_LIBS")
+        else None,
         rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
         search_path=variables.get("PATH", ""),
     )
@@ -211,17 +229,22 @@ def _check_fastmath(fastmath: bool | frozenset[str]) -> None:
         return
     unknown = sorted(set(fastmath) - set(FAST_MATH_FLAGS))
     if unknown:
-        raise OptionError(f"fastmath: unknown {_listed(unknown)}; there are {_listed(FAST_MATH_FLAGS)}")
+        raise OptionError(
+            f"fastmath: unknown {_listed(unknown)}; there are {_listed(FAST_MATH_FLAGS)}"
+        )
 
 
 def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
     if block is None:
         return
     extents = block if isinstance(block, tuple) else (block,)
-    sound = 1 <= len(extents) <= 3 and all(type(extent) is int and extent >= 1 for extent in extents)
+    sound = 1 <= len(extents) <= 3 and all(
+        type(extent) is int and extent >= 1 for extent in extents
+    )
     if not sound or math.prod(extents) > target.max_workgroup_size:
         raise OptionError(
-            f"block={block!r}: give 1 to {target.max_workgroup_size} work-items, or up to 3 extents with that product"
+            f"block={block!r}: give 1 to {target.max_workgroup_size} work-items, or up to 3 "
+            "extents with that product"
         )
 
 
@@ -234,18 +257,30 @@ def _check_language_options(options: CompileOptions) -> None:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True, False or None")
     if options.denormals not in ("preserve", "flush"):
         raise OptionError(f'denormals={options.denormals!r}: give "preserve" or "flush"')
-    if options.unroll is not None and not (type(options.unroll) is int and 1 <= options.unroll <= _MOST_UNROLLED):
+    if options.unroll is not None and not (
+        type(options.unroll) is int and 1 <= options.unroll <= _MOST_UNROLLED
+    ):
         raise OptionError(f"unroll={options.unroll!r}: give 1 to {_MOST_UNROLLED} rounds, or None")
     if type(options.print_buffer) is not int or not 64 <= options.print_buffer <= _MOST_PRINTED:
-        raise OptionError(f"print_buffer={options.print_buffer!r}: give 64 to {_MOST_PRINTED} bytes")
+        raise OptionError(
+            f"print_buffer={options.print_buffer!r}: give 64 to {_MOST_PRINTED} bytes"
+        )
 
 
 def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
     """Return names of checks in the table's order; OptionError for what is none."""
-    names = (checks,) if isinstance(checks, str) else tuple(checks) if isinstance(checks, (tuple, list)) else None
+    names = (
+        (checks,)
+        if isinstance(checks, str)
+        else tuple(checks)
+        if isinstance(checks, (tuple, list))
+        else None
+    )
     if names is None or not set(names) <= set(SANITIZER_CHECKS):
         unknown = next((name for name in names or () if name not in SANITIZER_CHECKS), checks)
-        raise OptionError(f"{what}: there is no check {unknown!r}; there are {_listed(SANITIZER_CHECKS)}")
+        raise OptionError(
+            f"{what}: there is no check {unknown!r}; there are {_listed(SANITIZER_CHECKS)}"
+        )
     return tuple(name for name in SANITIZER_CHECKS if name in names)
 
 
@@ -255,7 +290,9 @@ def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
     if "max_block" in spelled:
         most = spelled.pop("max_block")
         if "block" in spelled or type(most) is not int:
-            raise OptionError(f"max_block={most!r}: give a number of work-items, and no block= besides")
+            raise OptionError(
+                f"max_block={most!r}: give a number of work-items, and no block= besides"
+            )
         spelled["block"] = most
     if "sanitize" in spelled:
         spelled["sanitize"] = checked_sanitize(spelled["sanitize"], "sanitize=")
@@ -290,7 +327,9 @@ def _threads(variables: Mapping[str, str]) -> int | None:
 
 def _sanitize(variables: Mapping[str, str]) -> tuple[str, ...]:
     parts = variables.get("AMDJIT_SANITIZE", "").split(",")
-    return checked_sanitize(tuple(part.strip() for part in parts if part.strip()), "AMDJIT_SANITIZE")
+    return checked_sanitize(
+        tuple(part.strip() for part in parts if part.strip()), "AMDJIT_SANITIZE"
+    )
 
 
 def _time_limit(variables: Mapping[str, str], name: str) -> float | None:
@@ -312,7 +351,9 @@ def _memory(variables: Mapping[str, str]) -> int | None:
         return None
     digits = text[:-1] if text[-1] in _BINARY else text
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18 or int(digits) == 0:
-        raise OptionError(f"AMDJIT_EMULATOR_MEMORY={text!r}: give bytes, more than 0, such as 512M or 8G")
+        raise OptionError(
+            f"AMDJIT_EMULATOR_MEMORY={text!r}: give bytes, more than 0, such as 512M or 8G"
+        )
     return int(digits) << _BINARY.get(text[-1], 0)
 
 
@@ -344,4 +385,6 @@ def _cache_dir(variables: Mapping[str, str]) -> Path | None:
 
 
 def _listed(names: object) -> str:
-    return ", ".join(str(name) for name in names) if isinstance(names, (list, tuple)) else str(names)
+    return (
+        ", ".join(str(name) for name in names) if isinstance(names, (list, tuple)) else str(names)
+    )

@@ -28,12 +28,12 @@ class Target:
 
     name: LLVM's -mcpu. isa: (major, minor, stepping). wavefront_sizes: the default one first.
     elf_machine_flags: EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header").
-    vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in wave32
-    (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
+    vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in
+    wave32 (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
     lds_per_workgroup, lds_per_workgroup_processor: bytes; lds_granule: bytes.
-    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode where there is one.
-    has_workgroup_processors: whether a workgroup may span two compute units that share their LDS.
-    is_emulated: whether the emulator runs its machine code.
+    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode where there
+    is one. has_workgroup_processors: whether a workgroup may span two compute units that share
+    their LDS. is_emulated: whether the emulator runs its machine code.
     """
 
     name: str
@@ -65,11 +65,14 @@ class Target:
 _RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
 _GFX11 = _RDNA | {Feature.WMMA_GFX11, Feature.GLOBAL_F32_ATOMIC_ADD}
 _GFX12 = _RDNA | {Feature.WMMA_GFX12, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
-_CDNA = frozenset({Feature.WAVE64, Feature.MFMA, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD})
+_CDNA = frozenset(
+    {Feature.WAVE64, Feature.MFMA, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD}
+)
 
 
 def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_granule: int) -> Target:
-    # A compute unit has 4 SIMDs and an LDS of its own. A wave64 has 512 registers, VGPRs and AGPRs together.
+    # A compute unit has 4 SIMDs and an LDS of its own. A wave64 has 512 registers, VGPRs and AGPRs
+    # together.
     return Target(
         name=name,
         isa=isa,
@@ -119,7 +122,9 @@ _GFX1250 = Target(
     name="gfx1250",
     isa=(12, 5, 0),
     wavefront_sizes=(32,),
-    features=frozenset({Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}),
+    features=frozenset(
+        {Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
+    ),
     elf_machine_flags=0x49,
     vgpr_file=1024,
     vgpr_granule=16,
@@ -132,8 +137,8 @@ _GFX1250 = Target(
     has_workgroup_processors=False,
 )
 
-# LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a SIMD), GCNProcessors.td;
-# the AMDGPU guide, "ELF Header", for the machine flags.
+# LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a
+# SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags.
 TARGETS: tuple[Target, ...] = (
     _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512),
     _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
@@ -144,7 +149,8 @@ TARGETS: tuple[Target, ...] = (
     _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, is_emulated=True),
     _GFX1250,
 )
-"""Every processor that amdjit compiles for; the emulator runs those of gfx1200's instruction set."""
+"""Every processor that amdjit compiles for; the emulator runs those of gfx1200's instruction set.
+"""
 
 EMULATED: tuple[Target, ...] = tuple(target for target in TARGETS if target.is_emulated)
 
@@ -152,6 +158,7 @@ DEFAULT_TARGET = "gfx1201"
 
 
 def find_target(name: str) -> Target | None:
-    """Return the row of that name, or None. Feature suffixes of a HIP name (`gfx1201:xnack-`) are ignored."""
+    """Return the row of that name, or None. Feature suffixes of a HIP name (`gfx1201:xnack-`) are
+    ignored."""
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)

@@ -2,10 +2,11 @@
 
     python benchmarks/code_changes.py [saved.json]
 
-Without an argument: compile, print and save to benchmarks/results/code_changes.json. With the file that another version
-saved: print the kernels whose machine code is another one, and the sums. The kernels are those that the examples launch
-and those of `kernels.py`. Counted are instructions without hints, those on the vector unit, registers, spills and lines
-of IR before the optimiser; the time is the process's on a processor, of the first compilation of each kernel.
+Without an argument: compile, print and save to benchmarks/results/code_changes.json. With the file
+that another version saved: print the kernels whose machine code is another one, and the sums. The
+kernels are those that the examples launch and those of `kernels.py`. Counted are instructions
+without hints, those on the vector unit, registers, spills and lines of IR before the optimiser; the
+time is the process's on a processor, of the first compilation of each kernel.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _ADDRESS = re.compile(r" at 0x\w+")
 
 
 def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
-    """Yield the name, the code and the seconds of every kernel that the examples compile, and of the measured ones."""
+    """Yield the name, the code and the seconds of every kernel that the examples compile, and of
+    the measured ones."""
     made: list[tuple[str, CompiledKernel, float]] = []
     compile_kernel = api.compile_kernel
 
@@ -63,7 +65,9 @@ def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
 
 def measured(compiled: CompiledKernel, seconds: float) -> dict[str, Any]:
     """Count a kernel's code."""
-    lines = [line.split(";")[0].strip() for line in compiled.asm.splitlines() if _INSTRUCTION.match(line)]
+    lines = [
+        line.split(";")[0].strip() for line in compiled.asm.splitlines() if _INSTRUCTION.match(line)
+    ]
     counted = [line for line in lines if not line.startswith(code_quality.HINTS)]
     metadata = compiled.linked.kernels[compiled.name].metadata
     return {
@@ -97,7 +101,10 @@ def main(saved: str | None = None) -> None:
     """Compile, print, and save or compare."""
     after = {name: measured(compiled, seconds) for name, compiled, seconds in compilations()}
     if saved is None:
-        rows = [(_short(name), *(row[k] for k in (*COUNTS, "milliseconds"))) for name, row in sorted(after.items())]
+        rows = [
+            (_short(name), *(row[k] for k in (*COUNTS, "milliseconds")))
+            for name, row in sorted(after.items())
+        ]
         print(table(("kernel", *COUNTS, "ms"), rows))
         save("code_changes", {"kernels": after})
         return
@@ -105,7 +112,10 @@ def main(saved: str | None = None) -> None:
     print(table(("kernel", *COUNTS), changes(before, after)))
     both = before.keys() & after.keys()
     for what in (*COUNTS, "milliseconds"):
-        print(f"{what}: {sum(before[n][what] for n in both):g} -> {sum(after[n][what] for n in both):g}")
+        print(
+            f"{what}: {sum(before[n][what] for n in both):g} -> "
+            f"{sum(after[n][what] for n in both):g}"
+        )
     print(f"{len(both)} kernels; only in one version: {sorted(before.keys() ^ after.keys())}")
 
 

@@ -1,7 +1,9 @@
-"""What the example kernels compile to, next to clang on the same algorithms in C: `python benchmarks/code_quality.py`.
+"""What the example kernels compile to, next to clang on the same algorithms in C: `python
+benchmarks/code_quality.py`.
 
-Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause) are not counted as
-instructions here. Without clang-22 there is no second column. Counts are no timings.
+Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause)
+are not counted as instructions here. Without clang-22 there is no second column. Counts are no
+timings.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
+from amdjit.language.types import Type
 from amdjit.options import Environment, named_target
-from amdjit.types import Type
 
 TARGET = "gfx1201"
 X, H, B, W, M = f32[:], f16[:], i8[:], i32[:], f32[:, :]
@@ -63,12 +65,22 @@ KERNELS: dict[str, tuple[Any, tuple[Type | bool, ...]]] = {
     "tiled_matmul": (kernels.tiled_matmul, (M, M, M)),
 }
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
-CLANG = ("-x", "c", "-std=c11", "--target=amdgcn-amd-amdhsa", f"-mcpu={TARGET}", "-O3", "-nogpulib", "-ffreestanding")
+CLANG = (
+    "-x",
+    "c",
+    "-std=c11",
+    "--target=amdgcn-amd-amdhsa",
+    f"-mcpu={TARGET}",
+    "-O3",
+    "-nogpulib",
+    "-ffreestanding",
+)
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What one kernel's machine code is made of. accesses: how often memory is accessed, by bits a lane."""
+    """What one kernel's machine code is made of. accesses: how often memory is accessed, by bits a
+    lane."""
 
     instructions: int
     vgprs: int
@@ -81,7 +93,15 @@ class Quality:
     def cells(self) -> tuple[object, ...]:
         """Return the cells of a table's row."""
         accesses = " ".join(f"{count}x{name}" for name, count in sorted(self.accesses.items()))
-        return self.instructions, self.vgprs, self.sgprs, self.spills, self.waves_per_simd, self.wmma, accesses
+        return (
+            self.instructions,
+            self.vgprs,
+            self.sgprs,
+            self.spills,
+            self.waves_per_simd,
+            self.wmma,
+            accesses,
+        )
 
 
 def quality(code_object: bytes) -> Quality:
@@ -93,7 +113,9 @@ def quality(code_object: bytes) -> Quality:
     resources = read_resources(read, kernel, named_target(TARGET), sum(counted.values()))
     accesses: Counter[str] = Counter()
     for name, count in counted.items():
-        width = re.match(r"(global|ds)_(load|store)_(?:2addr_(?:stride64_)?)?(?:d16_(?:hi_)?)?[biu](\d+)", name)
+        width = re.match(
+            r"(global|ds)_(load|store)_(?:2addr_(?:stride64_)?)?(?:d16_(?:hi_)?)?[biu](\d+)", name
+        )
         if width:
             accesses[f"{width[1]}.{width[2]}.{width[3]}"] += count
     return Quality(
@@ -110,7 +132,9 @@ def quality(code_object: bytes) -> Quality:
 def clang_quality(clang: str, source: Path, folder: Path) -> Quality:
     """Compile a kernel in C and count it."""
     relocatable = folder / f"{source.stem}.o"
-    subprocess.run([clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120)
+    subprocess.run(
+        [clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120
+    )
     return quality(link(relocatable.read_bytes(), find_linker(Environment())))
 
 
@@ -127,7 +151,17 @@ def main() -> None:
                 theirs = clang_quality(clang, HERE / "c" / f"{name}.c", Path(folder))
                 results[name]["clang"] = vars(theirs)
                 rows.append(("", "clang", *theirs.cells()))
-    head = ("kernel", "by", "instructions", "VGPRs", "SGPRs", "spills", "waves", "WMMA", "memory accesses by bits")
+    head = (
+        "kernel",
+        "by",
+        "instructions",
+        "VGPRs",
+        "SGPRs",
+        "spills",
+        "waves",
+        "WMMA",
+        "memory accesses by bits",
+    )
     print(table(head, rows))
     if clang is None:
         print("\nclang-22 is not installed: there is nothing to compare with")

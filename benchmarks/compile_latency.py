@@ -1,9 +1,10 @@
 """How long a compilation takes, by stage: `python benchmarks/compile_latency.py [rounds]`.
 
-Each round is a new process without a cache on disk: it imports NumPy and amdjit, compiles a small kernel, a second one,
-the WMMA GEMM, and kernels over fragments: two with 32 of them, one of which stores rows of another matrix element by
-element, and the tuned GEMMs of f16 and i8, which have two steps in their loops. The first one loads the compiler and
-LLVM too. Processor time is that of the process itself, without the linker's: other work disturbs it less.
+Each round is a new process without a cache on disk: it imports NumPy and amdjit, compiles a small
+kernel, a second one, the WMMA GEMM, and kernels over fragments: two with 32 of them, one of which
+stores rows of another matrix element by element, and the tuned GEMMs of f16 and i8, which have two
+steps in their loops. The first one loads the compiler and LLVM too. Processor time is that of the
+process itself, without the linker's: other work disturbs it less.
 """
 
 from __future__ import annotations
@@ -53,15 +54,20 @@ class Clock:
         self.wall, self.processor = time.perf_counter(), time.process_time()
 
     def read(self) -> dict[str, float]:
-        return {"wall": time.perf_counter() - self.wall, "processor": time.process_time() - self.processor}
+        return {
+            "wall": time.perf_counter() - self.wall,
+            "processor": time.process_time() - self.processor,
+        }
 
 
 def compilations() -> dict[str, Callable[[], Any]]:
     """Return what compiles each kernel; nothing is compiled yet."""
     amdjit, kernels = importlib.import_module("amdjit"), importlib.import_module("kernels")
     names = ("saxpy", "vector_add", "wmma_gemm", "perf_hgemm", "i8_gemm")
-    saxpy, add, gemm, hgemm, i8 = (importlib.import_module(f"amdjit.examples.{name}") for name in names)
-    i32_alone = importlib.import_module("amdjit.types").Tuple((amdjit.i32,))
+    saxpy, add, gemm, hgemm, i8 = (
+        importlib.import_module(f"amdjit.examples.{name}") for name in names
+    )
+    i32_alone = importlib.import_module("amdjit.language.types").Tuple((amdjit.i32,))
     f32, x = amdjit.f32, amdjit.f32[:]
     m, h, b = f32[:, :], amdjit.f16[:, :], amdjit.i8[:, :]
     return {
@@ -98,7 +104,9 @@ def child() -> None:
         compile_kernel()
         times[name] = clock.read()
         times[f"{name}_stages"] = dict(stages)
-    times["first"] = {kind: times["first"][kind] + times["load"][kind] for kind in ("wall", "processor")}
+    times["first"] = {
+        kind: times["first"][kind] + times["load"][kind] for kind in ("wall", "processor")
+    }
     print(json.dumps(times))
 
 
@@ -112,13 +120,20 @@ def main(rounds: int = 7) -> None:
         | {"processor_ms": summary([run[name]["processor"] for run in runs])["best_ms"]}
         for name in MEASURED
     }
-    rows: list[tuple[object, ...]] = [(label, *totals[name].values(), aim) for name, (label, aim) in MEASURED.items()]
+    rows: list[tuple[object, ...]] = [
+        (label, *totals[name].values(), aim) for name, (label, aim) in MEASURED.items()
+    ]
     print(table(("milliseconds", "best", "median", "processor", "aim"), rows), end="\n\n")
     stages = {
-        kernel: {stage: summary([run[f"{kernel}_stages"][stage] for run in runs]) for stage in STAGES}
+        kernel: {
+            stage: summary([run[f"{kernel}_stages"][stage] for run in runs]) for stage in STAGES
+        }
         for kernel in KERNELS
     }
-    rows = [(label, *(stages[kernel][stage]["best_ms"] for kernel in stages)) for stage, label in STAGES.items()]
+    rows = [
+        (label, *(stages[kernel][stage]["best_ms"] for kernel in stages))
+        for stage, label in STAGES.items()
+    ]
     print(table(("best, milliseconds", *KERNELS), rows))
     save("compile_latency", {"rounds": rounds, "totals": totals, "stages": stages})
 

@@ -1,7 +1,9 @@
-"""How compile time grows with a kernel's length: `python benchmarks/compile_scaling.py [lines ...]`.
+"""How compile time grows with a kernel's length: `python benchmarks/compile_scaling.py [lines
+...]`.
 
-Kernels of 50 to 5,000 lines of straight and branching code are written to files and compiled in this process without a
-cache on disk; each stage is timed. Linear growth shows as a constant number of microseconds a line.
+Kernels of 50 to 5,000 lines of straight and branching code are written to files and compiled in
+this process without a cache on disk; each stage is timed. Linear growth shows as a constant number
+of microseconds a line.
 """
 
 from __future__ import annotations
@@ -35,9 +37,14 @@ _BLOCK = """
 
 def source(lines: int) -> str:
     """Return a module with a kernel `long` of about that many lines."""
-    head = "import amdjit\n\n\ndef helper(p, q):\n    return p * q + 1.0\n\n\n@amdjit.kernel\ndef long(a, out):\n"
+    head = (
+        "import amdjit\n\n\ndef helper(p, q):\n    return p * q + 1.0\n\n\n@amdjit.kernel\ndef "
+        "long(a, out):\n"
+    )
     body = "    i = amdjit.grid(1)\n    y = 0.5\n    k = 1\n    x0 = a[i]\n"
-    blocks = "".join(_BLOCK.format(n=n, p=n - 1, f=n * 0.25).lstrip("\n") for n in range(1, lines // 5 + 1))
+    blocks = "".join(
+        _BLOCK.format(n=n, p=n - 1, f=n * 0.25).lstrip("\n") for n in range(1, lines // 5 + 1)
+    )
     return head + body + blocks
 
 
@@ -67,7 +74,9 @@ def measure(lines: int, folder: Path) -> dict[str, float]:
 
 def main(*lengths: int) -> None:
     """Measure, print and save."""
-    vector_add.vector_add.compile(f32[:], f32[:], f32[:], target="gfx1201")  # LLVM's start-up is none of these kernels'
+    vector_add.vector_add.compile(
+        f32[:], f32[:], f32[:], target="gfx1201"
+    )  # LLVM's start-up is none of these kernels'
     with tempfile.TemporaryDirectory() as folder:
         times = {lines: measure(lines, Path(folder)) for lines in lengths or LENGTHS}
     rows = []
@@ -76,11 +85,24 @@ def main(*lengths: int) -> None:
         own = front + row["lower"]
         cells = [round(row[name] * 1e6 / lines) for name in (*STAGES, "total")]
         rows.append(
-            (lines, round(row["total"], 3), *cells, round(100 * front / row["total"]), round(own * 1e6 / lines))
+            (
+                lines,
+                round(row["total"], 3),
+                *cells,
+                round(100 * front / row["total"]),
+                round(own * 1e6 / lines),
+            )
         )
     print(
         table(
-            ("lines", "seconds", *(f"{n} us/line" for n in STAGES), "total us/line", "front end %", "ours us/line"),
+            (
+                "lines",
+                "seconds",
+                *(f"{n} us/line" for n in STAGES),
+                "total us/line",
+                "front end %",
+                "ours us/line",
+            ),
             rows,
         )
     )

@@ -1,4 +1,5 @@
-"""Kernels whose speed on the emulator is measured: a product in LDS tiles, and a loop that lanes leave one by one."""
+"""Kernels whose speed on the emulator is measured: a product in LDS tiles, and a loop that lanes
+leave one by one."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 
 import amdjit
 from amdjit import blockIdx, shared, syncthreads, threadIdx
-from amdjit.emulator.translate.control_flow import Text, build_graph
+from amdjit.emulator.analysis.control_flow import Text, build_graph
 
 TILE = 16
 PIXELS = 256
@@ -76,7 +77,10 @@ def _loop_length(kernel: amdjit.Kernel) -> int:
     (segment,) = (s for s in compiled.linked.segments if s.address <= found.entry_address < s.end)
     blocks = build_graph(Text(segment.data, segment.address), found.entry_address).blocks.values()
     backward = [
-        (target, b.instructions[-1].pc) for b in blocks for target in b.successors if target <= b.instructions[-1].pc
+        (target, b.instructions[-1].pc)
+        for b in blocks
+        for target in b.successors
+        if target <= b.instructions[-1].pc
     ]
     (first, last), *_ = backward
     return sum(len(b.instructions) for b in blocks if first <= b.pc <= last)

@@ -1,9 +1,10 @@
-"""How fast the emulator runs kernels, next to NumPy: `python benchmarks/emulator_speed.py [rounds]`.
+"""How fast the emulator runs kernels, next to NumPy: `python benchmarks/emulator_speed.py
+[rounds]`.
 
-Arrays are on the device before, so that a time is that of the launch alone. NumPy's float32 product runs on one
-thread in a process of its own. On x86-64 hosts with wider vectors, the aims for AVX2 are measured with code for those
-features only. Translation is measured in new processes with an empty cache, and from the cache, in both tiers, in
-seconds of the processor.
+Arrays are on the device before, so that a time is that of the launch alone. NumPy's float32 product
+runs on one thread in a process of its own. On x86-64 hosts with wider vectors, the aims for AVX2
+are measured with code for those features only. Translation is measured in new processes with an
+empty cache, and from the cache, in both tiers, in seconds of the processor.
 """
 
 from __future__ import annotations
@@ -33,10 +34,18 @@ from measurement import best, run_fresh, save, summary, table, timed
 
 import amdjit
 from amdjit.emulator import device as emulator_device
-from amdjit.emulator.compilation import KernelCompiler
-from amdjit.emulator.host_jit import HostCompiler
-from amdjit.emulator.native.library import NativeLibrary
-from amdjit.examples import reduction, saxpy, transpose_shuffle, vector_add, wide_k_int8, wmma_gemm, wmma_matmul
+from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.tiers.compilation import KernelCompiler
+from amdjit.examples import (
+    reduction,
+    saxpy,
+    transpose_shuffle,
+    vector_add,
+    wide_k_int8,
+    wmma_gemm,
+    wmma_matmul,
+)
 
 SIZE = 1024
 SMALL = 256
@@ -46,7 +55,10 @@ ADD, GEMM, PRODUCT = "vector add, 16M f32", f"f16 WMMA GEMM, {SIZE}^3", f"f32 LD
 PICTURE, LAUNCH = f"mandelbrot, {PIXELS}^2", "a launch, trivial kernel"
 # The GEMM whose speed is compared with NumPy's is that of multiply-adds, as NumPy's.
 CHAINS = {"AMDJIT_EMULATOR_MATRIX": "fma"}
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "MKL", "OMP", "BLIS", "VECLIB_MAXIMUM")}
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1"
+    for library in ("OPENBLAS", "MKL", "OMP", "BLIS", "VECLIB_MAXIMUM")
+}
 
 
 def launches() -> dict[str, Callable[[], None]]:
@@ -54,17 +66,28 @@ def launches() -> dict[str, Callable[[], None]]:
     random = np.random.default_rng(0)
     n, many = 1_000_000, 16 * 1024 * 1024
     x, y, out = (amdjit.to_device(random.random(n, np.float32)) for _ in range(3))
-    long, sums = amdjit.to_device(random.random(many, np.float32)), amdjit.zeros(reduction.BLOCKS, np.float32)
-    a, b = (amdjit.to_device(random.random((SIZE, SIZE), np.float32).astype(np.float16)) for _ in range(2))
+    long, sums = (
+        amdjit.to_device(random.random(many, np.float32)),
+        amdjit.zeros(reduction.BLOCKS, np.float32),
+    )
+    a, b = (
+        amdjit.to_device(random.random((SIZE, SIZE), np.float32).astype(np.float16))
+        for _ in range(2)
+    )
     c = amdjit.zeros((SIZE, SIZE), np.float32)
-    other, result = amdjit.to_device(random.random(many, np.float32)), amdjit.zeros(many, np.float32)
+    other, result = (
+        amdjit.to_device(random.random(many, np.float32)),
+        amdjit.zeros(many, np.float32),
+    )
     small, rounds = product_arguments(SMALL), amdjit.zeros(PIXELS * PIXELS, np.int32)
     tiles = SMALL // 16
     groups = (n + 255) // 256
     return {
         "vector add, 1M f32": lambda: vector_add.vector_add[groups, 256](x, y, out),
         "saxpy, 1M f32": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
-        "LDS reduction, 16M f32": lambda: reduction.sum_per_block[reduction.BLOCKS, reduction.THREADS](long, sums),
+        "LDS reduction, 16M f32": lambda: reduction.sum_per_block[
+            reduction.BLOCKS, reduction.THREADS
+        ](long, sums),
         ADD: lambda: vector_add.vector_add[many // 256, 256](long, other, result),
         PRODUCT: lambda: tiled_product[(tiles, tiles), (16, 16)](*small),
         PICTURE: lambda: mandelbrot[PIXELS * PIXELS // 256, 256](rounds),
@@ -73,13 +96,16 @@ def launches() -> dict[str, Callable[[], None]]:
 
 
 def speed_with_avx2(rounds: int) -> dict[str, float] | None:
-    """Return the seconds of the launches with an aim for AVX2, in code for that; None on hosts without more."""
+    """Return the seconds of the launches with an aim for AVX2, in code for that; None on hosts
+    without more."""
     features = llvmlite.binding.get_host_cpu_features()
     wider = frozenset(name for name in features if name.startswith(("avx512", "avx10", "amx")))
     if not features.get("avx512f"):
         return None
     emulator_device.HostCompiler = functools.partial(HostCompiler, "haswell", wider)  # type: ignore[misc, assignment]
-    chosen = {name: launch for name, launch in launches().items() if name in (GEMM, PRODUCT, PICTURE)}
+    chosen = {
+        name: launch for name, launch in launches().items() if name in (GEMM, PRODUCT, PICTURE)
+    }
     for launch in chosen.values():
         launch()
     return {name: best(launch, rounds) for name, launch in chosen.items()}
@@ -110,10 +136,11 @@ def numpy_product(rounds: int) -> float:
 
 
 def translations() -> dict[str, Any]:
-    """Return for some kernels: instructions, and the seconds from code object to host code at the first launch.
+    """Return for some kernels: instructions, and the seconds from code object to host code at the
+    first launch.
 
-    The last number is the part of these for native functions that no kernel before has needed: a machine compiles them
-    once.
+    The last number is the part of these for native functions that no kernel before has needed: a
+    machine compiles them once.
     """
     seconds: list[float] = []
     natives: list[float] = []
@@ -143,7 +170,8 @@ def translations() -> dict[str, Any]:
 
 
 def growth(steps: int) -> tuple[int, float]:
-    """Return the instructions of a long kernel, and the seconds of its translation in the tier of the environment."""
+    """Return the instructions of a long kernel, and the seconds of its translation in the tier of
+    the environment."""
     vector_add.main(256)
     x, out = amdjit.zeros(32, np.float32), amdjit.zeros(32, np.float32)
     kernel = straight.compile(amdjit.f32[:], amdjit.f32[:], steps)
@@ -174,27 +202,53 @@ def main(rounds: int = 10) -> None:
     """Measure, print and save."""
     script = Path(__file__)
     measured = {
-        threads: run_fresh(script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads), **CHAINS)
+        threads: run_fresh(
+            script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads), **CHAINS
+        )
         for threads in sorted({1, os.cpu_count() or 1})
     }
     product = run_fresh(script, "--child", "numpy", str(rounds), **ONE_THREAD)
     instructions = run_fresh(script, "--child", "instructions", "1")
-    narrow = run_fresh(script, "--child", "avx2", str(rounds), AMDJIT_EMULATOR_THREADS="1", **CHAINS)
+    narrow = run_fresh(
+        script, "--child", "avx2", str(rounds), AMDJIT_EMULATOR_THREADS="1", **CHAINS
+    )
     arithmetics = run_fresh(script, "--child", "matrix", str(rounds))
     head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
     names = list(next(iter(measured.values())))
     rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
-    rows.append(("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1)))
-    print(table(head, rows), _aims(measured, product, instructions), _avx2(narrow, product, instructions), sep="\n\n")
+    rows.append(
+        ("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1))
+    )
+    print(
+        table(head, rows),
+        _aims(measured, product, instructions),
+        _avx2(narrow, product, instructions),
+        sep="\n\n",
+    )
     print("", report(SIZE, arithmetics), sep="\n")
     translated = _translations(script)
     rows = [(name, *values.values()) for name, values in translated.items()]
     columns = next(iter(translated.values()))
     print("", table(("translation, milliseconds", *columns), rows), sep="\n")
-    print("\naims: full <= 0.3 ms an instruction, <= 40 ms below 150 instructions; from the cache <= 5 ms\n")
-    head = ("instructions of straight code", "full, ms", "an instruction", "quick, ms", "an instruction")
+    print(
+        "\naims: full <= 0.3 ms an instruction, <= 40 ms below 150 instructions; from the cache "
+        "<= 5 ms\n"
+    )
+    head = (
+        "instructions of straight code",
+        "full, ms",
+        "an instruction",
+        "quick, ms",
+        "an instruction",
+    )
     print(table(head, _growth(script)))
-    results = {"seconds": measured, "avx2": narrow, "numpy": product, "translations": translated, "matrix": arithmetics}
+    results = {
+        "seconds": measured,
+        "avx2": narrow,
+        "numpy": product,
+        "translations": translated,
+        "matrix": arithmetics,
+    }
     save("emulator_speed", {"rounds": rounds, **results})
 
 
@@ -205,7 +259,11 @@ def _aims(measured: dict[int, dict[str, float]], product: float, instructions: i
         (f"GEMM: {max(measured)} threads over 1", round(one[GEMM] / most[GEMM], 2), ">= 1.6 for 2"),
         ("vector add, ms, 1 thread", round(one[ADD] * 1e3, 1), "<= 40"),
         ("f32 LDS GEMM, ms, 1 thread", round(one[PRODUCT] * 1e3, 1), "<= 9"),
-        ("mandelbrot, M wave-instructions/s, 1 thread", round(instructions / one[PICTURE] / 1e6), ">= 1500, AVX2 900"),
+        (
+            "mandelbrot, M wave-instructions/s, 1 thread",
+            round(instructions / one[PICTURE] / 1e6),
+            ">= 1500, AVX2 900",
+        ),
         ("a launch, us", round(one[LAUNCH] * 1e6, 1), "<= 60"),
     ]
     return table(("figure", "measured", "aim"), rows)
@@ -217,7 +275,11 @@ def _avx2(narrow: dict[str, float] | None, product: float, instructions: int) ->
     rows = [
         ("GEMM: speed over NumPy's", round(product / narrow[GEMM], 2), ">= 0.45"),
         ("f32 LDS GEMM, ms", round(narrow[PRODUCT] * 1e3, 1), "<= 9"),
-        ("mandelbrot, M wave-instructions/s", round(instructions / narrow[PICTURE] / 1e6), ">= 900"),
+        (
+            "mandelbrot, M wave-instructions/s",
+            round(instructions / narrow[PICTURE] / 1e6),
+            ">= 900",
+        ),
     ]
     return table(("with AVX2 only, 1 thread", "measured", "aim"), rows)
 
@@ -239,7 +301,8 @@ def _growth(script: Path) -> list[tuple[float, ...]]:
 def _translations(script: Path, rounds: int = 3) -> dict[str, dict[str, Any]]:
     """Return for some kernels: instructions, and milliseconds of their translation in each tier.
 
-    known: the quick tier's where another kernel has made the operations, but the kernel itself is new.
+    known: the quick tier's where another kernel has made the operations, but the kernel itself is
+    new.
     """
     found: dict[str, list[Any]] = {kind: [] for kind in ("full", "cached", "quick", "known")}
     for _ in range(rounds):
@@ -270,7 +333,8 @@ def _translation(found: dict[str, list[Any]], name: str) -> dict[str, Any]:
 
 
 def _forget_programs(folder: Path) -> None:
-    """Remove the cache's threaded programs, and leave their operations: those are host objects, and a list."""
+    """Remove the cache's threaded programs, and leave their operations: those are host objects, and
+    a list."""
     for path in folder.rglob("*.bin"):
         content = path.read_bytes()
         if b'{"aj_op_' in content:

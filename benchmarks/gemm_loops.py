@@ -1,10 +1,12 @@
-"""The main loops of matrix products, by kinds of instructions, next to clang's: `python benchmarks/gemm_loops.py`.
+"""The main loops of matrix products, by kinds of instructions, next to clang's: `python
+benchmarks/gemm_loops.py`.
 
-The loop is what lies between the first and the last of the branches that go back around the WMMAs, in the linked code
-object; its instructions are given for each step along k, that is for 32 WMMA of f16 and 64 of i8 a wave (a tile of 128
-by 128 by 32 or 64, 4 waves of 64 by 64). An instruction that is skipped at times counts like the others. Hints to the
-processor (s_delay_alu, s_clause) do not count. The other columns: `bits` is the narrowest access of memory, VGPRs and
-spills are the whole kernel's. Of Triton, which is compiled where it is installed, the same. Counts are no timings.
+The loop is what lies between the first and the last of the branches that go back around the WMMAs,
+in the linked code object; its instructions are given for each step along k, that is for 32 WMMA of
+f16 and 64 of i8 a wave (a tile of 128 by 128 by 32 or 64, 4 waves of 64 by 64). An instruction that
+is skipped at times counts like the others. Hints to the processor (s_delay_alu, s_clause) do not
+count. The other columns: `bits` is the narrowest access of memory, VGPRs and spills are the whole
+kernel's. Of Triton, which is compiled where it is installed, the same. Counts are no timings.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ from amdjit.code_object import CodeObject
 from amdjit.emulator.decoder import decode_all
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.examples import i8_gemm, perf_hgemm
+from amdjit.language.types import Tuple
 from amdjit.options import Environment
-from amdjit.types import Tuple
 
 H, B = f16[:, :], i8[:, :]
 # The loops: WMMAs of one step of a wave, the C file, and what compiles ours.
@@ -41,7 +43,11 @@ LOOPS: dict[str, tuple[int, str, Callable[[], bytes]]] = {
     "i8 128x128x64": (
         64,
         "i8_gemm",
-        lambda: i8_gemm.i8_gemm.compile(B, B, B, B, i8_gemm.relu, Tuple((i32,)), target=TARGET).code_object,
+        lambda: (
+            i8_gemm.i8_gemm.compile(
+                B, B, B, B, i8_gemm.relu, Tuple((i32,)), target=TARGET
+            ).code_object
+        ),
     ),
 }
 KINDS = ("WMMA", "other VALU", "SALU", "LDS", "VMEM", "waits", "barriers")
@@ -68,10 +74,17 @@ def measured(code_object: bytes, wmmas: int) -> Loop:
     body = main_loop(list(decode_all(read.code(kernel), kernel.entry_address)))
     kinds = [kind_of(name) for instruction in body for name in names(instruction)]
     steps = kinds.count("WMMA") / wmmas
-    widths = [int(i.mnemonic.rpartition("_b")[2]) for i in body if kind_of(i.mnemonic) in ("LDS", "VMEM")]
+    widths = [
+        int(i.mnemonic.rpartition("_b")[2]) for i in body if kind_of(i.mnemonic) in ("LDS", "VMEM")
+    ]
     metadata = kernel.metadata
     spills = metadata.vgpr_spills + metadata.sgpr_spills
-    return Loop({kind: kinds.count(kind) / steps for kind in KINDS}, min(widths), metadata.vgpr_count, spills)
+    return Loop(
+        {kind: kinds.count(kind) / steps for kind in KINDS},
+        min(widths),
+        metadata.vgpr_count,
+        spills,
+    )
 
 
 def main_loop(code: Sequence[Instruction]) -> list[Instruction]:
@@ -113,12 +126,15 @@ def kind_of(name: str) -> str:
 def clang_code(clang: str, source: Path, folder: Path) -> bytes:
     """Return the code object of a kernel in C."""
     relocatable = folder / f"{source.stem}.o"
-    subprocess.run([clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120)
+    subprocess.run(
+        [clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120
+    )
     return link(relocatable.read_bytes(), find_linker(Environment()))
 
 
 def triton_codes() -> dict[str, Callable[[], bytes]]:
-    """Return what compiles Triton's kernels for the loops; nothing where Triton is not installed."""
+    """Return what compiles Triton's kernels for the loops; nothing where Triton is not
+    installed."""
     if importlib.util.find_spec("triton") is None:
         return {}
     triton_gemm = importlib.import_module("triton_gemm")
@@ -140,7 +156,9 @@ def main() -> None:
                 makers["Triton"] = triton[name]
             found = {by: measured(make(), wmmas) for by, make in makers.items()}
             results[name] = {by: vars(loop) for by, loop in found.items()}
-            rows += [(name if by == "amdjit" else "", by, *loop.cells()) for by, loop in found.items()]
+            rows += [
+                (name if by == "amdjit" else "", by, *loop.cells()) for by, loop in found.items()
+            ]
     print(table(("loop", "by", *KINDS, "bits", "VGPRs", "spills"), rows))
     for by, is_there in (("clang-22", clang is not None), ("Triton", bool(triton))):
         if not is_there:

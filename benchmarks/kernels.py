@@ -1,4 +1,5 @@
-"""Kernels that code quality is measured on, beside the examples. The same algorithms in C are in benchmarks/c."""
+"""Kernels that code quality is measured on, beside the examples. The same algorithms in C are in
+benchmarks/c."""
 
 from __future__ import annotations
 
@@ -128,11 +129,18 @@ def tiled_matmul(a, b, c):
 
 @amdjit.kernel(block=(32, 1, 1))
 def many_fragments(a, b, d):
-    """D^T = (A B)^T, 64 by 64 a wave, through 32 fragments of 16 by 16: 16 of D, 8 each of A and B for 32 of k."""
+    """D^T = (A B)^T, 64 by 64 a wave, through 32 fragments of 16 by 16: 16 of D, 8 each of A and B
+    for 32 of k."""
     row, column = 64 * blockIdx.y, 64 * blockIdx.x
-    left = tuple(matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8))
-    right = tuple(matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8))
-    total = tuple(matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major) for _ in range(16))
+    left = tuple(
+        matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8)
+    )
+    right = tuple(
+        matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8)
+    )
+    total = tuple(
+        matrix.fragment(matrix.accumulator, 16, 16, 16, f32, matrix.col_major) for _ in range(16)
+    )
     for part in total:
         matrix.fill_fragment(part, 0)
     for k in range(0, a.shape[1], 32):
@@ -148,10 +156,15 @@ def many_fragments(a, b, d):
 
 @amdjit.kernel(block=(32, 1, 1))
 def many_fragments_by_rows(a, b, d):
-    """D = A B likewise, by rows: a lane holds neighbours of a column, and stores them one by one."""
+    """D = A B likewise, by rows: a lane holds neighbours of a column, and stores them one by
+    one."""
     row, column = 64 * blockIdx.y, 64 * blockIdx.x
-    left = tuple(matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8))
-    right = tuple(matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8))
+    left = tuple(
+        matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8)
+    )
+    right = tuple(
+        matrix.fragment(matrix.matrix_b, 16, 16, 16, f16, matrix.col_major) for _ in range(8)
+    )
     total = tuple(matrix.fragment(matrix.accumulator, 16, 16, 16, f32) for _ in range(16))
     for part in total:
         matrix.fill_fragment(part, 0)

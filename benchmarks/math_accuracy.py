@@ -1,11 +1,13 @@
-"""How far the functions of `amdjit.intrinsics.math` in f32 are from the true values, run on the emulator.
+"""How far the functions of `amdjit.intrinsics.math` in f32 are from the true values, run on the
+emulator.
 
     python benchmarks/math_accuracy.py             2**24 inputs of every function, spread over all exponents
     python benchmarks/math_accuracy.py --all sin   all 2**32 inputs of one (1 to 4 minutes)
     python benchmarks/math_accuracy.py --stale     what has changed since it was measured, all inputs
 
-The reference is float64: NumPy's, or the C library's (by way of `math`, and of gcc for many inputs). It writes
-docs/math_accuracy.json, from which docs/generate.py makes the table of docs/reference/math.md.
+The reference is float64: NumPy's, or the C library's (by way of `math`, and of gcc for many
+inputs). It writes docs/math_accuracy.json, from which docs/generate.py makes the table of
+docs/reference/math.md.
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ REFERENCES_OF_TWO: dict[str, Callable[..., Doubles]] = {
     "fmod": np.fmod,
     "remainder": each(math.remainder),
     "copysign": np.copysign,
-    "nextafter": lambda x, y: np.nextafter(x.astype(np.float32), y.astype(np.float32)).astype(np.float64),
+    "nextafter": lambda x, y: np.nextafter(x.astype(np.float32), y.astype(np.float32)).astype(
+        np.float64
+    ),
 }
 """Functions of two numbers, in float64."""
 
@@ -123,16 +127,23 @@ def computed(name: str, *arguments: Singles) -> Singles:
 def expected(name: str, *arguments: Singles) -> Doubles:
     """Return the true values, to the precision of float64."""
     with np.errstate(all="ignore"):
-        return (REFERENCES | REFERENCES_OF_TWO)[name](*(argument.astype(np.float64) for argument in arguments))
+        return (REFERENCES | REFERENCES_OF_TWO)[name](
+            *(argument.astype(np.float64) for argument in arguments)
+        )
 
 
 def errors_in_ulps(found: Singles, true: Doubles) -> Doubles:
-    """Return distances in units of the last place of f32; infinite where NaN, infinity or a zero's sign is wrong."""
+    """Return distances in units of the last place of f32; infinite where NaN, infinity or a zero's
+    sign is wrong."""
     with np.errstate(all="ignore"):
         nearest = true.astype(np.float32)
         unit = np.exp2(np.clip(np.floor(np.log2(np.abs(true))), -126, 127) - 23)
         # Beyond the largest number the next one would be 2**128.
-        value = np.where(np.isinf(found) & np.isfinite(true), np.copysign(2.0**128, found), found.astype(np.float64))
+        value = np.where(
+            np.isinf(found) & np.isfinite(true),
+            np.copysign(2.0**128, found),
+            found.astype(np.float64),
+        )
         error = np.abs(value - true) / unit
     same = (np.isnan(found) & np.isnan(nearest)) | (found == nearest)
     error = np.where(same & ~(np.isfinite(nearest) & np.isfinite(true)), 0.0, error)
@@ -141,7 +152,8 @@ def errors_in_ulps(found: Singles, true: Doubles) -> Doubles:
 
 
 def stratified(count: int, seed: int = 0) -> Singles:
-    """Return `count` numbers: all signs and exponents alike, mantissas at random; the special ones among them."""
+    """Return `count` numbers: all signs and exponents alike, mantissas at random; the special ones
+    among them."""
     rng = np.random.default_rng(seed)
     upper = np.arange(count, dtype=np.uint32) % 512 << 23
     numbers = (upper | rng.integers(0, 1 << 23, count, dtype=np.uint32)).view(np.float32)
@@ -150,7 +162,24 @@ def stratified(count: int, seed: int = 0) -> Singles:
 
 
 SPECIAL = np.array(
-    [0, 0.25, 0.5, 1, 1.5, 2, 3, 10, 1e-45, 1.1754944e-38, 3.4028235e38, 2**24, 1e8, 88.72284, 10.05, math.inf],
+    [
+        0,
+        0.25,
+        0.5,
+        1,
+        1.5,
+        2,
+        3,
+        10,
+        1e-45,
+        1.1754944e-38,
+        3.4028235e38,
+        2**24,
+        1e8,
+        88.72284,
+        10.05,
+        math.inf,
+    ],
     np.float32,
 )
 SPECIAL = np.concatenate([SPECIAL, -SPECIAL, np.array([math.nan], np.float32)])
@@ -162,18 +191,31 @@ class Loops:
     def __init__(self) -> None:
         source = Path(__file__).with_name("ulp_distance.c")
         with tempfile.TemporaryDirectory() as folder:
-            command = ["gcc", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC"]
-            subprocess.run([*command, source, "-o", f"{folder}/loops.so", "-lmvec", "-lm"], check=True)
+            command = [
+                "gcc",
+                "-O3",
+                "-march=native",
+                "-fno-math-errno",
+                "-fno-trapping-math",
+                "-shared",
+                "-fPIC",
+            ]
+            subprocess.run(
+                [*command, source, "-o", f"{folder}/loops.so", "-lmvec", "-lm"], check=True
+            )
             self._library = ctypes.CDLL(f"{folder}/loops.so")
         self._library.measure.restype = ctypes.c_double
         self._true = np.empty(BATCH)
 
     def true(self, name: str, *arguments: Singles) -> Doubles:
-        """Return the true values, to the precision of float64: C's for functions of one number, NumPy's of two."""
+        """Return the true values, to the precision of float64: C's for functions of one number,
+        NumPy's of two."""
         if name not in REFERENCES:
             return expected(name, *arguments)
         out = self._true[: arguments[0].size]
-        getattr(self._library, f"each_{name}")(_address(arguments[0]), _address(out), ctypes.c_size_t(out.size))
+        getattr(self._library, f"each_{name}")(
+            _address(arguments[0]), _address(out), ctypes.c_size_t(out.size)
+        )
         return out
 
     def measure(self, found: Singles, true: Doubles) -> tuple[float, int, int]:
@@ -202,10 +244,13 @@ def _batches(everything: bool) -> Iterator[tuple[Singles, ...]]:
 
 
 def edges() -> Singles:
-    """Return 1024 numbers at which something changes: special ones, powers of 2, small whole and half numbers."""
+    """Return 1024 numbers at which something changes: special ones, powers of 2, small whole and
+    half numbers."""
     powers = np.ldexp(np.float32(1), np.arange(-149, 128, dtype=np.int32))
     middle = np.concatenate([powers, np.arange(0.5, 40, 0.5), SPECIAL]).astype(np.float32)
-    beside = np.concatenate([middle, np.nextafter(middle, np.float32(math.inf)), np.nextafter(middle, np.float32(0))])
+    beside = np.concatenate(
+        [middle, np.nextafter(middle, np.float32(math.inf)), np.nextafter(middle, np.float32(0))]
+    )
     beside = np.unique(np.concatenate([beside, -beside]).view(np.uint32))
     kept = np.random.default_rng(0).permutation(beside)[: 1024 - SPECIAL.size]
     return np.concatenate([SPECIAL, kept.view(np.float32)])
@@ -214,12 +259,18 @@ def edges() -> Singles:
 def _pairs() -> Iterator[tuple[Singles, ...]]:
     """Yield all pairs of edges, then others: of any exponents, and near 0."""
     side = edges()
-    yield np.tile(np.repeat(side, side.size), BATCH // side.size**2), np.tile(side, BATCH // side.size)
+    yield (
+        np.tile(np.repeat(side, side.size), BATCH // side.size**2),
+        np.tile(side, BATCH // side.size),
+    )
     for seed in range((1 << 24) // BATCH):
         rng = np.random.default_rng(seed)
         numbers = stratified(BATCH, seed)
         yield numbers, rng.permutation(numbers)
-        yield tuple((rng.normal(size=BATCH) * rng.choice([0.3, 1, 3, 20], BATCH)).astype(np.float32) for _ in range(2))
+        yield tuple(
+            (rng.normal(size=BATCH) * rng.choice([0.3, 1, 3, 20], BATCH)).astype(np.float32)
+            for _ in range(2)
+        )
 
 
 def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
@@ -236,8 +287,17 @@ def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
         misrounded += wrong
     seconds = time.process_time() - start
     at = ", ".join(map(repr, place))
-    print(f"{name:10} {worst:.4f} ulp at {at}, {misrounded} misrounded of {inputs}, {seconds:.0f} s", flush=True)
-    row = {"ulp": worst, "at": at, "inputs": inputs, "misrounded": misrounded, "seconds": round(seconds)}
+    print(
+        f"{name:10} {worst:.4f} ulp at {at}, {misrounded} misrounded of {inputs}, {seconds:.0f} s",
+        flush=True,
+    )
+    row = {
+        "ulp": worst,
+        "at": at,
+        "inputs": inputs,
+        "misrounded": misrounded,
+        "seconds": round(seconds),
+    }
     return row | {"source": source} | instructions(name, len(arguments))
 
 
@@ -251,10 +311,15 @@ def stale(known: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Measure the functions that the command line names, or all, and write the results beside the earlier ones."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure the functions that the command line names, or all, and write the results beside the
+    earlier ones."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("functions", nargs="*", help="names; none: every function")
-    parser.add_argument("--all", action="store_true", help="all 2**32 inputs of functions of one number")
+    parser.add_argument(
+        "--all", action="store_true", help="all 2**32 inputs of functions of one number"
+    )
     parser.add_argument("--stale", action="store_true", help="all inputs of what has changed")
     chosen = parser.parse_args()
     loops = Loops()

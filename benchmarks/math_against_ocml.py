@@ -1,7 +1,8 @@
-"""How many instructions functions of f32 take, and those of OCML, ROCm's device library: compiled, not run.
+"""How many instructions functions of f32 take, and those of OCML, ROCm's device library: compiled,
+not run.
 
-Counted is what a kernel of one call has more than one that copies, without the hints to the scheduler (`s_delay_alu`,
-waits). Both sides of branches count, whichever is taken.
+Counted is what a kernel of one call has more than one that copies, without the hints to the
+scheduler (`s_delay_alu`, waits). Both sides of branches count, whichever is taken.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 import amdjit
 from amdjit import LlvmCall, f32
 from amdjit.backend import find_ocml
-from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
+from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.options import Environment
 
 NAMES = {"power": "pow"}
@@ -31,9 +32,13 @@ def instructions(name: str, arguments: int) -> dict[str, int]:
 
 def _counted(function: DeviceFunction | Intrinsic | None, arguments: int) -> tuple[int, int]:
     mnemonics = re.findall(
-        r"^\s+((?:v|s|ds|global|scratch)_\w+)", _kernel(function, arguments).compile(*[f32[:]] * 3).asm, re.MULTILINE
+        r"^\s+((?:v|s|ds|global|scratch)_\w+)",
+        _kernel(function, arguments).compile(*[f32[:]] * 3).asm,
+        re.MULTILINE,
     )
-    real_ones = [name for name in mnemonics if not re.match("s_delay_alu|s_wait|s_nop|s_clause", name)]
+    real_ones = [
+        name for name in mnemonics if not re.match("s_delay_alu|s_wait|s_nop|s_clause", name)
+    ]
     return len(real_ones), sum("f64" in name for name in real_ones)
 
 

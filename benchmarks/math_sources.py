@@ -1,7 +1,9 @@
-"""A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which measurement is stale.
+"""A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which
+measurement is stale.
 
-It is made of the syntax of the device function and of all that it calls, with the values of their constants. Comments,
-docstrings, annotations, layout and what is for other types than f32 (`if isinstance(x, DOUBLES)`) make no difference.
+It is made of the syntax of the device function and of all that it calls, with the values of their
+constants. Comments, docstrings, annotations, layout and what is for other types than f32 (`if
+isinstance(x, DOUBLES)`) make no difference.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import textwrap
 from types import ModuleType
 from typing import Any
 
-from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
+from amdjit.language.declarations import DeviceFunction, Intrinsic, LlvmCall
 
 
 def fingerprint(function: DeviceFunction | Intrinsic) -> str:
@@ -33,7 +35,9 @@ def parts_of(function: DeviceFunction | Intrinsic) -> dict[str, str]:
 def _collect(value: Any, parts: dict[str, str]) -> None:
     if isinstance(value, Intrinsic):
         lowering = value.lowering
-        parts[f"intrinsic {value.name}"] = lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
+        parts[f"intrinsic {value.name}"] = (
+            lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
+        )
         return
     function = value.function
     name = f"{function.__module__}.{function.__qualname__}"
@@ -54,7 +58,9 @@ def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:
     """Return what a name, or an attribute of a module, stands for."""
     if isinstance(node, ast.Name):
         return known.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(module := _resolved(node.value, known), ModuleType):
+    if isinstance(node, ast.Attribute) and isinstance(
+        module := _resolved(node.value, known), ModuleType
+    ):
         return getattr(module, node.attr, None)
     return None
 
@@ -65,7 +71,9 @@ class _ForSingles(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> Any:
         self.generic_visit(node)
         calls = [part for part in ast.walk(node.test) if isinstance(part, ast.Call)]
-        if calls and all(isinstance(call.func, ast.Name) and call.func.id == "isinstance" for call in calls):
+        if calls and all(
+            isinstance(call.func, ast.Name) and call.func.id == "isinstance" for call in calls
+        ):
             return node.orelse
         return node
 

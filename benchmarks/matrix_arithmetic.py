@@ -1,7 +1,7 @@
 """What rounding as the hardware costs: a WMMA GEMM in both arithmetics of the emulator, in turns.
 
-`python benchmarks/emulator_speed.py` prints the table. On x86-64 hosts with wider vectors the same is measured with
-code for AVX2 only.
+`python benchmarks/emulator_speed.py` prints the table. On x86-64 hosts with wider vectors the same
+is measured with code for AVX2 only.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ from measurement import table
 
 import amdjit
 from amdjit.emulator.device import EmulatorDevice
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 from amdjit.examples import wmma_gemm
 from amdjit.options import MATRIX_ARITHMETICS, default_target, read_environment
 
 # The least speed of "silicon" over that of "fma", by data and vectors.
-AIMS = {("N(0,1)", "all"): 0.25, ("N(0,1)", "AVX2"): 1 / 6, ("integers", "all"): 0.6, ("integers", "AVX2"): 0.6}
+AIMS = {
+    ("N(0,1)", "all"): 0.25,
+    ("N(0,1)", "AVX2"): 1 / 6,
+    ("integers", "all"): 0.6,
+    ("integers", "AVX2"): 0.6,
+}
 
 
 def seconds(size: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Return the processor's seconds of a GEMM by arithmetic, for each data and kind of vectors, on one thread."""
+    """Return the processor's seconds of a GEMM by arithmetic, for each data and kind of vectors, on
+    one thread."""
     features = llvmlite.binding.get_host_cpu_features()
     wider = frozenset(name for name in features if name.startswith(("avx512", "avx10", "amx")))
     hosts = {"all": HostCompiler()}
@@ -42,7 +48,10 @@ def _compared(host: HostCompiler, data: str, size: int, rounds: int) -> dict[str
     settings = read_environment(os.environ)
     random = np.random.default_rng(0)
     shape = (size, size)
-    values = [random.standard_normal(shape) if data == "N(0,1)" else random.integers(-8, 9, shape) for _ in range(2)]
+    values = [
+        random.standard_normal(shape) if data == "N(0,1)" else random.integers(-8, 9, shape)
+        for _ in range(2)
+    ]
     launches = {}
     for matrix in MATRIX_ARITHMETICS:
         chosen = dataclasses.replace(settings, emulator_matrix=matrix, emulator_tier="full")
@@ -67,9 +76,22 @@ def report(size: int, measured: dict[str, dict[str, float]]) -> str:
         data, _, vectors = name.rpartition(", ")
         ratio = round(times["fma"] / times["silicon"], 2)
         rows.append(
-            (data, vectors, *(round(times[kind] * 1e3, 1) for kind in MATRIX_ARITHMETICS), ratio, _aim(data, vectors))
+            (
+                data,
+                vectors,
+                *(round(times[kind] * 1e3, 1) for kind in MATRIX_ARITHMETICS),
+                ratio,
+                _aim(data, vectors),
+            )
         )
-    head = (f"f16 WMMA GEMM, {size}^3, 1 thread", "vectors", "silicon, ms", "fma, ms", "silicon's speed", "aim")
+    head = (
+        f"f16 WMMA GEMM, {size}^3, 1 thread",
+        "vectors",
+        "silicon, ms",
+        "fma, ms",
+        "silicon's speed",
+        "aim",
+    )
     return table(head, rows)
 
 

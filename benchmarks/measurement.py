@@ -20,8 +20,11 @@ RESULTS = HERE / "results"
 
 
 def run_fresh(script: Path, *arguments: str, **variables: str) -> Any:
-    """Run a script in a new process and return the JSON that it prints. Bytecode is kept, as an installation has it."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    """Run a script in a new process and return the JSON that it prints. Bytecode is kept, as an
+    installation has it."""
+    environment = {
+        key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
+    }
     environment |= {
         "PYTHONPYCACHEPREFIX": str(_bytecode()),
         "PYTHONPATH": str(ROOT),
@@ -29,7 +32,11 @@ def run_fresh(script: Path, *arguments: str, **variables: str) -> Any:
     }
     environment |= variables
     done = subprocess.run(
-        [sys.executable, str(script), *arguments], env=environment, capture_output=True, text=True, timeout=600
+        [sys.executable, str(script), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     if done.returncode != 0:
         raise RuntimeError(f"{script.name} {' '.join(arguments)} failed:\n{done.stderr}")
@@ -41,7 +48,8 @@ def _bytecode() -> Path:
 
 
 def best(action: Callable[[], object], rounds: int) -> float:
-    """Return the shortest time of some rounds, in seconds: the least disturbed by other work of the machine."""
+    """Return the shortest time of some rounds, in seconds: the least disturbed by other work of the
+    machine."""
     times = []
     for _ in range(rounds):
         start = perf_counter()
@@ -51,7 +59,9 @@ def best(action: Callable[[], object], rounds: int) -> float:
 
 
 def timed(
-    function: Callable[..., Any], note: Callable[[float], None], clock: Callable[[], float] = perf_counter
+    function: Callable[..., Any],
+    note: Callable[[float], None],
+    clock: Callable[[], float] = perf_counter,
 ) -> Callable[..., Any]:
     """Return a function that does the same, and tells `note` the seconds that each call takes."""
 
@@ -67,7 +77,10 @@ def timed(
 
 def summary(values: Sequence[float]) -> dict[str, float]:
     """Return the least and the middle one of some times, in milliseconds."""
-    return {"best_ms": round(min(values) * 1e3, 2), "median_ms": round(statistics.median(values) * 1e3, 2)}
+    return {
+        "best_ms": round(min(values) * 1e3, 2),
+        "median_ms": round(statistics.median(values) * 1e3, 2),
+    }
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -76,10 +89,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [[str(cell) for cell in line] for line in (head, *body)]
     columns = range(len(head))
     widths = [max(len(line[column]) for line in lines) for column in columns]
-    texts = [any(isinstance(line[column], str) and line[column] for line in body) for column in columns]
+    texts = [
+        any(isinstance(line[column], str) and line[column] for line in body) for column in columns
+    ]
 
     def cell(line: list[str], column: int) -> str:
-        return line[column].ljust(widths[column]) if texts[column] else line[column].rjust(widths[column])
+        return (
+            line[column].ljust(widths[column])
+            if texts[column]
+            else line[column].rjust(widths[column])
+        )
 
     text = ["  ".join(cell(line, column) for column in columns).rstrip() for line in lines]
     text.insert(1, "  ".join("-" * width for width in widths))
@@ -89,7 +108,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def save(name: str, results: dict[str, Any]) -> None:
     """Write results, with the machine that they are from, to benchmarks/results."""
     RESULTS.mkdir(exist_ok=True)
-    machine = {"python": platform.python_version(), "machine": platform.machine(), "processors": os.cpu_count()}
+    machine = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "processors": os.cpu_count(),
+    }
     file = RESULTS / f"{name}.json"
     file.write_text(json.dumps({"machine": machine, **results}, indent=2) + "\n")
     print(f"\nwritten to {file}")

@@ -1,7 +1,8 @@
-"""What each check costs: launches on the emulator with and without it: `python benchmarks/sanitizer_cost.py [rounds]`.
+"""What each check costs: launches on the emulator with and without it: `python
+benchmarks/sanitizer_cost.py [rounds]`.
 
-Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in seconds of the
-processor. Checks that do not change the translated code differ from 1 by noise.
+Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in
+seconds of the processor. Checks that do not change the translated code differ from 1 by noise.
 """
 
 from __future__ import annotations
@@ -59,14 +60,18 @@ def launches() -> dict[str, Callable[[], None]]:
     x, y, out = (amdjit.to_device(random.random(n, np.float32)) for _ in range(3))
     sums = amdjit.zeros(reduction.BLOCKS, np.float32)
     a, b, c = (amdjit.to_device(random.random((size, size), np.float32)) for _ in range(3))
-    p, q = (amdjit.to_device(random.random((512, 512), np.float32).astype(np.float16)) for _ in range(2))
+    p, q = (
+        amdjit.to_device(random.random((512, 512), np.float32).astype(np.float16)) for _ in range(2)
+    )
     r = amdjit.zeros((512, 512), np.float32)
     groups = (n + 255) // 256
     tiles = (size // TILE, size // TILE)
     return {
         "vector add, 1M f32": lambda: vector_add.vector_add[groups, 256](x, y, out),
         "saxpy, 1M f32": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
-        "LDS reduction, 1M f32": lambda: reduction.sum_per_block[reduction.BLOCKS, reduction.THREADS](x, sums),
+        "LDS reduction, 1M f32": lambda: reduction.sum_per_block[
+            reduction.BLOCKS, reduction.THREADS
+        ](x, sums),
         "LDS product, 256^3 f32": lambda: tiled_product[tiles, (TILE, TILE)](a, b, c),
         "WMMA product, 512^3 f16": lambda: wmma_gemm.gemm(p, q, r),
         "arithmetic loop, 64K x 200": lambda: iterate[256, 256](x, out, 200),
@@ -81,7 +86,8 @@ def timed(launch: Callable[[], None]) -> float:
 
 
 def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the least seconds of each launch without and with a check, in turns, translated before."""
+    """Return the least seconds of each launch without and with a check, in turns, translated
+    before."""
     warnings.simplefilter("ignore", amdjit.PerformanceWarning)
     times = {}
     for name, launch in launches().items():
@@ -99,7 +105,10 @@ def main(rounds: int = 20) -> None:
     script = Path(__file__)
     # The tier that checks use: the factor is that of the check alone.
     environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_EMULATOR_TIER": "full"}
-    measured = {check: run_fresh(script, "--child", check, str(rounds), **environment) for check in SANITIZER_CHECKS}
+    measured = {
+        check: run_fresh(script, "--child", check, str(rounds), **environment)
+        for check in SANITIZER_CHECKS
+    }
     rows = []
     for name in next(iter(measured.values())):
         plain = min(times[name][0] for times in measured.values())

@@ -1,4 +1,5 @@
-"""The products of gemm_loops.py in Triton, compiled for AMD without such a GPU; nothing else of amdjit needs Triton."""
+"""The products of gemm_loops.py in Triton, compiled for AMD without such a GPU; nothing else of
+amdjit needs Triton."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from triton.compiler import ASTSource
 
 TILE = 128
 # Of each loop: the elements, their sums, the results, and the step along k.
-TYPES = {"f16 128x128x32": ("fp16", tl.float32, "fp16", 32), "i8 128x128x64": ("i8", tl.int32, "i32", 64)}
+TYPES = {
+    "f16 128x128x32": ("fp16", tl.float32, "fp16", 32),
+    "i8 128x128x64": ("i8", tl.int32, "i32", 64),
+}
 
 
 @triton.jit
@@ -35,7 +39,12 @@ def code_object(name: str, target: str) -> bytes:
     constants = {"SUM": total, "SIZE": TILE, "DEPTH": depth}
     multiples = {(place,): [["tt.divisibility", 16]] for place in range(len(signature))}
     source = ASTSource(
-        fn=product, signature=signature | dict.fromkeys(constants, "constexpr"), constexprs=constants, attrs=multiples
+        fn=product,
+        signature=signature | dict.fromkeys(constants, "constexpr"),
+        constexprs=constants,
+        attrs=multiples,
     )
-    compiled = triton.compile(source, target=GPUTarget("hip", target, 32), options={"num_warps": 4, "num_stages": 2})
+    compiled = triton.compile(
+        source, target=GPUTarget("hip", target, 32), options={"num_warps": 4, "num_stages": 2}
+    )
     return bytes(compiled.asm["hsaco"])

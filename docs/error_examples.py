@@ -1,4 +1,5 @@
-"""The examples on the page of errors: the cases of tests/golden, whose texts the tests compare with the compiler's."""
+"""The examples on the page of errors: the cases of tests/golden, whose texts the tests compare with
+the compiler's."""
 
 from __future__ import annotations
 
@@ -63,11 +64,14 @@ def _program(text: str) -> tuple[int, str]:
 
 
 def _renumbered(message: str, name: str, dropped: int) -> str:
-    """Count lines from the example's first one; the column of line numbers gets as wide as they are then."""
+    """Count lines from the example's first one; the column of line numbers gets as wide as they are
+    then."""
     lines = []
     before, after = 0, 0
     for line in message.splitlines():
-        line = re.sub(rf"{name}\.py:(\d+)", lambda match: f"kernels.py:{int(match[1]) - dropped}", line)
+        line = re.sub(
+            rf"{name}\.py:(\d+)", lambda match: f"kernels.py:{int(match[1]) - dropped}", line
+        )
         arrow = re.match(r"( *)--> \S+?:(\d+):", line)
         if arrow:
             before, after = len(arrow[1]), len(arrow[2])

@@ -37,7 +37,16 @@ computed in f64, in a branch, as graphics GPUs execute f64 at a fraction of the 
 """
 
 
-HEAD = ("function", "largest error", "at", "inputs", "misrounded", "time", "instructions", "of OCML")
+HEAD = (
+    "function",
+    "largest error",
+    "at",
+    "inputs",
+    "misrounded",
+    "time",
+    "instructions",
+    "of OCML",
+)
 
 
 def measured_errors() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -5,37 +5,38 @@ from __future__ import annotations
 from types import ModuleType
 
 from amdjit.intrinsics import (
-    amdgcn_integer,
-    amdgcn_math,
-    amdgcn_wave,
     arithmetic,
     atomic,
     convert,
+    integer_arithmetic,
+    lds,
+    memory,
+    sync,
+    wave,
+    workitem,
+)
+from amdjit.intrinsics.builtins import integer, real, wmma, wmma_gfx11
+from amdjit.intrinsics.builtins import wave as amdgcn_wave
+from amdjit.intrinsics.lanes import dpp, reduce
+from amdjit.intrinsics.maths import (
     device_library,
     elementwise,
     error_functions,
     exponentials,
     gamma_functions,
     hyperbolic,
-    integer_arithmetic,
-    lds,
     lengths,
-    memory,
     native_math,
     number_theory,
     power,
     roots_and_remainders,
     rounding,
-    sync,
     trigonometry,
-    wave,
-    wave_dpp,
-    wave_reduce,
-    wmma,
-    wmma_gfx11,
-    workitem,
 )
-from amdjit.intrinsics.matrix import cooperation, coordinates, fragments, instructions, sparse, transforms
+from amdjit.intrinsics.matrix import fragments
+from amdjit.intrinsics.matrix.multiply import instructions, sparse
+from amdjit.intrinsics.matrix.operands import coordinates
+from amdjit.intrinsics.matrix.views import cooperation, transforms
 
 # How each module is imported in a kernel's file.
 MODULES: tuple[tuple[ModuleType, str], ...] = (
@@ -43,8 +44,8 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (sync, "amdjit.intrinsics.sync"),
     (lds, "amdjit"),
     (wave, "amdjit.intrinsics.wave"),
-    (wave_reduce, "amdjit.intrinsics.wave"),
-    (wave_dpp, "amdjit.intrinsics.wave"),
+    (reduce, "amdjit.intrinsics.wave"),
+    (dpp, "amdjit.intrinsics.wave"),
     (atomic, "amdjit.atomic"),
     (memory, "amdjit.intrinsics.memory"),
     (arithmetic, "amdjit.intrinsics.arithmetic"),
@@ -61,11 +62,11 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (rounding, "amdjit.intrinsics.math"),
     (number_theory, "amdjit.intrinsics.math"),
     (power, "amdjit.intrinsics.math"),
-    (device_library, "amdjit.intrinsics.device_library"),
+    (device_library, "amdjit.intrinsics.maths.device_library"),
     (convert, "amdjit.intrinsics.convert"),
     (amdgcn_wave, "amdjit.intrinsics.amdgcn"),
-    (amdgcn_math, "amdjit.intrinsics.amdgcn"),
-    (amdgcn_integer, "amdjit.intrinsics.amdgcn"),
+    (real, "amdjit.intrinsics.amdgcn"),
+    (integer, "amdjit.intrinsics.amdgcn"),
     (wmma, "amdjit.intrinsics.amdgcn"),
     (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
     (instructions, "amdjit.intrinsics.matrix"),

@@ -1,4 +1,5 @@
-"""Pictures of matrix layouts: `lane.element` for each element, on the colour of the 16 lanes that hold it."""
+"""Pictures of matrix layouts: `lane.element` for each element, on the colour of the 16 lanes that
+hold it."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from amdjit.intrinsics.matrix_layouts import Layout
+from amdjit.intrinsics.models.matrix_layouts import Layout
 
 FOLDER = Path(__file__).parent / "reference/matrix_layouts"
 # The four groups of 16 lanes, light enough for black text.
@@ -20,17 +21,23 @@ def file_name(layout: Layout) -> str:
 
 
 def picture(layout: Layout) -> str:
-    """Return the picture as SVG: the matrix's rows from top to bottom, numbered like the columns."""
+    """Return the picture as SVG: the matrix's rows from top to bottom, numbered like the
+    columns."""
     width, height = _MARGIN + layout.columns * _WIDTH, _MARGIN + layout.rows * _HEIGHT
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" '
         'font-family="monospace" font-size="11" xml:space="preserve">',
         f"<title>{layout.instruction}, operand {layout.operand}</title>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         *_bands(layout),
         _line(18, map(str, range(layout.columns)), "#666"),
     ]
-    held = {layout.element(lane, i): f"{lane}.{i}" for lane in range(layout.lanes) for i in range(layout.elements)}
+    held = {
+        layout.element(lane, i): f"{lane}.{i}"
+        for lane in range(layout.lanes)
+        for i in range(layout.elements)
+    }
     for row in range(layout.rows):
         y = _MARGIN + row * _HEIGHT + 13
         lines.append(f'<text x="4" y="{y}" fill="#666">{row}</text>')
@@ -46,14 +53,20 @@ def _line(y: int, cells: Iterable[str], colour: str) -> str:
 
 
 def _bands(layout: Layout) -> Iterator[str]:
-    """Yield the background: the 16 lanes that hold an element depend on its column in A, on its row elsewhere."""
+    """Yield the background: the 16 lanes that hold an element depend on its column in A, on its row
+    elsewhere."""
     upright = layout.operand in ("a", "index")
     count = layout.columns if upright else layout.rows
-    lanes = [layout.place(0, n)[0] // 16 if upright else layout.place(n, 0)[0] // 16 for n in range(count)]
+    lanes = [
+        layout.place(0, n)[0] // 16 if upright else layout.place(n, 0)[0] // 16
+        for n in range(count)
+    ]
     first = 0
     for group, members in groupby(lanes):
         size = len(list(members))
-        x, y = (_MARGIN + first * _WIDTH, _MARGIN) if upright else (_MARGIN, _MARGIN + first * _HEIGHT)
+        x, y = (
+            (_MARGIN + first * _WIDTH, _MARGIN) if upright else (_MARGIN, _MARGIN + first * _HEIGHT)
+        )
         width = (size if upright else layout.columns) * _WIDTH
         height = (layout.rows if upright else size) * _HEIGHT
         yield f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{_COLOURS[group]}"/>'

@@ -1,4 +1,5 @@
-"""The reference pages of the matrix instructions: a row for each, what is known of their sums, pictures of layouts."""
+"""The reference pages of the matrix instructions: a row for each, what is known of their sums,
+pictures of layouts."""
 
 from __future__ import annotations
 
@@ -10,33 +11,43 @@ from pathlib import Path
 from layout_pictures import FOLDER, file_name, picture
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.matrix.certainty import KNOWN, MEANING, certainty
-from amdjit.intrinsics.matrix.instructions import operand_types
-from amdjit.intrinsics.matrix_layouts import OPERANDS, Layout, MatrixInstruction
+from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, certainty
+from amdjit.intrinsics.matrix.multiply.instructions import operand_types
+from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, MatrixInstruction
 
 EMULATOR = Path(__file__).with_name("emulator.md")
 INTRODUCTION = (
-    "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC instructions of gfx12: "
-    "`lane.element` at each row and column, the first element of a lane in the lowest bits, a colour for each 16 "
-    "lanes. A sparse A is shown as it is held, with two of each four elements; the operand `index` says which two. "
-    "Instructions with the same picture share it. `amdjit layout NAME --operand a` prints one as text, "
+    "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC "
+    "instructions of gfx12: "
+    "`lane.element` at each row and column, the first element of a lane in the lowest bits, a "
+    "colour for each 16 "
+    "lanes. A sparse A is shown as it is held, with two of each four elements; the operand "
+    "`index` says which two. "
+    "Instructions with the same picture share it. `amdjit layout NAME --operand a` prints one as "
+    "text, "
     "`matrix.layout(name, operand).element(lane, i)` gives a place, "
     "[Matrix instructions](matrix_instructions.md) lists all instructions."
 )
 INSTRUCTIONS_INTRODUCTION = (
-    "All WMMA and SWMMAC instructions of gfx12, D = A B + C by one wave. The functions of `amdjit.intrinsics.matrix` "
-    "are the same in waves of 32 and 64 lanes; what a lane holds of the operands is not. A and B stand as rows by "
-    "columns; of a sparse A half the columns are held. The types beside them are what a lane gives to the function; of "
-    "several each will do. The index is an i32 of which a lane's positions are a part where there are several: `key` "
-    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element. *Sums* says how far it is "
+    "All WMMA and SWMMAC instructions of gfx12, D = A B + C by one wave. The functions of "
+    "`amdjit.intrinsics.matrix` "
+    "are the same in waves of 32 and 64 lanes; what a lane holds of the operands is not. A and B "
+    "stand as rows by "
+    "columns; of a sparse A half the columns are held. The types beside them are what a lane "
+    "gives to the function; of "
+    "several each will do. The index is an i32 of which a lane's positions are a part where there "
+    "are several: `key` "
+    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element. *Sums* "
+    "says how far it is "
     "known what a GPU adds up, see below."
 )
 INSTRUCTIONS_HEAD = (
     "function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "sums", "processors",
 )  # fmt: skip
 KNOWN_INTRODUCTION = (
-    "What is known of the sums of the matrix and dot instructions of gfx12, for the emulator and for the models on the "
+    "What is known of the sums of the matrix and dot instructions of gfx12, for the emulator and "
+    "for the models on the "
     "host alike; `matrix.certainty(name)` returns the first column. How a sum is made: "
     "[Matrix cores](../matrix.md#how-a-sum-is-rounded)."
 )
@@ -69,7 +80,9 @@ def meanings() -> str:
 
 def known_rows() -> Iterator[tuple[str, ...]]:
     """Yield what is known of the instructions' sums, those together of which the same is known."""
-    for known in sorted(dict.fromkeys(KNOWN.values()), key=lambda known: list(MEANING).index(known.certainty)):
+    for known in sorted(
+        dict.fromkeys(KNOWN.values()), key=lambda known: list(MEANING).index(known.certainty)
+    ):
         names = (f"`v_{name}`" for name, other in KNOWN.items() if other == known)
         yield known.certainty, ", ".join(names), known.source, known.open
 
@@ -98,7 +111,8 @@ def _index(instruction: MatrixInstruction) -> str:
 
 
 def sections() -> Iterator[str]:
-    """Yield a heading, the instructions, and the picture of each layout, by wave size and operand."""
+    """Yield a heading, the instructions, and the picture of each layout, by wave size and
+    operand."""
     for wave_size in (32, 64):
         for title, operands in (("A", "a"), ("B", "b"), ("C and D", "d"), ("index", "index")):
             for group in _groups(wave_size, operands):
@@ -123,9 +137,9 @@ def _groups(wave_size: int, operand: str) -> list[list[Layout]]:
     for instruction in matrix.INSTRUCTIONS.values():
         if instruction.wave_size == wave_size and (instruction.is_sparse or operand != "index"):
             layout = instruction.layout(operand)
-            found.setdefault((layout.rows, layout.columns, layout.lanes, layout.elements, layout.steps), []).append(
-                layout
-            )
+            found.setdefault(
+                (layout.rows, layout.columns, layout.lanes, layout.elements, layout.steps), []
+            ).append(layout)
     return list(found.values())
 
 
@@ -136,7 +150,11 @@ def _kinds(group: list[Layout]) -> str:
 
 def _kind(layout: Layout) -> str:
     """Return the type of the elements; of an index that of the elements whose places it holds."""
-    return matrix.matrix_instruction(layout.instruction).a if layout.operand == "index" else layout.kind
+    return (
+        matrix.matrix_instruction(layout.instruction).a
+        if layout.operand == "index"
+        else layout.kind
+    )
 
 
 def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
@@ -150,9 +168,15 @@ def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Cal
     """Return the files and how they are made; page, table: those of `generate`."""
     source = "intrinsics/matrix_layouts.py"
     return {
-        FOLDER.with_suffix(".md"): partial(page, "Matrix layouts", source, INTRODUCTION, tuple(sections())),
+        FOLDER.with_suffix(".md"): partial(
+            page, "Matrix layouts", source, INTRODUCTION, tuple(sections())
+        ),
         FOLDER.with_name("matrix_instructions.md"): partial(
-            page, "Matrix instructions", source, INSTRUCTIONS_INTRODUCTION, tuple(_instruction_parts(table))
+            page,
+            "Matrix instructions",
+            source,
+            INSTRUCTIONS_INTRODUCTION,
+            tuple(_instruction_parts(table)),
         ),
         EMULATOR: partial(with_certainty, EMULATOR, table),
         **{FOLDER / file_name(layout): partial(picture, layout) for layout in pictured()},

@@ -17,8 +17,8 @@ import numpy as np
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.types import f32, i32
 from amdjit.target import find_target
-from amdjit.types import f32, i32
 
 _TEXT = Path(__file__).with_suffix(".txt")
 YES, DIFFERENT, REFUSED = "yes", "different", "refused"
@@ -52,7 +52,9 @@ def _row(text: str) -> Row:
 
 _PARTS = _parts()
 PRELUDE = textwrap.dedent(_PARTS.pop("prelude")[0])
-TEST_TOPICS = tuple(tuple(line.strip().split(" | ")) for line in _PARTS.pop("Topics of numba-cuda's tests")[1:])
+TEST_TOPICS = tuple(
+    tuple(line.strip().split(" | ")) for line in _PARTS.pop("Topics of numba-cuda's tests")[1:]
+)
 SECTIONS = tuple((title, tuple(map(_row, rows[1:]))) for title, rows in _PARTS.items())
 MODULES: tuple[tuple[str, str], ...] = (
     (
@@ -166,7 +168,11 @@ def rows_of_modules() -> Iterable[tuple[str, str, str]]:
         if yes:
             yield f"`{module}`: " + ", ".join(f"`{name}`" for name in yes), "yes", ""
         if refused:
-            yield f"`{module}`: " + ", ".join(f"`{name}`" for name in refused), "refused", _REMEDIES[module]
+            yield (
+                f"`{module}`: " + ", ".join(f"`{name}`" for name in refused),
+                "refused",
+                _REMEDIES[module],
+            )
 
 
 def page(table: Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]) -> list[str]:
@@ -178,7 +184,10 @@ def page(table: Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]) -> 
     parts += ["## Functions of modules", table(head, rows_of_modules())]
     by_name = {row.feature: row for _, rows in SECTIONS for row in rows}
     topics = ((files, f"{by_name[name].outcome}", f"see {name}") for files, name in TEST_TOPICS)
-    parts += ["## Topics of numba-cuda's tests", table(("tests/cudapy/test_*.py", "amdjit", ""), topics)]
+    parts += [
+        "## Topics of numba-cuda's tests",
+        table(("tests/cudapy/test_*.py", "amdjit", ""), topics),
+    ]
     return parts
 
 

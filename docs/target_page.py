@@ -9,8 +9,10 @@ from amdjit.target import TARGETS, Feature
 
 HEAD = ("", *(f"`{target.name}`" for target in TARGETS))
 INTRODUCTION = (
-    "The processors that amdjit compiles for, and what they have. The first wavefront size is the default. "
-    "Where there are no workgroup processors (gfx9, gfx1250) read compute unit. Code for processors that the "
+    "The processors that amdjit compiles for, and what they have. The first wavefront size is the "
+    "default. "
+    "Where there are no workgroup processors (gfx9, gfx1250) read compute unit. Code for "
+    "processors that the "
     "emulator does not run has been compiled and read, never run."
 )
 
@@ -30,4 +32,6 @@ def rows() -> list[tuple[str, ...]]:
         "run by the emulator": lambda t: "yes" if t.is_emulated else "",
     }
     found = [(name, *(str(fact(target)) for target in TARGETS)) for name, fact in facts.items()]
-    return found + [(f.value, *("yes" if f in target.features else "" for target in TARGETS)) for f in Feature]
+    return found + [
+        (f.value, *("yes" if f in target.features else "" for target in TARGETS)) for f in Feature
+    ]

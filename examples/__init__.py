@@ -1,1 +1,2 @@
-"""Kernels to learn from. Each module is a script that runs on whichever device there is and checks itself."""
+"""Kernels to learn from. Each module is a script that runs on whichever device there is and checks
+itself."""

@@ -1,7 +1,8 @@
-"""The kernels of AMD's RDNA 4 articles once more, through fragments: none of them knows which lane holds what.
+"""The kernels of AMD's RDNA 4 articles once more, through fragments: none of them knows which lane
+holds what.
 
-`wmma_matmul`, `wmma_matmul_f32_input`, `mlp`, `wide_k_int8`, `transpose_shuffle` and `transpose_wmma` are the same by
-the instructions alone.
+`wmma_matmul`, `wmma_matmul_f32_input`, `mlp`, `wide_k_int8`, `transpose_shuffle` and
+`transpose_wmma` are the same by the instructions alone.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def matmul_f32_input(a, b, c):
 
 @amdjit.kernel(block=32)
 def two_layers(weights, x, out, residual: amdjit.Const):
-    """W2 (W1 X), plus W1 X if residual: an accumulator's elements are those of the next product's B."""
+    """W2 (W1 X), plus W1 X if residual: an accumulator's elements are those of the next product's
+    B."""
     left, right = operands(16, 16, 16, f16, matrix.row_major)
     hidden, result = cleared(f32), cleared(f32)
     matrix.load_matrix_sync(left, weights[0])
@@ -89,7 +91,8 @@ def two_layers(weights, x, out, residual: amdjit.Const):
 
 @amdjit.kernel(block=32)
 def wide_k(a, b, c):
-    """C = A B of i8, 32 by 48 by 64, in one wave: B and C by columns. One read of 16 bytes feeds two WMMA."""
+    """C = A B of i8, 32 by 48 by 64, in one wave: B and C by columns. One read of 16 bytes feeds
+    two WMMA."""
     m, n, k = SIZES
     left, right = operands(m, n, k, i8, matrix.col_major)
     total = matrix.fragment(matrix.accumulator, m, n, k, i32, matrix.col_major)
@@ -131,15 +134,20 @@ def run_products() -> list[Report]:
     matmul[1, 32](a, b, c)
     first = _compare("a 16x16x16 product of f16", c, a.astype(np.float32) @ b.astype(np.float32))
     just_above = 1 + 2**-11 + 2**-20
-    wide_a, wide_b = ((random.integers(-4, 5, (16, 16)) * just_above).astype(np.float32) for _ in range(2))
+    wide_a, wide_b = (
+        (random.integers(-4, 5, (16, 16)) * just_above).astype(np.float32) for _ in range(2)
+    )
     wide_c = np.full((16, 16), np.nan, np.float32)
     matmul_f32_input[1, 32](wide_a, wide_b, wide_c)
-    left, right = (round_toward_zero_to_f16(values).astype(np.float64) for values in (wide_a, wide_b))
+    left, right = (
+        round_toward_zero_to_f16(values).astype(np.float64) for values in (wide_a, wide_b)
+    )
     return [first, _compare("one of f32, rounded toward zero", wide_c, left @ right)]
 
 
 def run_layers() -> list[Report]:
-    """Run two layers of small integers, whose sums f16 holds, with a residual connection and without."""
+    """Run two layers of small integers, whose sums f16 holds, with a residual connection and
+    without."""
     random = np.random.default_rng(6)
     weights = random.integers(-3, 4, (2, 16, 16)).astype(np.float16)
     x = random.integers(-3, 4, (16, 16)).astype(np.float16)
@@ -158,7 +166,10 @@ def run_integers() -> Report:
     """Multiply the article's integers, -3 to 3."""
     m, n, k = SIZES
     random = np.random.default_rng(2025)
-    a, b = random.integers(-3, 4, (m, k)).astype(np.int8), random.integers(-3, 4, (n, k)).astype(np.int8)
+    a, b = (
+        random.integers(-3, 4, (m, k)).astype(np.int8),
+        random.integers(-3, 4, (n, k)).astype(np.int8),
+    )
     c = np.full((n, m), -1, np.int32)
     wide_k[1, 32](a, b, c)
     return _compare(f"a {m}x{n}x{k} product of i8", c.T, a.astype(np.int32) @ b.astype(np.int32).T)
@@ -180,7 +191,9 @@ def run_transposes() -> list[Report]:
 
 
 def _compare(checked: str, result: Any, expected: Any) -> Report:
-    return compare("article_fragments", f"{checked}, through fragments, against NumPy", result, expected)
+    return compare(
+        "article_fragments", f"{checked}, through fragments, against NumPy", result, expected
+    )
 
 
 def main() -> list[Report]:

@@ -1,12 +1,15 @@
-"""The interaction of a recommendation model (DLRM), forward and backward: rocWMMA's simple_dlrm sample.
+"""The interaction of a recommendation model (DLRM), forward and backward: rocWMMA's simple_dlrm
+sample.
 
-Each of a batch of samples has m features of k values: the first comes from dense inputs, the others are embeddings.
+Each of a batch of samples has m features of k values: the first comes from dense inputs, the others
+are embeddings.
 
-Forward: the first feature, then the dot product of each pair of features: the part of A A^T below the diagonal, row by
-row. Backward: the gradient G of those products, as a symmetric matrix with a zero diagonal, gives that of the features,
-G A; that of the first feature's copy is passed on.
+Forward: the first feature, then the dot product of each pair of features: the part of A A^T below
+the diagonal, row by row. Backward: the gradient G of those products, as a symmetric matrix with a
+zero diagonal, gives that of the features, G A; that of the first feature's copy is passed on.
 
-A workgroup of 4 waves has a sample, and LDS turns what the fragments give into single elements, and back.
+A workgroup of 4 waves has a sample, and LDS turns what the fragments give into single elements, and
+back.
 """
 
 from __future__ import annotations
@@ -67,7 +70,9 @@ def pass_back(features, upstream, gradient, first_gradient, m):
     for place in range(threadIdx.x, m * m, THREADS):
         row, column = place // m, place % m
         low, high = min(row, column), max(row, column)
-        pairs[row, column] = upstream[blockIdx.x, values + high * (high - 1) // 2 + low] if low < high else f16(0)
+        pairs[row, column] = (
+            upstream[blockIdx.x, values + high * (high - 1) // 2 + low] if low < high else f16(0)
+        )
     for k in range(threadIdx.x, values, THREADS):
         first_gradient[blockIdx.x, k] = upstream[blockIdx.x, k]
     lds_barrier()
@@ -90,7 +95,8 @@ def pass_back(features, upstream, gradient, first_gradient, m):
 
 @amdjit.kernel(block=(THREADS, 1, 1))
 def backward(features, upstream, gradient, first_gradient, m: amdjit.Const):
-    """features, gradient: [batch, m, k]; upstream: [batch, k + m (m - 1) / 2]; first_gradient: [batch, k]; f16."""
+    """features, gradient: [batch, m, k]; upstream: [batch, k + m (m - 1) / 2]; first_gradient:
+    [batch, k]; f16."""
     pass_back(features, upstream, gradient, first_gradient, m)
 
 
@@ -123,8 +129,12 @@ def run(m: int, k: int, batch: int) -> list[Report]:
     size = f"{batch} samples of {m} features of {k}"
     np.testing.assert_array_equal(first_gradient, upstream[:, :k])
     return [
-        compare_relative("dlrm", f"the interaction of {size} against NumPy", out, expected_forward(features), 1),
-        compare_relative("dlrm", f"gradients of {size}", gradient, expected_backward(features, upstream), 1),
+        compare_relative(
+            "dlrm", f"the interaction of {size} against NumPy", out, expected_forward(features), 1
+        ),
+        compare_relative(
+            "dlrm", f"gradients of {size}", gradient, expected_backward(features, upstream), 1
+        ),
     ]
 
 

@@ -1,9 +1,11 @@
-"""Attention forward, softmax(Q K^T / sqrt(d)) V, in one pass over the keys: no matrix of scores in memory.
+"""Attention forward, softmax(Q K^T / sqrt(d)) V, in one pass over the keys: no matrix of scores in
+memory.
 
-Each wave has 16 queries, the workgroup loads keys and values for all of its waves. A wave computes the transposes
-S^T = K Q^T and O^T = V^T P^T: then a query is a column, whose maximum and sum cost a lane one exchange with another
-(`matrix.reduce`), and P, the exponentials of an accumulator, is the right operand of the next product as it stands.
-`matrix.place_of` tells which key and query an element is of, for the mask.
+Each wave has 16 queries, the workgroup loads keys and values for all of its waves. A wave computes
+the transposes S^T = K Q^T and O^T = V^T P^T: then a query is a column, whose maximum and sum cost a
+lane one exchange with another (`matrix.reduce`), and P, the exponentials of an accumulator, is the
+right operand of the next product as it stands. `matrix.place_of` tells which key and query an
+element is of, for the mask.
 
 After "FlashAttention-2" (Dao, 2023): the sums so far are scaled down whenever the maximum grows.
 """
@@ -42,7 +44,8 @@ def load_step(k, v, key, key_tile, value_tile):
 
 @amdjit.device_function
 def mask(scores, key, query, key_count, is_causal):
-    """Take out the keys behind the last one and, if the attention is causal, those behind their query."""
+    """Take out the keys behind the last one and, if the attention is causal, those behind their
+    query."""
     for i in static_range(scores.num_elements):
         row, column = matrix.place_of(scores, i)
         last = min(key_count - 1, query + column) if is_causal else key_count - 1
@@ -51,8 +54,12 @@ def mask(scores, key, query, key_count, is_causal):
 
 @amdjit.kernel(block=(32 * WAVES, 1, 1))
 def flash_attention(q, k, v, out, scale, is_causal: amdjit.Const):
-    """q, out: f16 [heads, queries, 64]; k, v: [heads, keys, 64]; grid: (queries / 64, heads). scale: of the scores."""
-    key_tile, value_tile = shared.array((KEYS, DEPTH + 8), f16), shared.array((DEPTH, KEYS + 8), f16)
+    """q, out: f16 [heads, queries, 64]; k, v: [heads, keys, 64]; grid: (queries / 64, heads).
+    scale: of the scores."""
+    key_tile, value_tile = (
+        shared.array((KEYS, DEPTH + 8), f16),
+        shared.array((DEPTH, KEYS + 8), f16),
+    )
     head, query = blockIdx.y, 16 * (WAVES * blockIdx.x + wave.wave_id())
     queries = matrix.fragment(matrix.matrix_b, KEYS, 16, DEPTH, f16, matrix.col_major)
     keys = matrix.fragment(matrix.matrix_a, KEYS, 16, DEPTH, f16, matrix.row_major)
@@ -103,7 +110,10 @@ def run(heads: int, query_count: int, key_count: int, is_causal: bool) -> Report
         scores = np.where(np.arange(key_count) <= np.arange(query_count)[:, None], scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
     expected = weights @ v.astype(np.float64) / weights.sum(axis=2, keepdims=True)
-    text = f"{'causal ' if is_causal else ''}attention of {heads} heads, {query_count} queries, {key_count} keys"
+    text = (
+        f"{'causal ' if is_causal else ''}attention of {heads} heads, {query_count} queries, "
+        f"{key_count} keys"
+    )
     return compare_relative("flash_attention", f"{text}, against NumPy", out, expected, 10)
 
 

@@ -1,8 +1,10 @@
-"""y = alpha A x + beta y in f16: rocWMMA's simple_sgemv sample, as a product of A with a matrix of one column.
+"""y = alpha A x + beta y in f16: rocWMMA's simple_sgemv sample, as a product of A with a matrix of
+one column.
 
-gfx12 multiplies no f32, so the sample's f32 is f16 here, with f32 sums. The fragments of x and y are one column wide:
-what the matrix core multiplies beyond it is 0 and lies in registers only. (The sample reads 16 columns of x, and writes
-16 of y: beyond the end of both.) With `clip=True` the sizes need not be multiples of anything.
+gfx12 multiplies no f32, so the sample's f32 is f16 here, with f32 sums. The fragments of x and y
+are one column wide: what the matrix core multiplies beyond it is 0 and lies in registers only. (The
+sample reads 16 columns of x, and writes 16 of y: beyond the end of both.) With `clip=True` the
+sizes need not be multiples of anything.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def run(m: int, k: int) -> Report:
     alpha = beta = np.float32(2.1)
     hgemv[-(-m // (16 * WAVES)), 32 * WAVES](a, x, y, result, alpha, beta)
     expected = alpha * (a.T.astype(np.float32) @ x.astype(np.float32)) + beta * y.astype(np.float32)
-    return compare_relative("hgemv", f"2.1 A x + 2.1 y of {m}x{k} f16 against NumPy", result, expected, 10)
+    return compare_relative(
+        "hgemv", f"2.1 A x + 2.1 y of {m}x{k} f16 against NumPy", result, expected, 10
+    )
 
 
 def main() -> list[Report]:

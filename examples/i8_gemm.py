@@ -1,8 +1,10 @@
-"""An 8-bit product with an activation on top, in one kernel, after rocWMMA's perf_i8gemm and simple_gemm_act samples.
+"""An 8-bit product with an activation on top, in one kernel, after rocWMMA's perf_i8gemm and
+simple_gemm_act samples.
 
-D = activation(A B) of i8, with ReLU (and C added) or SiLU, each scaled and saturated to 8 bits. The loop is that of
-perf_hgemm: steps of 64 along k, 64 WMMA each. With `wide_k` the fragments read 16 bytes a lane for two WMMA; that
-changes the order of k, of A and B alike, which sums of integers do not see.
+D = activation(A B) of i8, with ReLU (and C added) or SiLU, each scaled and saturated to 8 bits. The
+loop is that of perf_hgemm: steps of 64 along k, 64 WMMA each. With `wide_k` the fragments read 16
+bytes a lane for two WMMA; that changes the order of k, of A and B alike, which sums of integers do
+not see.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def relu(total, c, parameters):
 def silu(total, c, parameters):
     """x / (1 + exp(-x)) of the scaled sum, scaled again, rounded to the nearest and saturated.
 
-    One instruction each for the power of two and the quotient: their last bits are lost in the rounding.
+    One instruction each for the power of two and the quotient: their last bits are lost in the
+    rounding.
     """
     scale, result_scale = parameters
     x = scale * f32(total)
@@ -58,7 +61,10 @@ def i8_gemm(a, b, c, d, activation: amdjit.Const, parameters):
 def run(m: int, n: int, k: int, name: str) -> Report:
     """Multiply random integers; the result is exact."""
     random = np.random.default_rng(2)
-    a, b = random.integers(-8, 8, (m, k)).astype(np.int8), random.integers(-8, 8, (n, k)).astype(np.int8)
+    a, b = (
+        random.integers(-8, 8, (m, k)).astype(np.int8),
+        random.integers(-8, 8, (n, k)).astype(np.int8),
+    )
     c = random.integers(-20, 20, (m, n)).astype(np.int8)
     d = np.full((m, n), 77, np.int8)
     total = a.astype(np.int32) @ b.T.astype(np.int32)

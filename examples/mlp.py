@@ -1,11 +1,11 @@
 """Two layers of a network, W2 (W1 X), as two matrix instructions with no exchange between lanes.
 
-The result of one WMMA lies in registers like this: element e of lane l is row 8 * (l // 16) + e, column l % 16. That is
-just how the B operand of the next WMMA is laid out, if A uses the same order of k: so layer 2 takes layer 1's result as
-it is, rounded to f16.
+The result of one WMMA lies in registers like this: element e of lane l is row 8 * (l // 16) + e,
+column l % 16. That is just how the B operand of the next WMMA is laid out, if A uses the same order
+of k: so layer 2 takes layer 1's result as it is, rounded to f16.
 
-The kernel in AMD's article does not clear the accumulator between the layers, so it computes W2 H + H with H = W1 X:
-a layer with a residual connection. Here that is a compile-time choice.
+The kernel in AMD's article does not clear the accumulator between the layers, so it computes W2 H +
+H with H = W1 X: a layer with a residual connection. Here that is a compile-time choice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def mlp(weights, x, out, residual: amdjit.Const):
 
     hidden = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(weights.load(row, 8), x_fragment, f32x8())
     start = hidden if residual else f32x8()
-    result = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(weights.load(256 + row, 8), f16x8(hidden), start)
+    result = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+        weights.load(256 + row, 8), f16x8(hidden), start
+    )
 
     for e in static_range(8):
         out[16 * (8 * half + e) + column] = result[e]

@@ -1,17 +1,20 @@
-"""D = alpha A B + beta C in f16, as fast as it gets by fragments, after rocWMMA's perf_hgemm sample.
+"""D = alpha A B + beta C in f16, as fast as it gets by fragments, after rocWMMA's perf_hgemm
+sample.
 
-A workgroup of 4 waves computes a 128 by 128 tile of D, each wave a 64 by 64 quarter of it. B is given by columns, that
-is as its transpose. What makes the loop over k good, 32 WMMA and 16 reads of LDS a step and nothing else on the vector
-unit (docs/fast_gemm.md):
+A workgroup of 4 waves computes a 128 by 128 tile of D, each wave a 64 by 64 quarter of it. B is
+given by columns, that is as its transpose. What makes the loop over k good, 32 WMMA and 16 reads of
+LDS a step and nothing else on the vector unit (docs/fast_gemm.md):
 
-- Two tiles of LDS take turns. While the waves multiply one step of k out of the first, the next one is on its way from
-  global memory, and goes into the second; so one barrier a step is enough. The loop goes two steps a round, so that
-  each of them knows its tile: addresses in LDS are then constants in the instructions.
-- The waves load each tile together, 16 bytes a lane, each its blocks; where a block lies is scalar arithmetic.
+- Two tiles of LDS take turns. While the waves multiply one step of k out of the first, the next one
+  is on its way from global memory, and goes into the second; so one barrier a step is enough. The
+  loop goes two steps a round, so that each of them knows its tile: addresses in LDS are then
+  constants in the instructions.
+- The waves load each tile together, 16 bytes a lane, each its blocks; where a block lies is scalar
+  arithmetic.
 - The barrier orders LDS only: loads of global memory stay in flight across it.
 - `sched_barrier` keeps the compiler from waiting for the next tile before it multiplies this one.
-- The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D, and stores them at
-  once.
+- The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D,
+  and stores them at once.
 """
 
 from __future__ import annotations
@@ -37,10 +40,13 @@ def strip_of(dtype, step):
 
 @amdjit.device_function
 def multiply(a_tile, b_tile, row, column, dtype, depth, total):
-    """Add a tile's products to the wave's accumulators, as far along k at a time as one read of LDS gets."""
+    """Add a tile's products to the wave's accumulators, as far along k at a time as one read of LDS
+    gets."""
     step = total[0].kind.k
     left = matrix.fragment(matrix.matrix_a, QUARTER, 16, step, dtype, matrix.row_major, wide_k=True)
-    right = matrix.fragment(matrix.matrix_b, QUARTER, 16, step, dtype, matrix.col_major, wide_k=True)
+    right = matrix.fragment(
+        matrix.matrix_b, QUARTER, 16, step, dtype, matrix.col_major, wide_k=True
+    )
     for k in static_range(0, depth, step):
         matrix.load_matrix_sync(left, b_tile, (column, k))
         for strip in static_range(len(total)):
@@ -50,7 +56,8 @@ def multiply(a_tile, b_tile, row, column, dtype, depth, total):
 
 @amdjit.device_function
 def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
-    """Compute the workgroup's tile of D: `finish(total, part, parameters)` makes it of a part of C, strip by strip.
+    """Compute the workgroup's tile of D: `finish(total, part, parameters)` makes it of a part of C,
+    strip by strip.
 
     kinds: of A's and B's elements, and of their sums. depth: of a tile, along k.
     """
@@ -62,8 +69,12 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
     number = wave.wave_id()
     first_row, first_column = TILE * blockIdx.y, TILE * blockIdx.x
     row, column = QUARTER * (number // 2), QUARTER * (number % 2)
-    a_part = matrix.fragment(matrix.matrix_a, TILE, TILE, depth, dtype, matrix.row_major, wide_k=True)
-    b_part = matrix.fragment(matrix.matrix_b, TILE, TILE, depth, dtype, matrix.col_major, wide_k=True)
+    a_part = matrix.fragment(
+        matrix.matrix_a, TILE, TILE, depth, dtype, matrix.row_major, wide_k=True
+    )
+    b_part = matrix.fragment(
+        matrix.matrix_b, TILE, TILE, depth, dtype, matrix.col_major, wide_k=True
+    )
     total = tuple(strip_of(sum_type, step) for _ in range(QUARTER // 16))
     for strip in total:
         matrix.fill_fragment(strip, 0)
@@ -79,7 +90,9 @@ def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
                 lds_barrier()
                 if following < a.shape[1]:
                     matrix.load_matrix_coop_sync(a_part, a, (first_row, following), number, WAVES)
-                    matrix.load_matrix_coop_sync(b_part, b, (first_column, following), number, WAVES)
+                    matrix.load_matrix_coop_sync(
+                        b_part, b, (first_column, following), number, WAVES
+                    )
                 sched_barrier()
                 multiply(a_tiles[turn], b_tiles[turn], row, column, dtype, depth, total)
                 sched_barrier()
@@ -112,7 +125,9 @@ def main(m: int = 256, n: int = 128, k: int = 160) -> Report:
     d = np.full((m, n), np.nan, np.float16)
     perf_hgemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, f32(2), f32(2))
     expected = 2 * (a.astype(np.float64) @ b.T.astype(np.float64)) + 2 * c.astype(np.float64)
-    return compare_relative("perf_hgemm", f"2 A B + 2 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10)
+    return compare_relative(
+        "perf_hgemm", f"2 A B + 2 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10
+    )
 
 
 if __name__ == "__main__":

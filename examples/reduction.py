@@ -1,8 +1,8 @@
-"""Add up 16 million numbers: each work-item its share, each workgroup a tree in LDS, and the same kernel again for
-the workgroups' sums.
+"""Add up 16 million numbers: each work-item its share, each workgroup a tree in LDS, and the same
+kernel again for the workgroups' sums.
 
-Every work-item reads four neighbouring elements at a time (one 128-bit load) and walks through the array in steps of
-the whole grid, so that neighbouring lanes always read neighbouring memory.
+Every work-item reads four neighbouring elements at a time (one 128-bit load) and walks through the
+array in steps of the whole grid, so that neighbouring lanes always read neighbouring memory.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def main(n: int = 16 * 1024 * 1024) -> Report:
     expected = x.sum(dtype=np.float64)
     # Each element goes through about n / (4 BLOCKS THREADS) + 20 additions.
     tolerance = float(np.finfo(np.float32).eps * expected)
-    return compare("reduction", f"the sum of {n} f32 against NumPy's in f64", total, [expected], tolerance)
+    return compare(
+        "reduction", f"the sum of {n} f32 against NumPy's in f64", total, [expected], tolerance
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What an example reports: on which device it ran, what it compared with what, and how far apart the two were."""
+"""What an example reports: on which device it ran, what it compared with what, and how far apart
+the two were."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class CheckError(AssertionError):
 class Report:
     """The outcome of one check.
 
-    largest_error: of all elements, absolute or as `checked` says; tolerance: the most that is right.
+    largest_error: of all elements, absolute or as `checked` says; tolerance: the most that is
+    right.
     """
 
     example: str
@@ -30,18 +32,27 @@ class Report:
 
     def __str__(self) -> str:
         limit = "exact" if self.tolerance == 0 else f"at most {self.tolerance:.1e}"
-        return f"{self.example} on {self.device}: {self.checked}; largest error {self.largest_error:.3g} ({limit})"
+        return (
+            f"{self.example} on {self.device}: {self.checked}; largest error "
+            f"{self.largest_error:.3g} ({limit})"
+        )
 
 
-def compare(example: str, checked: str, result: Any, expected: Any, tolerance: float = 0.0) -> Report:
-    """Return a report on `result` against `expected`; CheckError if they differ by more than the tolerance."""
+def compare(
+    example: str, checked: str, result: Any, expected: Any, tolerance: float = 0.0
+) -> Report:
+    """Return a report on `result` against `expected`; CheckError if they differ by more than the
+    tolerance."""
     wide = np.int64 if np.asarray(expected).dtype.kind in "iu" else np.float64
     difference = np.abs(np.asarray(result).astype(wide) - np.asarray(expected).astype(wide))
     return _checked(example, checked, float(np.max(difference)), tolerance)
 
 
-def compare_relative(example: str, checked: str, result: Any, expected: Any, epsilons: float) -> Report:
-    """Return a report by rocWMMA's rule: the largest |a - b| / (|a| + |b| + 1), in epsilons of the result's type.
+def compare_relative(
+    example: str, checked: str, result: Any, expected: Any, epsilons: float
+) -> Report:
+    """Return a report by rocWMMA's rule: the largest |a - b| / (|a| + |b| + 1), in epsilons of the
+    result's type.
 
     CheckError if it is more than that. Source: rocWMMA, `compareEqual`.
     """
@@ -52,7 +63,8 @@ def compare_relative(example: str, checked: str, result: Any, expected: Any, eps
 
 
 def small_integers(*shape: int, dtype: Any = np.float16) -> Any:
-    """Return rocWMMA's test data, -4 to 3, which are exact in every float: t % 5, negative if t % 3 is not 0.
+    """Return rocWMMA's test data, -4 to 3, which are exact in every float: t % 5, negative if t % 3
+    is not 0.
 
     t counts all elements. A product with a transposed or displaced operand differs.
     """

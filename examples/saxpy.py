@@ -1,6 +1,7 @@
 """y = a x + y, the other first kernel. The types come from the call: f32 arrays and an f32 scalar.
 
-LLVM may fuse the product and the sum into one `v_fma_f32`, which rounds once where NumPy rounds twice.
+LLVM may fuse the product and the sum into one `v_fma_f32`, which rounds once where NumPy rounds
+twice.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def main(n: int = 1_000_000) -> Report:
     out = np.empty_like(x)
     saxpy[(n + BLOCK - 1) // BLOCK, BLOCK](a, x, y, out)
     one_rounding = float(np.spacing(np.float32(4)))
-    return compare("saxpy", f"a x + y of {n} f32 against NumPy", out, a * x + y, tolerance=one_rounding)
+    return compare(
+        "saxpy", f"a x + y of {n} f32 against NumPy", out, a * x + y, tolerance=one_rounding
+    )
 
 
 if __name__ == "__main__":

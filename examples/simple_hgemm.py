@@ -1,7 +1,8 @@
-"""D = alpha A B + beta C in f16, one 16 by 16 block a wave: rocWMMA's simple_hgemm sample, line by line.
+"""D = alpha A B + beta C in f16, one 16 by 16 block a wave: rocWMMA's simple_hgemm sample, line by
+line.
 
-A lies by rows, B by columns, C and D by rows; sums are f32. A workgroup of 128 by 4 work-items is 16 waves, 4 by 4
-blocks. Nothing goes through LDS: perf_hgemm shows what that is good for.
+A lies by rows, B by columns, C and D by rows; sums are f32. A workgroup of 128 by 4 work-items is
+16 waves, 4 by 4 blocks. Nothing goes through LDS: perf_hgemm shows what that is good for.
 """
 
 from __future__ import annotations
@@ -41,13 +42,15 @@ def simple_hgemm(a, b, c, d, alpha, beta):
 
 
 def sample_data(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Return the samples' data: (r + j) % 5 with a random r for each row, negative if it is a multiple of 3."""
+    """Return the samples' data: (r + j) % 5 with a random r for each row, negative if it is a
+    multiple of 3."""
     values = (random.integers(0, 5, (rows, 1)) + np.arange(columns)) % 5
     return np.where(values % 3 == 0, -values, values).astype(np.float16)
 
 
 def main(m: int = SIZE, n: int = SIZE, k: int = SIZE) -> Report:
-    """Multiply the sample's matrices with alpha = beta = 2.1, sums rounded to f32 and results to f16."""
+    """Multiply the sample's matrices with alpha = beta = 2.1, sums rounded to f32 and results to
+    f16."""
     random = np.random.default_rng(3)
     a, b, c = sample_data(random, m, k), sample_data(random, n, k), sample_data(random, m, n)
     d = np.full((m, n), np.nan, np.float16)
@@ -55,7 +58,9 @@ def main(m: int = SIZE, n: int = SIZE, k: int = SIZE) -> Report:
     grid = -(-m // 64), -(-n // 64)
     simple_hgemm[grid, BLOCK](a, b, c, d, alpha, beta)
     expected = alpha * (a.astype(np.float32) @ b.T.astype(np.float32)) + beta * c.astype(np.float32)
-    return compare_relative("simple_hgemm", f"2.1 A B + 2.1 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10)
+    return compare_relative(
+        "simple_hgemm", f"2.1 A B + 2.1 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10
+    )
 
 
 if __name__ == "__main__":

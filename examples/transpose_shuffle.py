@@ -1,7 +1,8 @@
-"""Transpose a 16 by 16 matrix of f16 in registers by exchanging values between lanes, after AMD's third WMMA article.
+"""Transpose a 16 by 16 matrix of f16 in registers by exchanging values between lanes, after AMD's
+third WMMA article.
 
-Lane l holds the 8 elements 8 * (l // 16) + e of row l % 16. For each element of its result it asks another lane for all
-8 of its elements (four `ds_bpermute_b32`) and picks the one it needs.
+Lane l holds the 8 elements 8 * (l // 16) + e of row l % 16. For each element of its result it asks
+another lane for all 8 of its elements (four `ds_bpermute_b32`) and picks the one it needs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def main() -> Report:
     source = np.random.default_rng(7).standard_normal((16, 16)).astype(np.float16)
     out = np.empty_like(source)
     transpose_shuffle[1, 32](source.reshape(-1), out.reshape(-1))
-    return compare("transpose_shuffle", "the transpose of a 16x16 f16 matrix against NumPy", out, source.T)
+    return compare(
+        "transpose_shuffle", "the transpose of a 16x16 f16 matrix against NumPy", out, source.T
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Transpose a 16 by 16 matrix of f16 with the matrix cores: S times the identity, stored the other way round.
+"""Transpose a 16 by 16 matrix of f16 with the matrix cores: S times the identity, stored the other
+way round.
 
-WMMA takes A by rows and leaves D by columns in the same registers, so a product with the identity is a transpose.
-It computes, where `transpose_shuffle` moves: an infinity or NaN spoils its whole row (0 times infinity), and -0
-becomes 0.
+WMMA takes A by rows and leaves D by columns in the same registers, so a product with the identity
+is a transpose. It computes, where `transpose_shuffle` moves: an infinity or NaN spoils its whole
+row (0 times infinity), and -0 becomes 0.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def main() -> Report:
     source = np.random.default_rng(8).standard_normal((16, 16)).astype(np.float16)
     out = np.empty_like(source)
     transpose_wmma[1, 32](source.reshape(-1), out.reshape(-1))
-    return compare("transpose_wmma", "the transpose of a 16x16 f16 matrix against NumPy", out, source.T)
+    return compare(
+        "transpose_wmma", "the transpose of a 16x16 f16 matrix against NumPy", out, source.T
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """An intrinsic of one's own: `v_med3_num_f32` returns the middle one of three numbers.
 
-The declaration says all there is to know: the signature gives the types, the decorator the LLVM intrinsic that it
-becomes, and the body what it means, in Python. It needs no entry anywhere else.
+The declaration says all there is to know: the signature gives the types, the decorator the LLVM
+intrinsic that it becomes, and the body what it means, in Python. It needs no entry anywhere else.
 """
 
 from __future__ import annotations

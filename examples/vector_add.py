@@ -1,6 +1,7 @@
 """Add two vectors: one work-item an element.
 
-A grid has a whole number of workgroups, so it may hold more work-items than there are elements: the rest does nothing.
+A grid has a whole number of workgroups, so it may hold more work-items than there are elements: the
+rest does nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""A product with weights of 4 bits: D = A W of f16, where W is held as (w - zero) * scale of whole numbers 0 to 15.
+"""A product with weights of 4 bits: D = A W of f16, where W is held as (w - zero) * scale of whole
+numbers 0 to 15.
 
-Groups of 64 neighbours along k of a column share a scale and a zero, as in GPTQ and AWQ. A wave reads 4-bit fragments,
-`matrix.convert` makes f16 of them in registers, about two instructions an element, and the zeros come off exactly.
-A group's sum is scaled, which costs a sixteenth of what it would to scale its weights.
+Groups of 64 neighbours along k of a column share a scale and a zero, as in GPTQ and AWQ. A wave
+reads 4-bit fragments, `matrix.convert` makes f16 of them in registers, about two instructions an
+element, and the zeros come off exactly. A group's sum is scaled, which costs a sixteenth of what it
+would to scale its weights.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ def subtract_zeros(weights, zeros, group, column):
 
 @amdjit.kernel(block=32)
 def w4a16_gemm(a, w, scales, zeros, d):
-    """a: f16 [m, k]; w: u8 [n, k / 2]; scales: f16, zeros: u8 [k / 64, n]; d: f16 [m, n]; grid: (n / 32, m / 16)."""
+    """a: f16 [m, k]; w: u8 [n, k / 2]; scales: f16, zeros: u8 [k / 64, n]; d: f16 [m, n]; grid: (n
+    / 32, m / 16)."""
     row, column = 16 * blockIdx.y, COLUMNS * blockIdx.x
     left = matrix.fragment(matrix.matrix_a, 16, COLUMNS, GROUP, f16, matrix.row_major)
     packed = matrix.fragment(matrix.matrix_b, 16, COLUMNS, GROUP, matrix.u4, matrix.col_major)
@@ -56,8 +59,12 @@ def main(m: int = 24, n: int = 64, k: int = 192) -> Report:
     scales = (random.random((k // GROUP, n)) / 16).astype(np.float16)
     columns = whole.T.astype(np.uint8)
     d = np.full((m, n), np.nan, np.float16)
-    w4a16_gemm[(n // COLUMNS, -(-m // 16)), 32](a, columns[:, ::2] | columns[:, 1::2] << 4, scales, zeros, d)
-    weights = (whole - zeros.repeat(GROUP, axis=0)) * scales.astype(np.float64).repeat(GROUP, axis=0)
+    w4a16_gemm[(n // COLUMNS, -(-m // 16)), 32](
+        a, columns[:, ::2] | columns[:, 1::2] << 4, scales, zeros, d
+    )
+    weights = (whole - zeros.repeat(GROUP, axis=0)) * scales.astype(np.float64).repeat(
+        GROUP, axis=0
+    )
     text = f"{m}x{n}x{k} f16 with weights of 4 bits against NumPy"
     return compare_relative("w4a16_gemm", text, d, a.astype(np.float64) @ weights, 10)
 

@@ -1,8 +1,10 @@
-"""Multiply 8-bit integers with 128-bit loads: two WMMAs share one load, after AMD's "wide WMMA" article.
+"""Multiply 8-bit integers with 128-bit loads: two WMMAs share one load, after AMD's "wide WMMA"
+article.
 
-One wave computes C (32 by 48) = A (32 by 64) times B^T (B: 48 by 64). An i8 WMMA takes 8 bytes a lane, but a lane can
-load 16: the first 8 go to one WMMA, the rest to the next. That mixes up the order of k, the same way in A and in B, and
-a sum does not care about order: integer results are exact.
+One wave computes C (32 by 48) = A (32 by 64) times B^T (B: 48 by 64). An i8 WMMA takes 8 bytes a
+lane, but a lane can load 16: the first 8 go to one WMMA, the rest to the next. That mixes up the
+order of k, the same way in A and in B, and a sum does not care about order: integer results are
+exact.
 
 C lies in memory by columns, as BLAS has it: element (row, column) at row + 32 * column.
 """
@@ -21,9 +23,12 @@ ROWS, COLUMNS, DEPTH = 32, 48, 64
 
 @amdjit.device_function
 def load_tile(matrix, tile, k):
-    """Return a lane's 16 bytes of 16 rows: of row `lane % 16`, the bytes from 32 k + 16 (lane // 16) on."""
+    """Return a lane's 16 bytes of 16 rows: of row `lane % 16`, the bytes from 32 k + 16 (lane //
+    16) on."""
     lane = threadIdx.x
-    return bitcast(matrix.load((16 * tile + lane % 16) * DEPTH + 32 * k + 16 * (lane // 16), 16), i32x4)
+    return bitcast(
+        matrix.load((16 * tile + lane % 16) * DEPTH + 32 * k + 16 * (lane // 16), 16), i32x4
+    )
 
 
 @amdjit.kernel(block=32)
@@ -61,7 +66,9 @@ def main() -> Report:
     c = np.empty((COLUMNS, ROWS), np.int32)  # C by columns is its transpose by rows
     wide_k_int8[1, 32](a.reshape(-1), b.reshape(-1), c.reshape(-1))
     expected = a.astype(np.int32) @ b.astype(np.int32).T
-    return compare("wide_k_int8", "a 32x48x64 product of i8, C by columns, against NumPy", c.T, expected)
+    return compare(
+        "wide_k_int8", "a 32x48x64 product of i8, C by columns, against NumPy", c.T, expected
+    )
 
 
 if __name__ == "__main__":

@@ -1,17 +1,23 @@
-"""C = A B for any M, N, K that are multiples of 16: f16 in, f32 out, on the matrix cores, through LDS.
+"""C = A B for any M, N, K that are multiples of 16: f16 in, f32 out, on the matrix cores, through
+LDS.
 
-A workgroup of 4 waves computes a 128 by 128 tile of C, each wave a 64 by 64 quarter of it in 16 accumulators. For every
-32 steps of k the waves together bring a 128 by 32 tile of A and a 32 by 128 tile of B into LDS, then read them from
-there 4 times over. What is worth knowing about the order of things:
+A workgroup of 4 waves computes a 128 by 128 tile of C, each wave a 64 by 64 quarter of it in 16
+accumulators. For every 32 steps of k the waves together bring a 128 by 32 tile of A and a 32 by 128
+tile of B into LDS, then read them from there 4 times over. What is worth knowing about the order of
+things:
 
-- LDS holds B by columns, so that the 8 values of k that a lane needs lie side by side: one 128-bit read a fragment, as
-  for A. Each work-item turns its 4 by 8 block of B round in registers on the way.
-- The WMMA gets B as its first operand and A as its second. It then computes the transpose of the tile, of which a lane
-  holds 8 neighbouring elements of one row of C: two 128-bit stores instead of eight narrow ones.
-- The next tile is on its way from global memory while the WMMAs of this one run; barriers order LDS accesses only.
-- Rows of LDS are 8 elements longer than the tile, so that lanes that read different rows hit different banks.
-- Where the tile overhangs the matrix, work-items read some valid place instead; what comes of it is not stored. Only k
-  must end exactly: its last tile may have one step of 16 instead of two.
+- LDS holds B by columns, so that the 8 values of k that a lane needs lie side by side: one 128-bit
+  read a fragment, as for A. Each work-item turns its 4 by 8 block of B round in registers on the
+  way.
+- The WMMA gets B as its first operand and A as its second. It then computes the transpose of the
+  tile, of which a lane holds 8 neighbouring elements of one row of C: two 128-bit stores instead of
+  eight narrow ones.
+- The next tile is on its way from global memory while the WMMAs of this one run; barriers order LDS
+  accesses only.
+- Rows of LDS are 8 elements longer than the tile, so that lanes that read different rows hit
+  different banks.
+- Where the tile overhangs the matrix, work-items read some valid place instead; what comes of it is
+  not stored. Only k must end exactly: its last tile may have one step of 16 instead of two.
 """
 
 from __future__ import annotations
@@ -67,7 +73,9 @@ def multiply(a_tile, b_tile, step, row, column, total):
     for j in static_range(4):
         b_fragment = b_tile.load(PITCH * (column + 16 * j) + place, 8)
         for i in static_range(4):
-            total[i, j] = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(b_fragment, a_fragments[i], total[i, j])
+            total[i, j] = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+                b_fragment, a_fragments[i], total[i, j]
+            )
 
 
 @amdjit.device_function
@@ -111,10 +119,17 @@ def wmma_gemm(a, b, c):
 
 
 def gemm(a, b, c) -> None:
-    """C = A B; arrays of f16, f16 and f32, on the host or the device. ValueError for shapes that do not fit."""
+    """C = A B; arrays of f16, f16 and f32, on the host or the device. ValueError for shapes that do
+    not fit."""
     (m, k), n = a.shape, b.shape[1]
-    if b.shape[0] != k or c.shape != (m, n) or any(extent % 16 or not extent for extent in (m, n, k)):
-        raise ValueError(f"shapes {a.shape} x {b.shape} -> {c.shape}: they must fit and be multiples of 16")
+    if (
+        b.shape[0] != k
+        or c.shape != (m, n)
+        or any(extent % 16 or not extent for extent in (m, n, k))
+    ):
+        raise ValueError(
+            f"shapes {a.shape} x {b.shape} -> {c.shape}: they must fit and be multiples of 16"
+        )
     wmma_gemm[((n + TILE - 1) // TILE, (m + TILE - 1) // TILE), THREADS](a, b, c)
 
 
@@ -128,7 +143,13 @@ def main(m: int = 1024, n: int = 1024, k: int = 1024) -> Report:
     expected = a.astype(np.float32) @ b.astype(np.float32)
     # Sums of k products below 1, in another order than NumPy's.
     tolerance = 4 * float(np.finfo(np.float32).eps) * k
-    return compare("wmma_gemm", f"a {m}x{k} by {k}x{n} product of f16 in f32 against NumPy", c, expected, tolerance)
+    return compare(
+        "wmma_gemm",
+        f"a {m}x{k} by {k}x{n} product of f16 in f32 against NumPy",
+        c,
+        expected,
+        tolerance,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Multiply two 16 by 16 matrices of f16 with one matrix instruction, after AMD's "Using the Matrix Cores of RDNA 4".
+"""Multiply two 16 by 16 matrices of f16 with one matrix instruction, after AMD's "Using the Matrix
+Cores of RDNA 4".
 
-One wave of 32 lanes holds the matrices. Lane `l` is row (of A) or column (of B and C) `l % 16`; the upper 16 lanes hold
-the other half of what the lower ones hold:
+One wave of 32 lanes holds the matrices. Lane `l` is row (of A) or column (of B and C) `l % 16`; the
+upper 16 lanes hold the other half of what the lower ones hold:
 
     a[e] = A[l % 16, 8 * (l // 16) + e]     e = 0..7: one 128-bit load
     b[e] = B[8 * (l // 16) + e, l % 16]

@@ -1,6 +1,8 @@
-"""Multiply 16 by 16 matrices of f32 with the f16 matrix instruction: `v_cvt_pk_rtz_f16_f32` makes pairs of f16.
+"""Multiply 16 by 16 matrices of f32 with the f16 matrix instruction: `v_cvt_pk_rtz_f16_f32` makes
+pairs of f16.
 
-That instruction rounds toward zero, unlike `f16(x)`: 65520.0 becomes 65504, not infinity. So must NumPy's side.
+That instruction rounds toward zero, unlike `f16(x)`: 65520.0 becomes 65504, not infinity. So must
+NumPy's side.
 """
 
 from __future__ import annotations
@@ -42,15 +44,20 @@ def wmma_matmul_f32_input(a, b, c):
 def main() -> Report:
     """Multiply matrices that the other way of rounding, to nearest, would turn into others.
 
-    Rounded toward zero every element is a small integer, but for 65504, so that NumPy's product is exact, too.
+    Rounded toward zero every element is a small integer, but for 65504, so that NumPy's product is
+    exact, too.
     """
     random = np.random.default_rng(5)
-    just_above = 1 + 2**-11 + 2**-20  # halfway between two f16 and a bit more: to nearest goes up, toward zero down
+    just_above = (
+        1 + 2**-11 + 2**-20
+    )  # halfway between two f16 and a bit more: to nearest goes up, toward zero down
     a, b = ((random.integers(-4, 5, (16, 16)) * just_above).astype(np.float32) for _ in range(2))
     a[0, 0] = 65520.0  # to nearest this is infinity
     c = np.empty((16, 16), np.float32)
     wmma_matmul_f32_input[1, 32](a.reshape(-1), b.reshape(-1), c.reshape(-1))
-    expected = round_toward_zero_to_f16(a).astype(np.float64) @ round_toward_zero_to_f16(b).astype(np.float64)
+    expected = round_toward_zero_to_f16(a).astype(np.float64) @ round_toward_zero_to_f16(b).astype(
+        np.float64
+    )
     checked = "a 16x16x16 product of f32, rounded toward zero to f16, against NumPy"
     return compare("wmma_matmul_f32_input", checked, c, expected)
 

@@ -1,9 +1,11 @@
-"""amdgcn builtins under clang's names without `__builtin_amdgcn_`: same arguments, same order, same types.
+"""amdgcn builtins under clang's names without `__builtin_amdgcn_`: same arguments, same order, same
+types.
 
     from amdjit.intrinsics import amdgcn
     d = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(a, b, c)
 
-Every builtin is a row of the table in `builtin_table`. Those with a reference model are declared in the modules below.
+Every builtin is a row of the table in `builtin_table`. Those with a reference model are declared in
+the modules below.
 """
 
 from __future__ import annotations
@@ -13,14 +15,15 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from amdjit.declarations import Intrinsic
-from amdjit.intrinsics import amdgcn_integer, amdgcn_math, amdgcn_wave, convert, wmma, wmma_gfx11
-from amdjit.intrinsics.builtin_table import from_table, is_builtin, python_name, rows
+from amdjit.intrinsics import convert
+from amdjit.intrinsics.builtins import integer, real, wave, wmma, wmma_gfx11
+from amdjit.intrinsics.builtins.table import from_table, is_builtin, python_name, rows
+from amdjit.language.declarations import Intrinsic
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {
         name: declared
-        for module in (amdgcn_wave, amdgcn_math, amdgcn_integer, convert, wmma, wmma_gfx11)
+        for module in (wave, real, integer, convert, wmma, wmma_gfx11)
         for name, declared in vars(module).items()
         if isinstance(declared, Intrinsic) and is_builtin(name)
     }
@@ -29,7 +32,8 @@ globals().update(BUILTINS)
 
 
 def __getattr__(name: str) -> Intrinsic:
-    """Return the builtin that a row of the table declares; refuse other names, with those that are like them."""
+    """Return the builtin that a row of the table declares; refuse other names, with those that are
+    like them."""
     try:
         # `class_` is clang's `class`; `classf` is its own.
         is_escaped = name.endswith("_") and keyword.iskeyword(name[:-1])
@@ -37,7 +41,9 @@ def __getattr__(name: str) -> Intrinsic:
     except KeyError:
         alike = get_close_matches(name, rows())
         remedy = f": did you mean {', '.join(alike)}?" if alike else ""
-        raise AttributeError(f"clang has no builtin __builtin_amdgcn_{name} that LLVM selects{remedy}") from None
+        raise AttributeError(
+            f"clang has no builtin __builtin_amdgcn_{name} that LLVM selects{remedy}"
+        ) from None
 
 
 def __dir__() -> list[str]:

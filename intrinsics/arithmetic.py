@@ -1,6 +1,7 @@
 """Arithmetic that Python has no operator for.
 
-Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Bit Manipulation Intrinsics".
+Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Bit Manipulation
+Intrinsics".
 """
 
 from __future__ import annotations
@@ -10,10 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.compile_time import Compilation, compile_time
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.dot_models import BF8, BF16, F16, F32, FP8, clamped_unit, dot_of_numbers, integer_dot
+from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.integer_arithmetic import (
     add_saturating,
     bfe,
@@ -30,8 +28,20 @@ from amdjit.intrinsics.integer_arithmetic import (
     sad,
     subtract_saturating,
 )
+from amdjit.intrinsics.models.dots import (
+    BF8,
+    BF16,
+    F16,
+    F32,
+    FP8,
+    clamped_unit,
+    dot_of_numbers,
+    integer_dot,
+)
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR
-from amdjit.types import (
+from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.language.types import (
     Immediate,
     Scalar,
     TypeVariable,
@@ -102,7 +112,8 @@ def _emit_median(context: EmitContext, x: Any, y: Any, z: Any) -> Any:
 
 
 def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
-    """x * y + z rounded once to f16 or f32: exact in fractions, then the nearest of a neighbourhood."""
+    """x * y + z rounded once to f16 or f32: exact in fractions, then the nearest of a
+    neighbourhood."""
     x, y, z = (float(value) for value in (x, y, z))
     if not all(map(np.isfinite, (x, y, z))):
         with np.errstate(invalid="ignore"):
@@ -138,7 +149,10 @@ def _is_signed(type: Any) -> bool:
 
 def _emit_dot4(context: EmitContext, a: Any, b: Any, c: Any, clamp: bool) -> Any:
     word = context.llvm_type(i32)
-    words, signs = [context.bitcast(value, word) for value in (a, b)], [_is_signed(t) for t in context.types[:2]]
+    words, signs = (
+        [context.bitcast(value, word) for value in (a, b)],
+        [_is_signed(t) for t in context.types[:2]],
+    )
     first, second, last = (context.constant(boolean, flag) for flag in (*signs, clamp))
     return context.call("llvm.amdgcn.sudot4", word, [first, words[0], second, words[1], c, last])
 
@@ -152,7 +166,9 @@ def _emit_dot2(context: EmitContext, a: Any, b: Any, c: Any, clamp: bool) -> Any
 def _emit_dot4_float(context: EmitContext, a: Any, b: Any, c: Any) -> Any:
     kinds = [type.element.name for type in context.types[:2] if isinstance(type, Vector)]
     words = [context.bitcast(value, context.llvm_type(i32)) for value in (a, b)]
-    return context.call(f"llvm.amdgcn.dot4.f32.{kinds[0]}.{kinds[1]}", context.llvm_type(f32), [*words, c])
+    return context.call(
+        f"llvm.amdgcn.dot4.f32.{kinds[0]}.{kinds[1]}", context.llvm_type(f32), [*words, c]
+    )
 
 
 def _clamped(total: Any, clamp: bool) -> Any:
@@ -161,10 +177,14 @@ def _clamped(total: Any, clamp: bool) -> Any:
 
 
 @intrinsic(
-    Emit(_emit_dot2), isa="v_dot2_f32", targets=row_of("fdot2_f32_bf16").targets, alternative="arithmetic.fma, twice"
+    Emit(_emit_dot2),
+    isa="v_dot2_f32",
+    targets=row_of("fdot2_f32_bf16").targets,
+    alternative="arithmetic.fma, twice",
 )
 def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
-    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`, `_bf16`).
+    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`,
+    `_bf16`).
 
     Added on a common grid and rounded once, as gfx12 does: see `dot_steps`.
     """
@@ -201,29 +221,39 @@ def _is_bf16(compilation: Compilation, type: Any) -> bool:
 
 @device_function
 def dot2_narrow(a, b, c):
-    """Return dot2 of pairs and a number of f16, or of bf16, as that type: one `v_dot2_f16_f16`, `v_dot2_bf16_bf16`."""
+    """Return dot2 of pairs and a number of f16, or of bf16, as that type: one `v_dot2_f16_f16`,
+    `v_dot2_bf16_bf16`."""
     if _is_bf16(c):
         return _dot2_bf16(a, b, c)
     return _dot2_f16(a, b, c)
 
 
 @intrinsic(
-    Emit(_emit_dot4_float), isa="v_dot4_f32", targets=row_of("dot4_f32_fp8_fp8").targets, alternative="arithmetic.fma"
+    Emit(_emit_dot4_float),
+    isa="v_dot4_f32",
+    targets=row_of("dot4_f32_fp8_fp8").targets,
+    alternative="arithmetic.fma",
 )
 def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
-    """Return c + the dot product of four fp8 or bf8 in any mix, rounded by a model (`v_dot4_f32_fp8_bf8`, ...).
+    """Return c + the dot product of four fp8 or bf8 in any mix, rounded by a model
+    (`v_dot4_f32_fp8_bf8`, ...).
 
-    How a GPU rounds nobody has measured: the model is a published one (`matrix.certainty`, `dot_steps`).
+    How a GPU rounds nobody has measured: the model is a published one (`matrix.certainty`,
+    `dot_steps`).
     """
     factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
     return dot_of_numbers(a, b, c, factors, F32)
 
 
 @intrinsic(
-    Emit(_emit_dot4), isa="v_dot4_i32_iu8", targets=row_of("sudot4").targets, alternative="amdgcn.sdot4, amdgcn.udot4"
+    Emit(_emit_dot4),
+    isa="v_dot4_i32_iu8",
+    targets=row_of("sudot4").targets,
+    alternative="amdgcn.sdot4, amdgcn.udot4",
 )
 def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
-    """Return c + the dot product of four bytes, each side signed as its type is; clamp: saturate (`v_dot4_i32_iu8`)."""
+    """Return c + the dot product of four bytes, each side signed as its type is; clamp: saturate
+    (`v_dot4_i32_iu8`)."""
     products = np.asarray(a, np.int64) * np.asarray(b, np.int64)
     return _clamped(products.sum(axis=-1) + np.asarray(c, np.int64), clamp)
 
@@ -234,12 +264,16 @@ def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
     targets=row_of("sudot8").targets,
     alternative="amdgcn.sdot8, amdgcn.udot8",
 )
-def dot8(a: i32, b: i32, c: i32, a_signed: Flag = True, b_signed: Flag = True, clamp: Flag = False) -> i32:
-    """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate (`v_dot8_i32_iu4`)."""
+def dot8(
+    a: i32, b: i32, c: i32, a_signed: Flag = True, b_signed: Flag = True, clamp: Flag = False
+) -> i32:
+    """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate
+    (`v_dot8_i32_iu4`)."""
     return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
 
 
 @device_function
 def fma_mix(x, y, z):
-    """Return f32(x) * f32(y) + f32(z), rounded once, for f16 and f32 in any mix: one `v_fma_mix_f32`."""
+    """Return f32(x) * f32(y) + f32(z), rounded once, for f16 and f32 in any mix: one
+    `v_fma_mix_f32`."""
     return fma(f32(x), f32(y), f32(z))

@@ -1,13 +1,14 @@
-"""Inline assembly with names and types: `@instruction("v_add_f32 {result}, {x}, {y}")` over a function's signature.
+"""Inline assembly with names and types: `@instruction("v_add_f32 {result}, {x}, {y}")` over a
+function's signature.
 
     @instruction("v_mad_u32_u24 {result}, {x}, {y}, {z}")
     def multiply_add(x: u32, y: u32, z: u32) -> u32:
         "Return the lower 32 bits of x * y + z of 24-bit integers."
         return x * y + z
 
-Each parameter is a VGPR, or as `Annotated[u32, SCALAR]` an SGPR, or as `Annotated[int, Immediate(0, 63)]` a constant;
-`{result}` is a register for the result. Names and types are checked where the function is declared, the text by the
-assembler when a kernel that uses it is compiled.
+Each parameter is a VGPR, or as `Annotated[u32, SCALAR]` an SGPR, or as `Annotated[int, Immediate(0,
+63)]` a constant; `{result}` is a register for the result. Names and types are checked where the
+function is declared, the text by the assembler when a kernel that uses it is compiled.
 
 Sources: LLVM language reference, "Supported Constraint Code List", AMDGPU: `v`, `s`, `i`.
 """
@@ -20,8 +21,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from amdjit.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
-from amdjit.types import VOID, Scalar, Type, Vector, boolean
+from amdjit.language.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
+from amdjit.language.types import VOID, Scalar, Type, Vector, boolean
 
 __all__ = ["SCALAR", "instruction"]
 
@@ -42,35 +43,43 @@ def instruction(
     wave_sizes: tuple[int, ...] = (32, 64),
     alternative: str = "",
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare an intrinsic that is a piece of assembly; the function's body is its model, as for `amdjit.intrinsic`.
+    """Declare an intrinsic that is a piece of assembly; the function's body is its model, as for
+    `amdjit.intrinsic`.
 
-    template: with `{name}` for each parameter and `{result}`; several lines are several instructions.
-    clobbers: what it changes beside its result: registers such as "vcc", "s4", "v[2:3]", or "memory".
-    side_effects: keep it though its result is not used. early_clobber: it writes the result before it has read all
-    operands, so that they may not share a register.
-    Raises TypeError, with what is meant, for names that the signature lacks and types that no register holds.
+    template: with `{name}` for each parameter and `{result}`; several lines are several
+    instructions. clobbers: what it changes beside its result: registers such as "vcc", "s4",
+    "v[2:3]", or "memory". side_effects: keep it though its result is not used. early_clobber: it
+    writes the result before it has read all operands, so that they may not share a register. Raises
+    TypeError, with what is meant, for names that the signature lacks and types that no register
+    holds.
     """
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
         hints = inspect.get_annotations(function, eval_str=True)
         scalars = {name for name, hint in hints.items() if SCALAR in typing.get_args(hint)}
-        plain = {name: typing.get_args(hint)[0] if name in scalars else hint for name, hint in hints.items()}
-        declared = intrinsic(InlineAsm("", ""), targets=targets, wave_sizes=wave_sizes, alternative=alternative)(
-            _annotated(function, plain)
-        )
+        plain = {
+            name: typing.get_args(hint)[0] if name in scalars else hint
+            for name, hint in hints.items()
+        }
+        declared = intrinsic(
+            InlineAsm("", ""), targets=targets, wave_sizes=wave_sizes, alternative=alternative
+        )(_annotated(function, plain))
         names = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
         _check_names(declared, names)
         constraints = [
             *_result_constraint(declared, "return" in scalars, early_clobber),
-            *(_constraint(declared, parameter, parameter.name in scalars) for parameter in declared.parameters),
+            *(
+                _constraint(declared, parameter, parameter.name in scalars)
+                for parameter in declared.parameters
+            ),
             *(_clobber(declared, clobber) for clobber in clobbers),
         ]
         text = template.replace("$", "$$").format_map(_places(declared))
         lowering = InlineAsm(text, ",".join(constraints), side_effects or "memory" in clobbers)
         mnemonic = template.split()[0] if template.split() else None
-        return intrinsic(lowering, isa=mnemonic, targets=targets, wave_sizes=wave_sizes, alternative=alternative)(
-            _annotated(function, plain)
-        )
+        return intrinsic(
+            lowering, isa=mnemonic, targets=targets, wave_sizes=wave_sizes, alternative=alternative
+        )(_annotated(function, plain))
 
     return declare
 
@@ -93,8 +102,14 @@ def _check_names(declared: Intrinsic, names: set[str]) -> None:
     if declared.result == VOID:
         known.discard(_RESULT)
     for name in sorted(names - known):
-        remedy = "a function that returns nothing has no result" if name == _RESULT else f"it has {sorted(known)}"
-        raise TypeError(f"{declared.name}: the text names {{{name}}}, which the signature lacks: {remedy}")
+        remedy = (
+            "a function that returns nothing has no result"
+            if name == _RESULT
+            else f"it has {sorted(known)}"
+        )
+        raise TypeError(
+            f"{declared.name}: the text names {{{name}}}, which the signature lacks: {remedy}"
+        )
     for name in sorted(known - names):
         raise TypeError(f"{declared.name}: the text does not use {{{name}}}")
 
@@ -115,7 +130,11 @@ def _constraint(declared: Intrinsic, parameter: Parameter, is_scalar: bool) -> s
 
 def _check_register(declared: Intrinsic, name: str, type: Type | None) -> None:
     """Refuse what LLVM does not put into registers by itself; it would end the process."""
-    fits = isinstance(type, (Scalar, Vector)) and type is not boolean and (type.bits == 16 or type.bits % 32 == 0)
+    fits = (
+        isinstance(type, (Scalar, Vector))
+        and type is not boolean
+        and (type.bits == 16 or type.bits % 32 == 0)
+    )
     if not fits:
         remedy = "pass an i32" if isinstance(type, Scalar) else "pass its words as a vector of i32"
         raise TypeError(f"{declared.name}: {name}: no register holds {type}: {remedy}")
@@ -125,11 +144,16 @@ def _clobber(declared: Intrinsic, clobber: str) -> str:
     is_register = clobber[:1] in ("s", "v") and clobber[1:].strip("[]").replace(":", "").isdigit()
     if clobber not in _CLOBBERS and not is_register:
         known = ", ".join(_CLOBBERS)
-        raise TypeError(f"{declared.name}: clobber {clobber!r} is none of {known}, and no register such as s4, v[2:3]")
+        raise TypeError(
+            f"{declared.name}: clobber {clobber!r} is none of {known}, and no register such as "
+            "s4, v[2:3]"
+        )
     return f"~{{{clobber}}}"
 
 
 def _places(declared: Intrinsic) -> dict[str, str]:
     first = 0 if declared.result == VOID else 1
-    places = {parameter.name: f"${number}" for number, parameter in enumerate(declared.parameters, first)}
+    places = {
+        parameter.name: f"${number}" for number, parameter in enumerate(declared.parameters, first)
+    }
     return places if declared.result == VOID else {_RESULT: "$0", **places}

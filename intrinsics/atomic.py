@@ -1,15 +1,19 @@
-"""Atomic operations on an element of an array in global memory or LDS, or of a buffer: reads, writes, both at once.
+"""Atomic operations on an element of an array in global memory or LDS, or of a buffer: reads,
+writes, both at once.
 
-`atomic.add(array, index, value, order="relaxed", scope="agent")` returns the old value. index: an int, or a tuple with
-one int an axis. order: relaxed, acquire, release, acq_rel, seq_cst. scope: system, agent (the whole device),
-workgroup, wavefront. Types: i32, u32, i64, u64, f32, f64, each where the operation has a meaning; f64 additions and
-float subtractions become a compare-and-swap loop on gfx12. `atomic.load` and `atomic.store` are for all numbers; what
-other waves write is seen by a `load`, in loops that wait for it, too: a plain read may be made once before the loop.
+`atomic.add(array, index, value, order="relaxed", scope="agent")` returns the old value. index: an
+int, or a tuple with one int an axis. order: relaxed, acquire, release, acq_rel, seq_cst. scope:
+system, agent (the whole device), workgroup, wavefront. Types: i32, u32, i64, u64, f32, f64, each
+where the operation has a meaning; f64 additions and float subtractions become a compare-and-swap
+loop on gfx12. `atomic.load` and `atomic.store` are for all numbers; what other waves write is seen
+by a `load`, in loops that wait for it, too: a plain read may be made once before the loop.
 
-For `array` a resource of `memory.buffer` or `memory.records` will do: its elements are then of the value's type (of
-`dtype` for a load), and outside of it nothing happens; an old value is 0 there. Buffers have what is one instruction.
+For `array` a resource of `memory.buffer` or `memory.records` will do: its elements are then of the
+value's type (of `dtype` for a load), and outside of it nothing happens; an old value is 0 there.
+Buffers have what is one instruction.
 
-Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and `ds_*_rtn_*`.
+Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and
+`ds_*_rtn_*`.
 """
 
 from __future__ import annotations
@@ -18,12 +22,12 @@ from functools import partial
 from typing import Any
 
 import amdjit.intrinsics as modules
-from amdjit.compile_time import Compilation, Refused, compile_time
-from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
-from amdjit.types import (
+from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Array,
@@ -74,7 +78,10 @@ UNSIGNED = TypeVariable("U", (u32, u64))
 NUMBER_POINTER = PointerPattern(NUMBER, GLOBAL_AND_LDS)
 INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
 F16_PAIR, BF16_PAIR = vector(f16, 2), vector(bf16, 2)
-F16_POINTER, BF16_POINTER = PointerPattern(f16, GLOBAL_AND_LDS), PointerPattern(bf16, GLOBAL_AND_LDS)
+F16_POINTER, BF16_POINTER = (
+    PointerPattern(f16, GLOBAL_AND_LDS),
+    PointerPattern(bf16, GLOBAL_AND_LDS),
+)
 WORD_POINTER = PointerPattern(u32, GLOBAL_AND_LDS)
 UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
 ELEMENT = TypeVariable("T", (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64))
@@ -83,7 +90,8 @@ ELEMENT_POINTER = PointerPattern(ELEMENT, GLOBAL_AND_LDS)
 
 @compile_time
 def _is_resource(compilation: Compilation, target: Any) -> bool:
-    """Tell a buffer resource from an array. `modules` loads what is on buffers when a kernel first has one."""
+    """Tell a buffer resource from an array. `modules` loads what is on buffers when a kernel first
+    has one."""
     return isinstance(target, Pointer) and target.address_space is AddressSpace.BUFFER
 
 
@@ -94,7 +102,9 @@ def _is_updated_resource(compilation: Compilation, target: Any) -> bool:
         is_half = target.element in (f16, bf16)
         raise Refused(
             f"no atomic update is of {target.element}",
-            "atomic.add_pair adds to two of them; or collect in f32" if is_half else "use i32, u32, i64, u64, f32, f64",
+            "atomic.add_pair adds to two of them; or collect in f32"
+            if is_half
+            else "use i32, u32, i64, u64, f32, f64",
         )
     return _is_resource.function(compilation, target)
 
@@ -128,10 +138,14 @@ def _emit_compare_exchange(
     type = context.types[1]
     assert isinstance(type, Scalar)
     if not type.is_float:
-        return context.atomic_compare_exchange(pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope])
+        return context.atomic_compare_exchange(
+            pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope]
+        )
     word = context.llvm_type(i32 if type.bits == 32 else i64)
     old_bits, new_bits = context.bitcast(expected, word), context.bitcast(desired, word)
-    old = context.atomic_compare_exchange(pointer, old_bits, new_bits, ORDERINGS[order], SYNC_SCOPES[scope])
+    old = context.atomic_compare_exchange(
+        pointer, old_bits, new_bits, ORDERINGS[order], SYNC_SCOPES[scope]
+    )
     return context.bitcast(old, context.llvm_type(type))
 
 
@@ -150,7 +164,8 @@ def _load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
 
 @device_function
 def load(array, index, order="relaxed", scope="agent", dtype=None):
-    """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a buffer's elements."""
+    """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a
+    buffer's elements."""
     if _is_resource(array):
         return modules.buffer_atomics.load(array, index, dtype, order, scope)
     return _load(address_of(array, index), order, scope)
@@ -179,7 +194,9 @@ def _add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def add(array, index, value, order="relaxed", scope="agent"):
     """Add to an element; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.add, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.add, array, index, value, order, scope
+        )
     return _add(address_of(array, index), value, order, scope)
 
 
@@ -193,18 +210,23 @@ def _add_f16_pair(pointer: F16_POINTER, value: F16_PAIR, order: Order, scope: Sc
 
 
 @intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_bf16", name="atomic.add_pair")
-def _add_bf16_pair(pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: Scope) -> BF16_PAIR:
+def _add_bf16_pair(
+    pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: Scope
+) -> BF16_PAIR:
     """Add to two neighbouring bf16; return the old values (LLVM `atomicrmw fadd`)."""
 
 
 @device_function
 def add_pair(array, index, value, order="relaxed", scope="agent"):
-    """Add an f16x2 or bf16x2 to an element and its successor; return the old pair. The element's address: even.
+    """Add an f16x2 or bf16x2 to an element and its successor; return the old pair. The element's
+    address: even.
 
     index: of the first of the two, a multiple of 2 in an array whose rows are.
     """
     if _is_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.add_pair, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.add_pair, array, index, value, order, scope
+        )
     if array.dtype == bf16:
         return _add_bf16_pair(address_of(array, index), value, order, scope)
     return _add_f16_pair(address_of(array, index), value, order, scope)
@@ -219,7 +241,9 @@ def _sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def sub(array, index, value, order="relaxed", scope="agent"):
     """Subtract from an element; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.sub, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.sub, array, index, value, order, scope
+        )
     return _sub(address_of(array, index), value, order, scope)
 
 
@@ -238,7 +262,9 @@ def _sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) ->
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.sub_clamp, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.sub_clamp, array, index, value, order, scope
+        )
     return _sub_clamp(address_of(array, index), value, order, scope)
 
 
@@ -250,14 +276,18 @@ def sub_clamp(array, index, value, order="relaxed", scope="agent"):
     name="atomic.cond_sub",
 )
 def _cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
-    """Subtract where the element is at least the value; return the old value (LLVM `atomicrmw usub_cond`)."""
+    """Subtract where the element is at least the value; return the old value (LLVM `atomicrmw
+    usub_cond`)."""
 
 
 @device_function
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
-    """Subtract a u32 from an element that is at least as large, else leave it; return the old value."""
+    """Subtract a u32 from an element that is at least as large, else leave it; return the old
+    value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.cond_sub, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.cond_sub, array, index, value, order, scope
+        )
     return _cond_sub(address_of(array, index), value, order, scope)
 
 
@@ -270,7 +300,9 @@ def _min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def min(array, index, value, order="relaxed", scope="agent"):
     """Write the lesser of the element and the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.min, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.min, array, index, value, order, scope
+        )
     return _min(address_of(array, index), value, order, scope)
 
 
@@ -283,7 +315,9 @@ def _max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> 
 def max(array, index, value, order="relaxed", scope="agent"):
     """Write the greater of the element and the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.max, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.max, array, index, value, order, scope
+        )
     return _max(address_of(array, index), value, order, scope)
 
 
@@ -296,7 +330,9 @@ def _and(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def and_(array, index, value, order="relaxed", scope="agent"):
     """Clear the element's bits that are 0 in the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.and_, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.and_, array, index, value, order, scope
+        )
     return _and(address_of(array, index), value, order, scope)
 
 
@@ -309,7 +345,9 @@ def _or(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) ->
 def or_(array, index, value, order="relaxed", scope="agent"):
     """Set the element's bits that are 1 in the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.or_, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.or_, array, index, value, order, scope
+        )
     return _or(address_of(array, index), value, order, scope)
 
 
@@ -322,7 +360,9 @@ def _xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -
 def xor(array, index, value, order="relaxed", scope="agent"):
     """Flip the element's bits that are 1 in the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.xor, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.xor, array, index, value, order, scope
+        )
     return _xor(address_of(array, index), value, order, scope)
 
 
@@ -335,44 +375,56 @@ def _exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) ->
 def exch(array, index, value, order="relaxed", scope="agent"):
     """Write the value; return the old one."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.exch, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.exch, array, index, value, order, scope
+        )
     return _exch(address_of(array, index), value, order, scope)
 
 
 @intrinsic(_update("uinc_wrap"), isa="global_atomic_inc", name="atomic.inc")
 def _inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
-    """Add 1, or write 0 if the element is at or above the value; return the old value (LLVM `atomicrmw`)."""
+    """Add 1, or write 0 if the element is at or above the value; return the old value (LLVM
+    `atomicrmw`)."""
 
 
 @device_function
 def inc(array, index, value, order="relaxed", scope="agent"):
     """Add 1, or write 0 if the element is at or above the value; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.inc, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.inc, array, index, value, order, scope
+        )
     return _inc(address_of(array, index), value, order, scope)
 
 
 @intrinsic(_update("udec_wrap"), isa="global_atomic_dec", name="atomic.dec")
 def _dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
-    """Subtract 1, or write the value if the element is 0 or above it; return the old value (LLVM `atomicrmw`)."""
+    """Subtract 1, or write the value if the element is 0 or above it; return the old value (LLVM
+    `atomicrmw`)."""
 
 
 @device_function
 def dec(array, index, value, order="relaxed", scope="agent"):
     """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
     if _is_updated_resource(array):
-        return modules.buffer_atomics.update(modules.buffer_atomics.dec, array, index, value, order, scope)
+        return modules.buffer_atomics.update(
+            modules.buffer_atomics.dec, array, index, value, order, scope
+        )
     return _dec(address_of(array, index), value, order, scope)
 
 
 @intrinsic(Emit(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
-def _cas(pointer: NUMBER_POINTER, expected: NUMBER, desired: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Write `desired` if the element is `expected`; return the old value in any case (LLVM `cmpxchg`)."""
+def _cas(
+    pointer: NUMBER_POINTER, expected: NUMBER, desired: NUMBER, order: Order, scope: Scope
+) -> NUMBER:
+    """Write `desired` if the element is `expected`; return the old value in any case (LLVM
+    `cmpxchg`)."""
 
 
 @device_function
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
-    """Write `desired` if the element is `expected`, floats: of the same bits; return the old value in any case."""
+    """Write `desired` if the element is `expected`, floats: of the same bits; return the old value
+    in any case."""
     if _is_updated_resource(array):
         return modules.buffer_atomics.cas(array, index, expected, desired, order, scope)
     return _cas(address_of(array, index), expected, desired, order, scope)

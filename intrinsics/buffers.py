@@ -1,7 +1,8 @@
-"""Buffer instructions, as `memory` and `atomic` use them: a resource says where a buffer lies and what is inside.
+"""Buffer instructions, as `memory` and `atomic` use them: a resource says where a buffer lies and
+what is inside.
 
-A place in a buffer is a record and a byte offset in it; raw buffers are one record. Loads outside give 0, stores and
-atomics outside do nothing.
+A place in a buffer is a record and a byte offset in it; raw buffers are one record. Loads outside
+give 0, stores and atomics outside do nothing.
 
 Sources: LLVM AMDGPU guide, "Buffer Resources" and "Memory Model GFX12"; RDNA4 ISA, 9.4 to 9.6.
 """
@@ -15,11 +16,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
-from amdjit.compile_time import Compilation, Refused, compile_time
-from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.abi.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
 from amdjit.intrinsics.type_variables import LANE_VALUE
-from amdjit.types import (
+from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Array,
@@ -47,12 +48,14 @@ from amdjit.types import (
 GFX12 = ("gfx1200", "gfx1201")
 # What a resource points to tells its kind: nothing has the type of what it holds.
 RAW, RECORDS = Pointer(u8, AddressSpace.BUFFER), Pointer(i8, AddressSpace.BUFFER)
-# RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT: 3 compares byte offsets, 0 the
-# record's number and the offset in it.
+# RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT: 3 compares byte
+# offsets, 0 the record's number and the offset in it.
 _RAW_WORD, _RECORDS_WORD = 0x30014000, 0x00014000
 MOST_RECORD_BYTES = (1 << 14) - 1
 # LLVM AMDGPU guide, auxiliary bits 0..2 of gfx12: TH, the temporal hint; 3..4: the scope.
-POLICIES: Mapping[str, int] = MappingProxyType({"temporal": 0, "non_temporal": 1, "high_temporal": 2, "last_use": 3})
+POLICIES: Mapping[str, int] = MappingProxyType(
+    {"temporal": 0, "non_temporal": 1, "high_temporal": 2, "last_use": 3}
+)
 LoadPolicy = Annotated[str, Choice(*POLICIES)]
 StorePolicy = Annotated[str, Choice("temporal", "non_temporal", "high_temporal")]
 Flag = Annotated[bool, Immediate(0, 1)]
@@ -60,11 +63,21 @@ ANY_GLOBAL = PointerPattern(None, (AddressSpace.GLOBAL,))
 BUFFER = PointerPattern(None, (AddressSpace.BUFFER,))
 # What one buffer instruction moves: 8 to 128 bits.
 BUFFER_VALUE = TypeVariable(
-    "T", tuple(type for type in LANE_VALUE.constraints if type is not boolean and getattr(type, "bits", 0) <= 128)
+    "T",
+    tuple(
+        type
+        for type in LANE_VALUE.constraints
+        if type is not boolean and getattr(type, "bits", 0) <= 128
+    ),
 )
 # Channels of a format, in 32 bits or, as halves, in 16.
 TEXEL = TypeVariable(
-    "T", tuple(_type for one in (f32, i32, u32, f16) for _type in (one, *(Vector(one, n) for n in (2, 3, 4))))
+    "T",
+    tuple(
+        _type
+        for one in (f32, i32, u32, f16)
+        for _type in (one, *(Vector(one, n) for n in (2, 3, 4)))
+    ),
 )
 FORMAT_NAMES = tuple(name.removeprefix("BUF_FMT_") for name in list(BUFFER_FORMATS.values())[1:])
 
@@ -72,7 +85,8 @@ FORMAT_NAMES = tuple(name.removeprefix("BUF_FMT_") for name in list(BUFFER_FORMA
 def buffer_operands(
     context: EmitContext, operands: tuple[Any, Any, Any], structured: bool, auxiliary: int
 ) -> list[Any]:
-    """Return the operands behind the value: resource, record if there are some, offset, scalar offset, policy."""
+    """Return the operands behind the value: resource, record if there are some, offset, scalar
+    offset, policy."""
     resource, record, offset = operands
     place = [record, offset] if structured else [offset]
     return [resource, *place, context.constant(i32, 0), context.constant(i32, auxiliary)]
@@ -97,7 +111,11 @@ def _words(context: EmitContext, type: Any) -> tuple[str, Any]:
     if bits < 32:
         return f"i{bits}", context.llvm_type(u8 if bits == 8 else i16)
     count = bits // 32
-    return (f"v{count}i32", context.llvm_type(Vector(i32, count))) if count > 1 else ("i32", context.llvm_type(i32))
+    return (
+        (f"v{count}i32", context.llvm_type(Vector(i32, count)))
+        if count > 1
+        else ("i32", context.llvm_type(i32))
+    )
 
 
 def _emit_raw(context: EmitContext, pointer: Any, size: Any) -> Any:
@@ -111,7 +129,13 @@ def _emit_records(context: EmitContext, pointer: Any, count: Any, stride: int) -
 
 
 def _emit_load(
-    context: EmitContext, resource: Any, record: Any, offset: Any, like: Any, policy: str, structured: bool
+    context: EmitContext,
+    resource: Any,
+    record: Any,
+    offset: Any,
+    like: Any,
+    policy: str,
+    structured: bool,
 ) -> Any:
     name, words = _words(context, context.result_type)
     operands = buffer_operands(context, (resource, record, offset), structured, POLICIES[policy])
@@ -120,7 +144,13 @@ def _emit_load(
 
 
 def _emit_store(
-    context: EmitContext, resource: Any, record: Any, offset: Any, value: Any, policy: str, structured: bool
+    context: EmitContext,
+    resource: Any,
+    record: Any,
+    offset: Any,
+    value: Any,
+    policy: str,
+    structured: bool,
 ) -> None:
     name, words = _words(context, context.types[3])
     operands = buffer_operands(context, (resource, record, offset), structured, POLICIES[policy])
@@ -133,7 +163,14 @@ def _with_format(context: EmitContext, operands: list[Any], number: int) -> list
 
 
 def _emit_load_texel(
-    context: EmitContext, resource: Any, record: Any, offset: Any, like: Any, number: int, policy: str, structured: bool
+    context: EmitContext,
+    resource: Any,
+    record: Any,
+    offset: Any,
+    like: Any,
+    number: int,
+    policy: str,
+    structured: bool,
 ) -> Any:
     type = context.result_type
     operands = buffer_operands(context, (resource, record, offset), structured, POLICIES[policy])
@@ -167,25 +204,49 @@ def make_buffer(pointer: ANY_GLOBAL, size: i64) -> RAW:
 
 
 @intrinsic(Emit(_emit_records), targets=GFX12, alternative="amdgcn.make_buffer_rsrc")
-def make_records(pointer: ANY_GLOBAL, count: i64, stride: Annotated[int, Immediate(1, MOST_RECORD_BYTES)]) -> RECORDS:
+def make_records(
+    pointer: ANY_GLOBAL, count: i64, stride: Annotated[int, Immediate(1, MOST_RECORD_BYTES)]
+) -> RECORDS:
     """Return a resource of `count` records of `stride` bytes."""
 
 
-@intrinsic(Emit(_emit_load), isa="buffer_load_b32", targets=GFX12, alternative="amdgcn.raw_buffer_load_b32")
+@intrinsic(
+    Emit(_emit_load), isa="buffer_load_b32", targets=GFX12, alternative="amdgcn.raw_buffer_load_b32"
+)
 def load(
-    resource: BUFFER, record: u32, offset: u32, like: BUFFER_VALUE, policy: LoadPolicy, structured: Flag
+    resource: BUFFER,
+    record: u32,
+    offset: u32,
+    like: BUFFER_VALUE,
+    policy: LoadPolicy,
+    structured: Flag,
 ) -> BUFFER_VALUE:
     """Return what stands at a byte offset of a record."""
 
 
-@intrinsic(Emit(_emit_store), isa="buffer_store_b32", targets=GFX12, alternative="amdgcn.raw_buffer_store_b32")
+@intrinsic(
+    Emit(_emit_store),
+    isa="buffer_store_b32",
+    targets=GFX12,
+    alternative="amdgcn.raw_buffer_store_b32",
+)
 def store(
-    resource: BUFFER, record: u32, offset: u32, value: BUFFER_VALUE, policy: StorePolicy, structured: Flag
+    resource: BUFFER,
+    record: u32,
+    offset: u32,
+    value: BUFFER_VALUE,
+    policy: StorePolicy,
+    structured: Flag,
 ) -> VOID:
     """Write at a byte offset of a record."""
 
 
-@intrinsic(Emit(_emit_load_texel), isa="tbuffer_load", targets=GFX12, alternative="amdgcn.raw_buffer_load_b32")
+@intrinsic(
+    Emit(_emit_load_texel),
+    isa="tbuffer_load",
+    targets=GFX12,
+    alternative="amdgcn.raw_buffer_load_b32",
+)
 def load_texel(
     resource: BUFFER,
     record: u32,
@@ -198,7 +259,12 @@ def load_texel(
     """Return an element of a format, converted (`tbuffer_load_format_*`)."""
 
 
-@intrinsic(Emit(_emit_store_texel), isa="tbuffer_store", targets=GFX12, alternative="amdgcn.raw_buffer_store_b32")
+@intrinsic(
+    Emit(_emit_store_texel),
+    isa="tbuffer_store",
+    targets=GFX12,
+    alternative="amdgcn.raw_buffer_store_b32",
+)
 def store_texel(
     resource: BUFFER,
     record: u32,
@@ -211,9 +277,13 @@ def store_texel(
     """Convert to a format and write (`tbuffer_store_format_*`)."""
 
 
-@intrinsic(Emit(_emit_prefetch), isa="s_buffer_prefetch_data", targets=GFX12, alternative="memory.prefetch")
+@intrinsic(
+    Emit(_emit_prefetch), isa="s_buffer_prefetch_data", targets=GFX12, alternative="memory.prefetch"
+)
 def prefetch(
-    resource: BUFFER, offset: Annotated[int, Immediate(0, (1 << 23) - 1)], lines: Annotated[int, Immediate(1, 32)]
+    resource: BUFFER,
+    offset: Annotated[int, Immediate(0, (1 << 23) - 1)],
+    lines: Annotated[int, Immediate(1, 32)],
 ) -> VOID:
     """Bring lines of 128 bytes from a byte offset on into the cache."""
 
@@ -224,11 +294,13 @@ def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
     is_pair = isinstance(index, tuple)
     if resource not in (RAW, RECORDS):
         raise Refused(
-            "this is no buffer resource", "make one of an array: memory.buffer(array), memory.records(array, n)"
+            "this is no buffer resource",
+            "make one of an array: memory.buffer(array), memory.records(array, n)",
         )
     if is_pair and (resource == RAW or len(index) != 2):
         raise Refused(
-            "a raw buffer has one index", "index it by an int, or make records of it: memory.records(array, n)"
+            "a raw buffer has one index",
+            "index it by an int, or make records of it: memory.records(array, n)",
         )
     if resource == RECORDS and not is_pair:
         raise Refused("a buffer of records has two indices", "write (record, element)")
@@ -237,10 +309,16 @@ def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
 
 @compile_time
 def is_one_piece(compilation: Compilation, array: Any) -> bool:
-    """Return True; Refused for what is no array in global memory in one piece: a resource is a start and a size."""
+    """Return True; Refused for what is no array in global memory in one piece: a resource is a
+    start and a size."""
     if not isinstance(array, Array) or array.address_space is not AddressSpace.GLOBAL:
-        raise Refused(f"a buffer lies in an array in global memory, not in {array}", "pass a kernel's array argument")
-    if array.layout is not Layout.CONTIGUOUS and not (array.layout is Layout.ROWS and array.ndim == 1):
+        raise Refused(
+            f"a buffer lies in an array in global memory, not in {array}",
+            "pass a kernel's array argument",
+        )
+    if array.layout is not Layout.CONTIGUOUS and not (
+        array.layout is Layout.ROWS and array.ndim == 1
+    ):
         raise Refused(
             f"{array} need not lie in one piece, as a buffer does",
             "give it a C-contiguous array (np.ascontiguousarray), or index it as an array",
@@ -254,16 +332,21 @@ def element_type(compilation: Compilation, dtype: Any) -> Any:
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         dtype = from_dtype(np.dtype(dtype))
     if dtype not in BUFFER_VALUE.constraints:
-        raise Refused(f"{dtype!r} is no type of a buffer's elements", "write f32, u32, f32x4, amdjit.vector(f16, 8)")
+        raise Refused(
+            f"{dtype!r} is no type of a buffer's elements",
+            "write f32, u32, f32x4, amdjit.vector(f16, 8)",
+        )
     return dtype
 
 
 @compile_time
 def value_bytes(compilation: Compilation, value: Any) -> int:
-    """Return the bytes of a value that goes into a buffer; Refused for a plain number, which may be of any size."""
+    """Return the bytes of a value that goes into a buffer; Refused for a plain number, which may be
+    of any size."""
     if not isinstance(value, (Scalar, Vector)):
         raise Refused(
-            "a buffer has elements of the value's type, and a plain number has none", "write u32(1), f32(0.5)"
+            "a buffer has elements of the value's type, and a plain number has none",
+            "write u32(1), f32(0.5)",
         )
     return value.bits // 8
 
@@ -271,7 +354,9 @@ def value_bytes(compilation: Compilation, value: Any) -> int:
 @compile_time
 def record_bytes(compilation: Compilation, array: Any, count: Any) -> int:
     """Return the bytes of records of `count` elements; Refused if no resource has them."""
-    size = count * array.element.nbytes if isinstance(count, int) and hasattr(array, "element") else 0
+    size = (
+        count * array.element.nbytes if isinstance(count, int) and hasattr(array, "element") else 0
+    )
     if not 1 <= size <= MOST_RECORD_BYTES:
         raise Refused(
             f"records have 1 to {MOST_RECORD_BYTES} bytes, known when the kernel is compiled",
@@ -298,7 +383,9 @@ def format_type(compilation: Compilation, name: Any, narrow: Any) -> Type:
     texel = _format(name)
     if narrow and texel.is_integer:
         raise Refused("integers have no narrow form", "leave narrow=True out")
-    element = f16 if narrow else i32 if texel.kind == "SINT" else u32 if texel.kind == "UINT" else f32
+    element = (
+        f16 if narrow else i32 if texel.kind == "SINT" else u32 if texel.kind == "UINT" else f32
+    )
     return element if len(texel.widths) == 1 else Vector(element, len(texel.widths))
 
 
@@ -308,13 +395,17 @@ def check_stored(compilation: Compilation, name: Any, value: Any) -> bool:
     texel = _format(name)
     if texel.kind.endswith("SCALED"):
         raise Refused(
-            f"nothing says how a store rounds to {name}", "convert to an integer and store it as UINT or SINT"
+            f"nothing says how a store rounds to {name}",
+            "convert to an integer and store it as UINT or SINT",
         )
     element = (i32,) if texel.kind == "SINT" else (u32,) if texel.kind == "UINT" else (f32, f16)
     count = len(texel.widths)
     wanted = [one if count == 1 else Vector(one, count) for one in element]
     if value not in wanted:
-        raise Refused(f"{name} is stored from {' or '.join(map(str, wanted))}, not from {value}", "convert the value")
+        raise Refused(
+            f"{name} is stored from {' or '.join(map(str, wanted))}, not from {value}",
+            "convert the value",
+        )
     return True
 
 
@@ -322,7 +413,9 @@ def _format(name: Any) -> BufferFormat:
     found = format_named(name) if isinstance(name, str) else None
     if found is None:
         near = difflib.get_close_matches(str(name), FORMAT_NAMES, 3)
-        remedy = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(FORMAT_NAMES)}"
+        remedy = (
+            f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(FORMAT_NAMES)}"
+        )
         raise Refused(f"buffers have no format {name!r}", remedy)
     return found
 

@@ -9,9 +9,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, Form, LlvmCall, SpecialForm, device_function, intrinsic
-from amdjit.intrinsics.builtin_table import builtin
-from amdjit.types import (
+from amdjit.intrinsics.builtins.table import builtin
+from amdjit.language.declarations import (
+    Emit,
+    EmitContext,
+    Form,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
+from amdjit.language.types import (
     Immediate,
     Scalar,
     TypeVariable,
@@ -39,13 +47,15 @@ NUMBER = TypeVariable("N", (f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64)
 Flag = Annotated[bool, Immediate(0, 1)]
 Byte = Annotated[int, Immediate(0, 3)]
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
-# fp8 of the OCP kind is what gfx12 converts to; gfx942's has another bias (RDNA4 ISA, "FP8 and BF8").
+# fp8 of the OCP kind is what gfx12 converts to; gfx942's has another bias (RDNA4 ISA, "FP8 and
+# BF8").
 _OCP = ("gfx950", "gfx1200", "gfx1201", "gfx1250")
 _SOFTWARE = "amdjit.fp8(x) and amdjit.bf8(x), which convert in software"
 
 
 def round_toward_zero_to_f16(value: Any) -> Any:
-    """Return f32 values as f16, rounded toward zero: what is too large becomes 65504, not infinity."""
+    """Return f32 values as f16, rounded toward zero: what is too large becomes 65504, not
+    infinity."""
     value = np.asarray(value, np.float32)
     with np.errstate(over="ignore"):
         nearest = value.astype(np.float16)
@@ -81,22 +91,39 @@ def cvt_pk_u16(x: u32, y: u32) -> u16x2:
     return np.clip(np.stack([x, y], axis=-1), 0, 65535).astype(np.uint16)
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.cvt.pk.fp8.f32"), isa="v_cvt_pk_fp8_f32", targets=_OCP, alternative=_SOFTWARE)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.cvt.pk.fp8.f32"),
+    isa="v_cvt_pk_fp8_f32",
+    targets=_OCP,
+    alternative=_SOFTWARE,
+)
 def _pair_to_fp8(x: f32, y: f32, old: i32, upper: Flag) -> i32:
     """Return `old` with x and y as fp8 in its lower or upper half."""
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.cvt.pk.bf8.f32"), isa="v_cvt_pk_bf8_f32", targets=_OCP, alternative=_SOFTWARE)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.cvt.pk.bf8.f32"),
+    isa="v_cvt_pk_bf8_f32",
+    targets=_OCP,
+    alternative=_SOFTWARE,
+)
 def _pair_to_bf8(x: f32, y: f32, old: i32, upper: Flag) -> i32:
     """Return `old` with x and y as bf8 in its lower or upper half."""
 
 
 def _emit_within(context: EmitContext, x: Any, low: Any, high: Any) -> Any:
     llvm = context.llvm_type(f32)
-    return context.call("llvm.maximum.f32", llvm, [context.call("llvm.minimum.f32", llvm, [x, high]), low])
+    return context.call(
+        "llvm.maximum.f32", llvm, [context.call("llvm.minimum.f32", llvm, [x, high]), low]
+    )
 
 
-@intrinsic(Emit(_emit_within), isa="v_minimummaximum_f32", targets=("gfx1200", "gfx1201"), alternative=_SOFTWARE)
+@intrinsic(
+    Emit(_emit_within),
+    isa="v_minimummaximum_f32",
+    targets=("gfx1200", "gfx1201"),
+    alternative=_SOFTWARE,
+)
 def _within(x: f32, low: f32, high: f32) -> f32:
     """Return x, at least `low` and at most `high`; NaN stays (`v_minimummaximum_f32`)."""
     return x if np.isnan(x) else min(max(x, low), high)
@@ -106,11 +133,17 @@ def _within(x: f32, low: f32, high: f32) -> f32:
 def pack_fp8(a, b, c, d, saturate=False):
     """Return four f32 as fp8 (e4m3), rounded to nearest even: two `v_cvt_pk_fp8_f32`.
 
-    What is too large becomes NaN, or with saturate 448, as do infinities; one more instruction each. NaN stays.
+    What is too large becomes NaN, or with saturate 448, as do infinities; one more instruction
+    each. NaN stays.
     """
     if saturate:
         low, high = f32(-448.0), f32(448.0)
-        a, b, c, d = _within(a, low, high), _within(b, low, high), _within(c, low, high), _within(d, low, high)
+        a, b, c, d = (
+            _within(a, low, high),
+            _within(b, low, high),
+            _within(c, low, high),
+            _within(d, low, high),
+        )
     return _bitcast(_pair_to_fp8(c, d, _pair_to_fp8(a, b, 0, False), True), fp8x4)
 
 
@@ -118,16 +151,23 @@ def pack_fp8(a, b, c, d, saturate=False):
 def pack_bf8(a, b, c, d, saturate=False):
     """Return four f32 as bf8 (e5m2), rounded to nearest even: two `v_cvt_pk_bf8_f32`.
 
-    What is too large becomes infinity, or with saturate 57344, as do infinities; one more instruction each. NaN stays.
+    What is too large becomes infinity, or with saturate 57344, as do infinities; one more
+    instruction each. NaN stays.
     """
     if saturate:
         low, high = f32(-57344.0), f32(57344.0)
-        a, b, c, d = _within(a, low, high), _within(b, low, high), _within(c, low, high), _within(d, low, high)
+        a, b, c, d = (
+            _within(a, low, high),
+            _within(b, low, high),
+            _within(c, low, high),
+            _within(d, low, high),
+        )
     return _bitcast(_pair_to_bf8(c, d, _pair_to_bf8(a, b, 0, False), True), bf8x4)
 
 
 def _stochastic(x: float, random: int, fraction_bits: int, bias: int, largest: int) -> int:
-    """The byte of an 8-bit float: below its last bit the upper bits of `random` are added, then it is cut off."""
+    """The byte of an 8-bit float: below its last bit the upper bits of `random` are added, then it
+    is cut off."""
     sign = 128 if np.signbit(np.float32(x)) else 0
     if not np.isfinite(x):
         return sign | (0x7C if bias == 15 and np.isinf(x) else 0x7E if bias == 15 else 0x7F)
@@ -144,18 +184,30 @@ def _in_byte(value: int, old: int, byte: int) -> Any:
     return np.array(kept | value << 8 * byte, np.uint32).astype(np.int32)[()]
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.fp8.f32"), isa="v_cvt_sr_fp8_f32", targets=_OCP, alternative=_SOFTWARE)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.cvt.sr.fp8.f32"),
+    isa="v_cvt_sr_fp8_f32",
+    targets=_OCP,
+    alternative=_SOFTWARE,
+)
 def stochastic_fp8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
-    """Return `old` with x as fp8 in one byte, rounded up with the probability of its rest if `random` is uniform.
+    """Return `old` with x as fp8 in one byte, rounded up with the probability of its rest if
+    `random` is uniform.
 
     Source: `v_cvt_sr_fp8_f32`, which adds the upper bits of `random` below the last bit that stays.
     """
     return _in_byte(_stochastic(float(x), int(random), 3, 7, 0x7E), int(old), byte)
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.cvt.sr.bf8.f32"), isa="v_cvt_sr_bf8_f32", targets=_OCP, alternative=_SOFTWARE)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.cvt.sr.bf8.f32"),
+    isa="v_cvt_sr_bf8_f32",
+    targets=_OCP,
+    alternative=_SOFTWARE,
+)
 def stochastic_bf8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
-    """Return `old` with x as bf8 in one byte, rounded up with the probability of its rest if `random` is uniform."""
+    """Return `old` with x as bf8 in one byte, rounded up with the probability of its rest if
+    `random` is uniform."""
     return _in_byte(_stochastic(float(x), int(random), 2, 15, 0x7B), int(old), byte)
 
 
@@ -173,14 +225,20 @@ def _emit_clamp(context: EmitContext, x: Any, source: Scalar, result: Scalar) ->
     """Clamp an integer in its own type, then give it the size of the result."""
     llvm, sign = context.llvm_type(source), "s" if source.is_signed else "u"
     if result.minimum > source.minimum:
-        x = context.call(f"llvm.smax.i{source.bits}", llvm, [x, context.constant(source, result.minimum)])
+        x = context.call(
+            f"llvm.smax.i{source.bits}", llvm, [x, context.constant(source, result.minimum)]
+        )
     if result.maximum < source.maximum:
-        x = context.call(f"llvm.{sign}min.i{source.bits}", llvm, [x, context.constant(source, result.maximum)])
+        x = context.call(
+            f"llvm.{sign}min.i{source.bits}", llvm, [x, context.constant(source, result.maximum)]
+        )
     if result.bits == source.bits:
         return x
     if result.bits < source.bits:
         return context.builder.trunc(x, context.llvm_type(result))
-    return (context.builder.sext if source.is_signed else context.builder.zext)(x, context.llvm_type(result))
+    return (context.builder.sext if source.is_signed else context.builder.zext)(
+        x, context.llvm_type(result)
+    )
 
 
 def _saturated(x: Any, dtype: type) -> Any:
@@ -190,40 +248,50 @@ def _saturated(x: Any, dtype: type) -> Any:
         return np.asarray(inside, object).astype(dtype)[()]
     wide = np.trunc(np.nan_to_num(np.asarray(x, np.float64), nan=0.0))
     inside = np.clip(wide, float(limits.min), float(limits.max))
-    return np.where(wide >= limits.max, limits.max, np.where(wide <= limits.min, limits.min, inside.astype(dtype)))
+    return np.where(
+        wide >= limits.max,
+        limits.max,
+        np.where(wide <= limits.min, limits.min, inside.astype(dtype)),
+    )
 
 
 @intrinsic(Emit(_emit_saturate))
 def saturate_i8(x: NUMBER) -> i8:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of i8; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i8; 0 for
+    NaN."""
     return _saturated(x, np.int8)
 
 
 @intrinsic(Emit(_emit_saturate))
 def saturate_u8(x: NUMBER) -> u8:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of u8; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u8; 0 for
+    NaN."""
     return _saturated(x, np.uint8)
 
 
 @intrinsic(Emit(_emit_saturate))
 def saturate_i16(x: NUMBER) -> i16:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of i16; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i16; 0 for
+    NaN."""
     return _saturated(x, np.int16)
 
 
 @intrinsic(Emit(_emit_saturate))
 def saturate_u16(x: NUMBER) -> u16:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of u16; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u16; 0 for
+    NaN."""
     return _saturated(x, np.uint16)
 
 
 @intrinsic(Emit(_emit_saturate), isa="v_cvt_i32_f32")
 def saturate_i32(x: NUMBER) -> i32:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of i32; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of i32; 0 for
+    NaN."""
     return _saturated(x, np.int32)
 
 
 @intrinsic(Emit(_emit_saturate), isa="v_cvt_u32_f32")
 def saturate_u32(x: NUMBER) -> u32:
-    """Return x, a float rounded toward zero or an integer, clamped to the range of u32; 0 for NaN."""
+    """Return x, a float rounded toward zero or an integer, clamped to the range of u32; 0 for
+    NaN."""
     return _saturated(x, np.uint32)

@@ -1,7 +1,7 @@
 """Arithmetic of integers and of their bits.
 
-Sources: LLVM language reference, "Bit Manipulation Intrinsics" and "Saturation Arithmetic Intrinsics"; RDNA4 ISA,
-`v_perm_b32`, `v_bfe_u32`, `v_sad_u8`.
+Sources: LLVM language reference, "Bit Manipulation Intrinsics" and "Saturation Arithmetic
+Intrinsics"; RDNA4 ISA, `v_perm_b32`, `v_bfe_u32`, `v_sad_u8`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import INTEGER, WORD
-from amdjit.types import Scalar, TypeVariable, Vector, i16, i32, i64, u16, u32, u64, vector
+from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.language.types import Scalar, TypeVariable, Vector, i16, i32, i64, u16, u32, u64, vector
 
 __all__ = [
     "add_saturating",
@@ -66,7 +66,8 @@ def _emit_mulhi(context: EmitContext, x: Any, y: Any) -> Any:
 
 
 def _emit_wide_mulhi(context: EmitContext, x: Any, y: Any, type: Scalar) -> Any:
-    """Multiply by halves; of a negative number the other one, which its unsigned value counts 2**64 times, goes off."""
+    """Multiply by halves; of a negative number the other one, which its unsigned value counts 2**64
+    times, goes off."""
     builder, half, zero = context.builder, context.constant(i64, 32), context.constant(i64, 0)
 
     def low(value: Any) -> Any:
@@ -127,7 +128,8 @@ def ctz(x: INTEGER) -> INTEGER:
 
 @device_function
 def ffs(x):
-    """Return the place of the lowest 1, counted from 1, and 0 for 0 (CUDA's `__ffs`, POSIX `ffs`)."""
+    """Return the place of the lowest 1, counted from 1, and 0 for 0 (CUDA's `__ffs`, POSIX
+    `ffs`)."""
     return ctz(x) + 1 if x != 0 else x
 
 
@@ -153,19 +155,22 @@ def funnel_shift_right(high: WORD, low: WORD, count: WORD) -> WORD:
 
 @intrinsic(Emit(_emit_mulhi), isa="v_mul_hi")
 def mulhi(x: WORDS, y: WORDS) -> WORDS:
-    """Return the upper half of the product of 32 or 64 bits (`v_mul_hi_i32`, `v_mul_hi_u32`; eight of them for 64)."""
+    """Return the upper half of the product of 32 or 64 bits (`v_mul_hi_i32`, `v_mul_hi_u32`; eight
+    of them for 64)."""
     return (int(x) * int(y)) >> (64 if isinstance(x, (np.int64, np.uint64)) else 32)
 
 
 @intrinsic(Emit(_emit_add_saturating))
 def add_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
-    """Return x + y, clamped to the type's range (`llvm.sadd.sat`, `llvm.uadd.sat`); pairs: `v_pk_add_i16 clamp`."""
+    """Return x + y, clamped to the type's range (`llvm.sadd.sat`, `llvm.uadd.sat`); pairs:
+    `v_pk_add_i16 clamp`."""
     return _saturated_sum(x, y, 1)
 
 
 @intrinsic(Emit(_emit_subtract_saturating))
 def subtract_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PAIR:
-    """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`); pairs: `v_pk_sub_i16 clamp`."""
+    """Return x - y, clamped to the type's range (`llvm.ssub.sat`, `llvm.usub.sat`); pairs:
+    `v_pk_sub_i16 clamp`."""
     return _saturated_sum(x, y, -1)
 
 
@@ -173,7 +178,9 @@ def _named_by_sign(context: EmitContext, name: str, *arguments: Any) -> Any:
     """Call LLVM's function for signed or for unsigned words, as the first argument is."""
     type = context.types[0]
     sign = "i" if isinstance(type, Scalar) and type.is_signed else "u"
-    return context.call(f"llvm.amdgcn.{name.format(sign)}", context.llvm_type(type), list(arguments))
+    return context.call(
+        f"llvm.amdgcn.{name.format(sign)}", context.llvm_type(type), list(arguments)
+    )
 
 
 def _emit_bfe(context: EmitContext, x: Any, offset: Any, width: Any) -> Any:
@@ -188,16 +195,20 @@ def _emit_mul24(context: EmitContext, x: Any, y: Any) -> Any:
 
 @intrinsic(Emit(_emit_bfe), isa="v_bfe")
 def bfe(x: WORD, offset: OFFSET, width: WIDTH) -> WORD:
-    """Return `width` bits from bit `offset` on, sign-extended if x is signed; offset and width modulo 32."""
+    """Return `width` bits from bit `offset` on, sign-extended if x is signed; offset and width
+    modulo 32."""
     offset, width = int(offset) % 32, int(width) % 32
-    field = (int(x) % 2**32 if isinstance(x, np.unsignedinteger) else int(x)) >> offset & ((1 << width) - 1)
+    field = (int(x) % 2**32 if isinstance(x, np.unsignedinteger) else int(x)) >> offset & (
+        (1 << width) - 1
+    )
     negative = not isinstance(x, np.unsignedinteger) and width > 0 and field >> (width - 1)
     return field - (1 << width) if negative else field
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.perm"), isa="v_perm_b32")
 def perm(high: u32, low: u32, selectors: u32) -> u32:
-    """Return bytes of high:low, one for each byte of `selectors`: 0..7 a byte, from the lowest of `low` on.
+    """Return bytes of high:low, one for each byte of `selectors`: 0..7 a byte, from the lowest of
+    `low` on.
 
     8..11 the sign of bytes 1, 3, 5, 7 eight times, 12 zero, 13 and above ones (`v_perm_b32`).
     """
@@ -210,7 +221,8 @@ def perm(high: u32, low: u32, selectors: u32) -> u32:
 
 @intrinsic(Emit(_emit_mul24), isa="v_mul")
 def mul24(x: WORD, y: WORD) -> WORD:
-    """Return the lower 32 bits of the product of the lower 24 bits of x and y, as signed as the type is."""
+    """Return the lower 32 bits of the product of the lower 24 bits of x and y, as signed as the
+    type is."""
     sign = 0 if isinstance(x, np.unsignedinteger) else 1 << 23
     left, right = (((int(value) % 2**24) ^ sign) - sign for value in (x, y))
     return (left * right + (1 << 31 if sign else 0)) % 2**32 - (1 << 31 if sign else 0)
@@ -219,5 +231,7 @@ def mul24(x: WORD, y: WORD) -> WORD:
 @intrinsic(LlvmCall("llvm.amdgcn.sad.u8"), isa="v_sad_u8")
 def sad(x: u32, y: u32, total: u32) -> u32:
     """Return total + the absolute differences of the four bytes of x and y (`v_sad_u8`)."""
-    left, right = (np.frombuffer(np.uint32(value).tobytes(), np.uint8).astype(np.int64) for value in (x, y))
+    left, right = (
+        np.frombuffer(np.uint32(value).tobytes(), np.uint8).astype(np.int64) for value in (x, y)
+    )
     return np.uint32((int(total) + int(np.abs(left - right).sum())) % 2**32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.intrinsics.elementwise import (
+from amdjit.intrinsics.maths.elementwise import (
     clip,
     heaviside,
     isclose,
@@ -17,12 +17,12 @@ from amdjit.intrinsics.elementwise import (
     spacing,
     ulp,
 )
-from amdjit.intrinsics.error_functions import erf, erfc
-from amdjit.intrinsics.exponentials import exp, exp2, exp10, log, log2, log10
-from amdjit.intrinsics.gamma_functions import lgamma, tgamma
-from amdjit.intrinsics.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
-from amdjit.intrinsics.lengths import dist, hypot, sumprod
-from amdjit.intrinsics.native_math import (
+from amdjit.intrinsics.maths.error_functions import erf, erfc
+from amdjit.intrinsics.maths.exponentials import exp, exp2, exp10, log, log2, log10
+from amdjit.intrinsics.maths.gamma_functions import lgamma, tgamma
+from amdjit.intrinsics.maths.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
+from amdjit.intrinsics.maths.lengths import dist, hypot, sumprod
+from amdjit.intrinsics.maths.native_math import (
     ceil,
     ceil_to_int,
     copysign,
@@ -56,10 +56,19 @@ from amdjit.intrinsics.native_math import (
     trunc,
     trunc_to_int,
 )
-from amdjit.intrinsics.number_theory import gcd, isqrt, lcm
-from amdjit.intrinsics.power import power
-from amdjit.intrinsics.roots_and_remainders import cbrt, fmod, frexp, modf, nextafter, remainder, rsqrt, sqrt
-from amdjit.intrinsics.trigonometry import acos, asin, atan, atan2, cos, sin, sincos, tan
+from amdjit.intrinsics.maths.number_theory import gcd, isqrt, lcm
+from amdjit.intrinsics.maths.power import power
+from amdjit.intrinsics.maths.roots_and_remainders import (
+    cbrt,
+    fmod,
+    frexp,
+    modf,
+    nextafter,
+    remainder,
+    rsqrt,
+    sqrt,
+)
+from amdjit.intrinsics.maths.trigonometry import acos, asin, atan, atan2, cos, sin, sincos, tan
 
 __all__ = [
     "acos",

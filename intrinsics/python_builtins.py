@@ -1,4 +1,5 @@
-"""What Python's own functions are in a kernel: `math.sqrt(x)` is `amdjit.intrinsics.math.sqrt(x)`."""
+"""What Python's own functions are in a kernel: `math.sqrt(x)` is
+`amdjit.intrinsics.math.sqrt(x)`."""
 
 from __future__ import annotations
 
@@ -9,9 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.intrinsics import arithmetic, complex_functions, elementwise, lengths, number_theory, power, rounding
+from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics import math as real
+from amdjit.intrinsics.maths import (
+    complex_functions,
+    elementwise,
+    lengths,
+    number_theory,
+    power,
+    rounding,
+)
+from amdjit.language.declarations import DeviceFunction, Intrinsic
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
@@ -129,6 +138,9 @@ _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
 }
 
 PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    _OTHERS | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)} | _of_numpy()
+    _OTHERS
+    | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
+    | _of_numpy()
 )
-"""The functions of Python's `math` and of NumPy that kernels may call, and others of Python, with what they become."""
+"""The functions of Python's `math` and of NumPy that kernels may call, and others of Python, with
+what they become."""

@@ -1,6 +1,7 @@
 """Barriers and fences.
 
-Sources: LLVM AMDGPU guide, "Memory Model GFX12" and "Memory Scopes"; RDNA4 ISA, `s_barrier_signal`, `s_barrier_wait`.
+Sources: LLVM AMDGPU guide, "Memory Model GFX12" and "Memory Scopes"; RDNA4 ISA, `s_barrier_signal`,
+`s_barrier_wait`.
 """
 
 from __future__ import annotations
@@ -8,11 +9,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
-from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics.lds import address_of, shared
-from amdjit.intrinsics.workitem import MAX_WORKGROUP_SIZE, blockDim, lane_id, wave_id, wavefront_size
-from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
+from amdjit.intrinsics.workitem import (
+    MAX_WORKGROUP_SIZE,
+    blockDim,
+    lane_id,
+    wave_id,
+    wavefront_size,
+)
+from amdjit.language.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.language.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
@@ -25,16 +32,22 @@ ORDERINGS = {
 }
 MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds": ("local",)}
 
-# Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL", "S_WAIT_LOADCNT".
+# Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL",
+# "S_WAIT_LOADCNT".
 _GFX12 = ("gfx1200", "gfx1201", "gfx1250")
 _WHOLE = "sync.syncthreads"
 _MOST_WAVES = MAX_WORKGROUP_SIZE // 32
 
 Scope = Annotated[str, Choice(*SYNC_SCOPES)]
 Order = Annotated[str, Choice(*ORDERINGS)]
-# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and "store".
-LoadOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))]
-StoreOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))]
+# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and
+# "store".
+LoadOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))
+]
+StoreOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))
+]
 FenceOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name != "relaxed"))]
 Memory = Annotated[str, Choice(*MEMORIES)]
 
@@ -45,7 +58,8 @@ def _emit_fence(context: EmitContext, order: str, scope: str, memory: str) -> No
 
 @intrinsic(Emit(_emit_fence))
 def fence(order: FenceOrder, scope: Scope, memory: Memory = "all") -> VOID:
-    """Order this work-item's accesses to a memory for all observers in a scope (LLVM `fence syncscope(...)`)."""
+    """Order this work-item's accesses to a memory for all observers in a scope (LLVM `fence
+    syncscope(...)`)."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.barrier"), isa="s_barrier_wait")
@@ -55,22 +69,30 @@ def workgroup_barrier() -> VOID:
 
 @intrinsic(LlvmCall("llvm.amdgcn.wave.barrier"), name="wave_barrier")
 def _keep_wave_together() -> VOID:
-    """Keep the compiler from moving other operations of the whole wave across, but not memory accesses."""
+    """Keep the compiler from moving other operations of the whole wave across, but not memory
+    accesses."""
 
 
 @device_function
 def wave_barrier():
-    """Order the wave's memory accesses: what its lanes wrote before, to LDS or global memory, all of them see after.
+    """Order the wave's memory accesses: what its lanes wrote before, to LDS or global memory, all
+    of them see after.
 
-    CUDA's `__syncwarp()`. The lanes of a wave run in step and memory keeps the order of one wave's accesses, so that it
-    is no instruction: it keeps the compiler from moving accesses across, and from taking a value of before.
+    CUDA's `__syncwarp()`. The lanes of a wave run in step and memory keeps the order of one wave's
+    accesses, so that it is no instruction: it keeps the compiler from moving accesses across, and
+    from taking a value of before.
     """
     fence("release", "wavefront", "all")
     _keep_wave_together()
     fence("acquire", "wavefront", "all")
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.s.barrier.signal", (-1,)), isa="s_barrier_signal", targets=_GFX12, alternative=_WHOLE)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.barrier.signal", (-1,)),
+    isa="s_barrier_signal",
+    targets=_GFX12,
+    alternative=_WHOLE,
+)
 def _signal() -> VOID:
     """Say that this wave has reached the workgroup's barrier, without any fence."""
 
@@ -87,9 +109,11 @@ def _wait(barrier: Annotated[int, Immediate(-1, -1)] = -1) -> VOID:
 
 @device_function
 def barrier_signal():
-    """Reach the workgroup's barrier without waiting: `barrier_wait()` waits; work in between hides the time.
+    """Reach the workgroup's barrier without waiting: `barrier_wait()` waits; work in between hides
+    the time.
 
-    What this wave wrote before it is what all see behind their wait. Each wave does both, once, in this order.
+    What this wave wrote before it is what all see behind their wait. Each wave does both, once, in
+    this order.
     """
     fence("release", "workgroup", "all")
     _signal()
@@ -97,7 +121,8 @@ def barrier_signal():
 
 @device_function
 def barrier_wait():
-    """Wait until all waves of the workgroup have done `barrier_signal()`; see what they wrote before."""
+    """Wait until all waves of the workgroup have done `barrier_signal()`; see what they wrote
+    before."""
     _wait()
     fence("acquire", "workgroup", "all")
 
@@ -109,33 +134,37 @@ def barrier_wait():
     alternative=_WHOLE,
 )
 def _signal_isfirst() -> boolean:
-    """Say that this wave has reached the workgroup's barrier, and tell whether it is the first, without any fence."""
+    """Say that this wave has reached the workgroup's barrier, and tell whether it is the first,
+    without any fence."""
 
 
 @device_function
 def barrier_signal_isfirst():
-    """Like `barrier_signal()`, and tell one wave of the workgroup, the first to come, that it is: for work that any one
-    may do for all. `barrier_wait()` waits."""
+    """Like `barrier_signal()`, and tell one wave of the workgroup, the first to come, that it is:
+    for work that any one may do for all. `barrier_wait()` waits."""
     fence("release", "workgroup", "all")
     return _signal_isfirst()
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"), isa="s_sleep")
 def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:
-    """Sleep for about 64 clocks times the duration (`__builtin_amdgcn_s_sleep`): for loops that wait."""
+    """Sleep for about 64 clocks times the duration (`__builtin_amdgcn_s_sleep`): for loops that
+    wait."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.setprio", (As("priority", i16),)), isa="s_setprio")
 def setprio(priority: Annotated[int, Immediate(0, 3)]) -> VOID:
-    """Set the wave's priority among those of its SIMD; 0 is what it starts with (`__builtin_amdgcn_s_setprio`)."""
+    """Set the wave's priority among those of its SIMD; 0 is what it starts with
+    (`__builtin_amdgcn_s_setprio`)."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.sched.barrier"))
 def sched_barrier(mask: Annotated[int, Immediate(0, 0x7FF)] = 0) -> VOID:
-    """Keep the scheduler from moving instructions across, but for kinds in the mask; no instruction.
+    """Keep the scheduler from moving instructions across, but for kinds in the mask; no
+    instruction.
 
-    mask: 1 all without memory, 2 VALU, 4 SALU, 8 matrix, 16 VMEM, 32 VMEM loads, 64 VMEM stores, 128 LDS,
-    256 LDS loads, 512 LDS stores, 1024 transcendental.
+    mask: 1 all without memory, 2 VALU, 4 SALU, 8 matrix, 16 VMEM, 32 VMEM loads, 64 VMEM stores,
+    128 LDS, 256 LDS loads, 512 LDS stores, 1024 transcendental.
     """
 
 
@@ -145,38 +174,55 @@ def sched_group_barrier(
     size: Annotated[int, Immediate(0, 255)],
     group: Annotated[int, Immediate(0, 255)] = 0,
 ) -> VOID:
-    """Ask the scheduler for `size` instructions of the kinds in the mask next: see `sched_barrier`; no instruction.
+    """Ask the scheduler for `size` instructions of the kinds in the mask next: see `sched_barrier`;
+    no instruction.
 
     Calls with the same `group` in one block give the pipeline's order.
     """
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.s.wait.loadcnt", (As("count", i16),)), isa="s_wait_loadcnt", targets=_GFX12)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.wait.loadcnt", (As("count", i16),)),
+    isa="s_wait_loadcnt",
+    targets=_GFX12,
+)
 def wait_loads(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's loads of global memory are under way (`s_wait_loadcnt`).
+    """Wait until at most `count` of the wave's loads of global memory are under way
+    (`s_wait_loadcnt`).
 
     The compiler inserts the waits that correctness needs; this one is for timing.
     """
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.s.wait.storecnt", (As("count", i16),)), isa="s_wait_storecnt", targets=_GFX12)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.wait.storecnt", (As("count", i16),)),
+    isa="s_wait_storecnt",
+    targets=_GFX12,
+)
 def wait_stores(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's stores to global memory are under way (`s_wait_storecnt`)."""
+    """Wait until at most `count` of the wave's stores to global memory are under way
+    (`s_wait_storecnt`)."""
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.s.wait.kmcnt", (As("count", i16),)), isa="s_wait_kmcnt", targets=_GFX12)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.wait.kmcnt", (As("count", i16),)), isa="s_wait_kmcnt", targets=_GFX12
+)
 def wait_scalars(count: Annotated[int, Immediate(0, 31)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's scalar loads and messages are under way (`s_wait_kmcnt`)."""
+    """Wait until at most `count` of the wave's scalar loads and messages are under way
+    (`s_wait_kmcnt`)."""
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)), isa="s_wait_dscnt", targets=_GFX12)
+@intrinsic(
+    LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)), isa="s_wait_dscnt", targets=_GFX12
+)
 def wait_lds(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
     """Wait until at most `count` of the wave's LDS operations are under way (`s_wait_dscnt`)."""
 
 
 @device_function
 def syncthreads():
-    """Wait for all work-items of the workgroup; what each wrote before, to LDS or global memory, all see after.
+    """Wait for all work-items of the workgroup; what each wrote before, to LDS or global memory,
+    all see after.
 
     CUDA's `__syncthreads()`. All work-items of the workgroup must reach the same call.
     """
@@ -187,14 +233,17 @@ def syncthreads():
 
 @device_function
 def syncthreads_count(predicate):
-    """Like `syncthreads()`; return of how many work-items of the workgroup the predicate is true."""
+    """Like `syncthreads()`; return of how many work-items of the workgroup the predicate is
+    true."""
     counts = shared.array(_MOST_WAVES, i32)
     true = i32(arithmetic.popcount(modules.wave.ballot64(bool(predicate))))
     if lane_id() == 0:
         counts[wave_id()] = true
     syncthreads()
     total = 0
-    for wave in range((blockDim.x * blockDim.y * blockDim.z + wavefront_size - 1) // wavefront_size):
+    for wave in range(
+        (blockDim.x * blockDim.y * blockDim.z + wavefront_size - 1) // wavefront_size
+    ):
         total += counts[wave]
     # The next call writes where others may read still.
     syncthreads()
@@ -203,19 +252,22 @@ def syncthreads_count(predicate):
 
 @device_function
 def syncthreads_and(predicate):
-    """Like `syncthreads()`; return whether the predicate is true of all work-items of the workgroup."""
+    """Like `syncthreads()`; return whether the predicate is true of all work-items of the
+    workgroup."""
     return syncthreads_count(predicate) == blockDim.x * blockDim.y * blockDim.z
 
 
 @device_function
 def syncthreads_or(predicate):
-    """Like `syncthreads()`; return whether the predicate is true of any work-item of the workgroup."""
+    """Like `syncthreads()`; return whether the predicate is true of any work-item of the
+    workgroup."""
     return syncthreads_count(predicate) != 0
 
 
 @device_function
 def lds_barrier():
-    """Like `syncthreads`, for LDS only: loads and stores of global memory stay in flight across it, which is faster."""
+    """Like `syncthreads`, for LDS only: loads and stores of global memory stay in flight across it,
+    which is faster."""
     fence("release", "workgroup", "lds")
     workgroup_barrier()
     fence("acquire", "workgroup", "lds")
@@ -229,19 +281,22 @@ def threadfence():
 
 @device_function
 def threadfence_block():
-    """Order this work-item's writes before it for its workgroup (CUDA's `__threadfence_block()`)."""
+    """Order this work-item's writes before it for its workgroup (CUDA's
+    `__threadfence_block()`)."""
     fence("acq_rel", "workgroup", "all")
 
 
 @device_function
 def threadfence_system():
-    """Order this work-item's writes before it for host and other devices (CUDA's `__threadfence_system()`)."""
+    """Order this work-item's writes before it for host and other devices (CUDA's
+    `__threadfence_system()`)."""
     fence("acq_rel", "system", "all")
 
 
-# Barriers of some waves of a workgroup. The hardware has such objects from GFX12.5 on only (LLVM, "AMDGPU Execution
-# Synchronization", "s_barrier IDs GFX12"), so that these are a counter in LDS, which all processors have: how many
-# waves have arrived since it was made. Each round of a barrier is `waves` arrivals.
+# Barriers of some waves of a workgroup. The hardware has such objects from GFX12.5 on only (LLVM,
+# "AMDGPU Execution Synchronization", "s_barrier IDs GFX12"), so that these are a counter in LDS,
+# which all processors have: how many waves have arrived since it was made. Each round of a barrier
+# is `waves` arrivals.
 _COUNTER = Pointer(i32, AddressSpace.LDS)
 
 
@@ -270,7 +325,8 @@ def _of_first_lane(value: i32) -> i32:
 
 @device_function
 def named_barrier_init(barrier):
-    """Make a `shared.array(1, i32)` a barrier for some waves of the workgroup. All work-items must call it, once."""
+    """Make a `shared.array(1, i32)` a barrier for some waves of the workgroup. All work-items must
+    call it, once."""
     if wave_id() == 0 and lane_id() == 0:
         barrier[0] = 0
     syncthreads()
@@ -278,10 +334,12 @@ def named_barrier_init(barrier):
 
 @device_function
 def named_barrier_arrive(barrier, waves):
-    """Say that this wave has come to a barrier of `waves` waves; return what `named_barrier_wait` takes.
+    """Say that this wave has come to a barrier of `waves` waves; return what `named_barrier_wait`
+    takes.
 
-    It does not wait: work in between hides the time, and a wave that only hands something over never waits. What it
-    wrote before is what those see that wait. All lanes of the wave must call it. waves: the same in all calls.
+    It does not wait: work in between hides the time, and a wave that only hands something over
+    never waits. What it wrote before is what those see that wait. All lanes of the wave must call
+    it. waves: the same in all calls.
     """
     fence("release", "workgroup", "all")
     before = 0
@@ -295,7 +353,8 @@ def named_barrier_arrive(barrier, waves):
 def named_barrier_wait(barrier, round):
     """Wait until as many waves have come as the arrival's round needs; see what they wrote before.
 
-    round: what `named_barrier_arrive` has returned; or, for a wave that waits and never arrives, waves, 2 * waves, ...
+    round: what `named_barrier_arrive` has returned; or, for a wave that waits and never arrives,
+    waves, 2 * waves, ...
     """
     while _counted(address_of(barrier, 0)) - round < 0:
         sleep(1)
@@ -304,8 +363,10 @@ def named_barrier_wait(barrier, round):
 
 @device_function
 def named_barrier(barrier, waves):
-    """Wait for `waves` waves of the workgroup, of which this is one; the others go on. See `named_barrier_init`.
+    """Wait for `waves` waves of the workgroup, of which this is one; the others go on. See
+    `named_barrier_init`.
 
-    What each wrote before, to LDS or global memory, all of them see after. All lanes of the wave must call it.
+    What each wrote before, to LDS or global memory, all of them see after. All lanes of the wave
+    must call it.
     """
     named_barrier_wait(barrier, named_barrier_arrive(barrier, waves))

@@ -1,8 +1,9 @@
-"""Type variables that the declarations share: a parameter of one of these takes any of its types."""
+"""Type variables that the declarations share: a parameter of one of these takes any of its
+types."""
 
 from __future__ import annotations
 
-from amdjit.types import (
+from amdjit.language.types import (
     SCALARS,
     AddressSpace,
     Type,
@@ -48,7 +49,11 @@ WORD = TypeVariable("W", (i32, u32))
 
 
 def _float_vectors() -> tuple[Type, ...]:
-    return tuple(Vector(element, length) for element in (f16, bf16, f32, f64) for length in SHORT_VECTOR_LENGTHS)
+    return tuple(
+        Vector(element, length)
+        for element in (f16, bf16, f32, f64)
+        for length in SHORT_VECTOR_LENGTHS
+    )
 
 
 FLOAT_OR_VECTOR = TypeVariable("V", (f16, bf16, f32, f64, *_float_vectors()))

@@ -1,7 +1,7 @@
 """What the lanes of one wave tell each other, without LDS memory or barriers.
 
-Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics"; RDNA4 ISA, `ds_bpermute_b32`, `v_readlane_b32`, `v_mbcnt`.
-The reference models take whole waves: an array with one row a lane.
+Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics"; RDNA4 ISA, `ds_bpermute_b32`, `v_readlane_b32`,
+`v_mbcnt`. The reference models take whole waves: an array with one row a lane.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.arithmetic import clz, ctz
-from amdjit.intrinsics.builtin_table import row_of
-from amdjit.intrinsics.lane_words import by_words
-from amdjit.intrinsics.type_variables import LANE_VALUE
-from amdjit.intrinsics.wave_dpp import (
+from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.dpp import (
     dpp,
     permlane16,
     permlane64,
@@ -32,15 +29,26 @@ from amdjit.intrinsics.wave_dpp import (
     swizzle,
     writelane,
 )
-from amdjit.intrinsics.wave_reduce import (
+from amdjit.intrinsics.lanes.reduce import (
     exclusive_scan,
     inclusive_scan,
     reduce,
     segmented_exclusive_scan,
     segmented_inclusive_scan,
 )
+from amdjit.intrinsics.lanes.words import by_words
+from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
-from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
+from amdjit.language.declarations import (
+    Emit,
+    EmitContext,
+    Form,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
+from amdjit.language.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
 
 __all__ = [
     "all",
@@ -99,26 +107,36 @@ def _emit_shuffle(context: EmitContext, value: Any, lane: Any, width: int) -> An
     # ds_bpermute takes a byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
     if width < context.wavefront_size:
         within = context.builder.and_(lane, context.constant(i32, width - 1))
-        lane = context.builder.or_(context.builder.and_(emit_lane_id(context), context.constant(i32, -width)), within)
+        lane = context.builder.or_(
+            context.builder.and_(emit_lane_id(context), context.constant(i32, -width)), within
+        )
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
-    return by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part]))
+    return by_words(
+        context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part])
+    )
 
 
 def _emit_permute(context: EmitContext, value: Any, lane: Any) -> Any:
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
-    return by_words(context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part]))
+    return by_words(
+        context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part])
+    )
 
 
 def _emit_readlane(context: EmitContext, value: Any, lane: Any) -> Any:
     word = context.llvm_type(i32)
-    return by_words(context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane]))
+    return by_words(
+        context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane])
+    )
 
 
 def _emit_readfirstlane(context: EmitContext, value: Any) -> Any:
     word = context.llvm_type(i32)
-    return by_words(context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part]))
+    return by_words(
+        context, value, lambda part: context.call("llvm.amdgcn.readfirstlane.i32", word, [part])
+    )
 
 
 def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
@@ -128,7 +146,9 @@ def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
     control = context.constant(i32, _ROW_XMASK + mask)
 
     def swap(part: Any) -> Any:
-        return context.call("llvm.amdgcn.update.dpp.i32", word, [zero, part, control, every, every, yes])
+        return context.call(
+            "llvm.amdgcn.update.dpp.i32", word, [zero, part, control, every, every, yes]
+        )
 
     return by_words(context, value, swap)
 
@@ -147,14 +167,18 @@ def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
 
 @intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor")
 def swap_in_rows(value: LANE_VALUE, mask: Annotated[int, Immediate(1, 15)]) -> LANE_VALUE:
-    """Return the value of the lane whose number differs in the constant bits `mask`, 1 to 15, without LDS hardware.
+    """Return the value of the lane whose number differs in the constant bits `mask`, 1 to 15,
+    without LDS hardware.
 
-    `shuffle_xor` in one cycle, often as part of the instruction that uses it (`llvm.amdgcn.update.dpp`, ROW_XMASK).
+    `shuffle_xor` in one cycle, often as part of the instruction that uses it
+    (`llvm.amdgcn.update.dpp`, ROW_XMASK).
     """
     return np.asarray(value)[np.arange(np.shape(value)[0]) ^ mask]
 
 
-@intrinsic(Emit(_emit_swap_rows), isa="v_permlanex16_b32", targets=_RDNA, alternative="wave.shuffle_xor")
+@intrinsic(
+    Emit(_emit_swap_rows), isa="v_permlanex16_b32", targets=_RDNA, alternative="wave.shuffle_xor"
+)
 def swap_rows(value: LANE_VALUE) -> LANE_VALUE:
     """Return the value of the lane whose number differs by 16 (`llvm.amdgcn.permlanex16`)."""
     return np.asarray(value)[np.arange(np.shape(value)[0]) ^ 16]
@@ -162,9 +186,11 @@ def swap_rows(value: LANE_VALUE) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_shuffle), isa="ds_bpermute_b32")
 def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
-    """Return the value of another lane, chosen by each lane, modulo the wave size (`llvm.amdgcn.ds.bpermute`).
+    """Return the value of another lane, chosen by each lane, modulo the wave size
+    (`llvm.amdgcn.ds.bpermute`).
 
-    0 comes from a lane that is inactive. width: of groups of lanes that count from 0 each, a power of two.
+    0 comes from a lane that is inactive. width: of groups of lanes that count from 0 each, a power
+    of two.
     """
     count = np.shape(value)[0]
     own, width = np.arange(count), min(width, count)
@@ -173,7 +199,8 @@ def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
 def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
-    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0 (`llvm.amdgcn.ds.permute`).
+    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0
+    (`llvm.amdgcn.ds.permute`).
 
     Of several that are sent to one lane the highest lane's arrives.
     """
@@ -186,26 +213,32 @@ def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_readlane), isa="v_readlane_b32")
 def readlane(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
-    """Return one lane's value in all lanes; the lane number must be the same in all (`llvm.amdgcn.readlane`)."""
+    """Return one lane's value in all lanes; the lane number must be the same in all
+    (`llvm.amdgcn.readlane`)."""
     value = np.asarray(value)
     return np.broadcast_to(value[int(np.ravel(lane)[0]) % len(value)], value.shape)
 
 
 @intrinsic(Emit(_emit_readfirstlane), isa="v_readfirstlane_b32")
 def readfirstlane(value: LANE_VALUE) -> LANE_VALUE:
-    """Return the first active lane's value in all lanes, in scalar registers (`llvm.amdgcn.readfirstlane`)."""
+    """Return the first active lane's value in all lanes, in scalar registers
+    (`llvm.amdgcn.readfirstlane`)."""
     return np.broadcast_to(np.asarray(value)[0], np.shape(value))
 
 
-@intrinsic(LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64")
+@intrinsic(
+    LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64"
+)
 def ballot(predicate: boolean) -> u32:
-    """Return a bit a lane: set where the lane is active and the predicate true (`__builtin_amdgcn_ballot_w32`)."""
+    """Return a bit a lane: set where the lane is active and the predicate true
+    (`__builtin_amdgcn_ballot_w32`)."""
     return np.full(32, _mask(predicate), np.uint32)
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.ballot.i64"), isa="v_cmp")
 def ballot64(predicate: boolean) -> u64:
-    """Return a bit a lane, in either wave size; wave32 leaves the upper half 0 (`__builtin_amdgcn_ballot_w64`)."""
+    """Return a bit a lane, in either wave size; wave32 leaves the upper half 0
+    (`__builtin_amdgcn_ballot_w64`)."""
     return np.full(np.shape(predicate)[0], _mask(predicate), np.uint64)
 
 
@@ -265,19 +298,22 @@ def _bits(value):
 
 @device_function
 def broadcast(value, lane):
-    """Return the value of one lane, in all; the lane number is the first active lane's. See `readlane`."""
+    """Return the value of one lane, in all; the lane number is the first active lane's. See
+    `readlane`."""
     return readlane(value, readfirstlane(lane))
 
 
 @device_function
 def shuffle_xor(value, mask):
-    """Return the value of the lane whose number differs in the bits of `mask`; below 16 it stays in groups of 16."""
+    """Return the value of the lane whose number differs in the bits of `mask`; below 16 it stays in
+    groups of 16."""
     return shuffle(value, lane_id() ^ mask)
 
 
 @device_function
 def shuffle_up(value, delta, width=64):
-    """Return the value of the lane `delta` below; the lowest lanes keep their own. width: see `shuffle`."""
+    """Return the value of the lane `delta` below; the lowest lanes keep their own. width: see
+    `shuffle`."""
     lane = lane_id()
     source = (lane & (width - 1)) - delta
     return shuffle(value, source if source >= 0 else lane, width)
@@ -285,7 +321,8 @@ def shuffle_up(value, delta, width=64):
 
 @device_function
 def shuffle_down(value, delta, width=64):
-    """Return the value of the lane `delta` above; the highest lanes keep their own. width: see `shuffle`."""
+    """Return the value of the lane `delta` above; the highest lanes keep their own. width: see
+    `shuffle`."""
     lane = lane_id()
     source = (lane & (width - 1)) + delta
     return shuffle(value, source if source < width and source < wavefront_size else lane, width)
@@ -293,7 +330,8 @@ def shuffle_down(value, delta, width=64):
 
 @device_function
 def segmented_reduce(value, head, operation="add"):
-    """Return the combination over this lane's segment, in all its active lanes: see `segmented_inclusive_scan`."""
+    """Return the combination over this lane's segment, in all its active lanes: see
+    `segmented_inclusive_scan`."""
     above = (ballot64(head) >> u64(lane_id())) >> u64(1)
     here = ballot64(True)
     if above != 0:
@@ -309,11 +347,13 @@ def reduce_add(value):
 
 @device_function
 def reduce_max(value):
-    """Return the largest value of the active lanes of the wave, in all of them: `reduce(value, "maximum")`."""
+    """Return the largest value of the active lanes of the wave, in all of them: `reduce(value,
+    "maximum")`."""
     return reduce(value, "maximum")
 
 
 @device_function
 def reduce_min(value):
-    """Return the smallest value of the active lanes of the wave, in all of them: `reduce(value, "minimum")`."""
+    """Return the smallest value of the active lanes of the wave, in all of them: `reduce(value,
+    "minimum")`."""
     return reduce(value, "minimum")

@@ -1,6 +1,7 @@
 """Where a work-item stands: its ids, the extents of workgroup and grid, its lane and wave.
 
-Sources: LLVM AMDGPU guide, "Initial Kernel Execution State" and "Code Object V5 Metadata" (hidden kernel arguments).
+Sources: LLVM AMDGPU guide, "Initial Kernel Execution State" and "Code Object V5 Metadata" (hidden
+kernel arguments).
 """
 
 from __future__ import annotations
@@ -10,22 +11,29 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from amdjit.declarations import Coordinates, Emit, EmitContext, Property, device_function, intrinsic
-from amdjit.types import VOID, Immediate, i32
+from amdjit.language.declarations import (
+    Coordinates,
+    Emit,
+    EmitContext,
+    Property,
+    device_function,
+    intrinsic,
+)
+from amdjit.language.types import VOID, Immediate, i32
 
 MAX_WORKGROUP_SIZE = 1024
 _AXES = "xyz"
 Axis = Annotated[int, Immediate(0, 2)]
 
-# Byte offsets of hidden_block_count_{x,y,z} (u32) and hidden_group_size_{x,y,z} (u16) among the implicit arguments:
-# LLVM AMDGPU guide, "Code Object V5 Metadata".
+# Byte offsets of hidden_block_count_{x,y,z} (u32) and hidden_group_size_{x,y,z} (u16) among the
+# implicit arguments: LLVM AMDGPU guide, "Code Object V5 Metadata".
 _BLOCK_COUNT_OFFSETS = (0, 4, 8)
 _GROUP_SIZE_OFFSETS = (12, 14, 16)
 
 
 def _with_range(context: EmitContext, instruction: Any, first: int, last: int) -> Any:
-    # LLVM drops sign extensions and tests of a step's sign once it knows the range of a value. Its metadata name the
-    # number behind the last one, which may wrap.
+    # LLVM drops sign extensions and tests of a step's sign once it knows the range of a value. Its
+    # metadata name the number behind the last one, which may wrap.
     end = last + 1 if last < i32.maximum else i32.minimum
     bounds = [context.constant(i32, first), context.constant(i32, end)]
     instruction.set_metadata("range", context.builder.module.add_metadata(bounds))
@@ -58,9 +66,12 @@ def _emit_grid_size(context: EmitContext, axis: int) -> Any:
 
 
 def _emit_global_id(context: EmitContext, axis: int) -> Any:
-    # A launch has fewer than 2**31 work-items along each axis (the runtime refuses others), so nothing here wraps.
+    # A launch has fewer than 2**31 work-items along each axis (the runtime refuses others), so
+    # nothing here wraps.
     flags = ("nuw", "nsw")
-    first = context.builder.mul(_emit_workgroup_id(context, axis), _emit_workgroup_size(context, axis), flags=flags)
+    first = context.builder.mul(
+        _emit_workgroup_id(context, axis), _emit_workgroup_size(context, axis), flags=flags
+    )
     return context.builder.add(first, _emit_work_item_id(context, axis), flags=flags)
 
 
@@ -90,8 +101,8 @@ def emit_lane_id(context: EmitContext) -> Any:
 
 
 def _emit_wave_id(context: EmitContext) -> Any:
-    # The waves of a workgroup hold consecutive work-items, so the number is the same in all lanes: readfirstlane
-    # tells LLVM so, and what is computed from it stays in scalar registers.
+    # The waves of a workgroup hold consecutive work-items, so the number is the same in all lanes:
+    # readfirstlane tells LLVM so, and what is computed from it stays in scalar registers.
     word = context.llvm_type(i32)
     shift = context.constant(i32, int(math.log2(context.wavefront_size)))
     wave = context.builder.lshr(_emit_flat_id(context), shift)
@@ -143,7 +154,8 @@ def _check_dimensions(n: Annotated[int, Immediate(1, 3)]) -> VOID:
 
 @device_function
 def grid(n):
-    """Return the work-item's index in the whole grid: an i32 for n = 1, a tuple of n of them for n = 2, 3."""
+    """Return the work-item's index in the whole grid: an i32 for n = 1, a tuple of n of them for n
+    = 2, 3."""
     _check_dimensions(n)
     if n == 1:
         return global_id(0)
@@ -154,7 +166,8 @@ def grid(n):
 
 @device_function
 def gridsize(n):
-    """Return the extents of the whole grid in work-items: an i32 for n = 1, a tuple of n of them for n = 2, 3."""
+    """Return the extents of the whole grid in work-items: an i32 for n = 1, a tuple of n of them
+    for n = 2, 3."""
     _check_dimensions(n)
     if n == 1:
         return global_size(0)
@@ -175,14 +188,22 @@ def _coordinates(name: str, emit: Callable[..., Any], documentation: str) -> Coo
 
 
 # Any, because type checkers read kernels as plain Python, where these are numbers.
-threadIdx: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
-    "threadIdx", _emit_work_item_id, "The work-item's index in its workgroup (`llvm.amdgcn.workitem.id.*`)."
+threadIdx: Any = _coordinates(
+    "threadIdx",
+    _emit_work_item_id,
+    "The work-item's index in its workgroup (`llvm.amdgcn.workitem.id.*`).",
 )
-blockIdx: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
-    "blockIdx", _emit_workgroup_id, "The workgroup's index in the grid (`llvm.amdgcn.workgroup.id.*`)."
+blockIdx: Any = _coordinates(
+    "blockIdx",
+    _emit_workgroup_id,
+    "The workgroup's index in the grid (`llvm.amdgcn.workgroup.id.*`).",
 )
-blockDim: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
-    "blockDim", _emit_workgroup_size, "The work-items of a workgroup (hidden_group_size; a constant if compiled in)."
+blockDim: Any = _coordinates(
+    "blockDim",
+    _emit_workgroup_size,
+    "The work-items of a workgroup (hidden_group_size; a constant if compiled in).",
 )
-gridDim: Any = _coordinates("gridDim", _emit_grid_size, "The workgroups of the grid (hidden_block_count).")  # noqa: N816
+gridDim: Any = _coordinates(
+    "gridDim", _emit_grid_size, "The workgroups of the grid (hidden_block_count)."
+)
 wavefront_size: Any = Property(_wavefront_size)

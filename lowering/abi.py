@@ -1,9 +1,10 @@
-"""How values of the kernel language are passed: kernels, device functions, and what an array is made of.
+"""How values of the kernel language are passed: kernels, device functions, and what an array is
+made of.
 
-A scalar, vector or pointer is one LLVM value. An array is a pointer to its first element, then its extents, then (where
-the layout has them) its strides, both in elements and of the array's index type; a known shape needs no extents. A
-tuple is its items, one after another. A kernel's arguments are in the order of `amdjit.kernarg`; a boolean argument of
-a kernel is one byte.
+A scalar, vector or pointer is one LLVM value. An array is a pointer to its first element, then its
+extents, then (where the layout has them) its strides, both in elements and of the array's index
+type; a known shape needs no extents. A tuple is its items, one after another. A kernel's arguments
+are in the order of `amdjit.abi.kernarg`; a boolean argument of a kernel is one byte.
 """
 
 from __future__ import annotations
@@ -14,10 +15,17 @@ from typing import Any
 
 from llvmlite import ir
 
+from amdjit.language.types import Array, Known, Layout, Tuple, Type, Void
 from amdjit.lowering.types import I1, I8, VOID, literal, llvm_type, pointer_to
-from amdjit.types import Array, Known, Layout, Tuple, Type, Void
 
-__all__ = ["ArrayValue", "components", "flatten", "kernel_argument_types", "result_type", "unflatten"]
+__all__ = [
+    "ArrayValue",
+    "components",
+    "flatten",
+    "kernel_argument_types",
+    "result_type",
+    "unflatten",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Scalar, Type, boolean
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import scalar_of
-from amdjit.lowering.division import float_divide, float_floor_divide, float_modulo, floor_divide, modulo
+from amdjit.lowering.division import (
+    float_divide,
+    float_floor_divide,
+    float_modulo,
+    floor_divide,
+    modulo,
+)
 from amdjit.lowering.types import I1, constant_value, element_type, literal, mangled
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
-from amdjit.types import Scalar, Type, boolean
 
 __all__ = ["binary", "compare", "unary"]
 
@@ -33,11 +39,18 @@ _EXTREMES: Mapping[BinaryOperator, tuple[str, str, str]] = MappingProxyType(
 )
 
 
-def binary(builder: Builder, type: Type, operator: BinaryOperator, left: Any, right: Any, no_wrap: bool = False) -> Any:
+def binary(
+    builder: Builder,
+    type: Type,
+    operator: BinaryOperator,
+    left: Any,
+    right: Any,
+    no_wrap: bool = False,
+) -> Any:
     """Apply a two-operand operator; `tree.BinaryOperator` says what each means.
 
-    MINIMUM and MAXIMUM of floats give NaN if either operand is NaN and order -0.0 below 0.0, as np.minimum does and
-    gfx12's v_minimum_f32 (RDNA4 ISA, "V_MINIMUM_F32").
+    MINIMUM and MAXIMUM of floats give NaN if either operand is NaN and order -0.0 below 0.0, as
+    np.minimum does and gfx12's v_minimum_f32 (RDNA4 ISA, "V_MINIMUM_F32").
     """
     scalar = scalar_of(type)
     if operator in _EXTREMES:
@@ -65,7 +78,9 @@ def unary(builder: Builder, type: Type, operator: UnaryOperator, value: Any) -> 
         return builder.operation("sub", literal(value.type, 0), value)
     if not scalar.is_signed:
         return value
-    return builder.invoke_name(f"llvm.abs.{mangled(value.type)}", value.type, [value, literal(I1, 0)])
+    return builder.invoke_name(
+        f"llvm.abs.{mangled(value.type)}", value.type, [value, literal(I1, 0)]
+    )
 
 
 def compare(builder: Builder, type: Type, operator: Comparison, left: Any, right: Any) -> Any:
@@ -80,7 +95,9 @@ def compare(builder: Builder, type: Type, operator: Comparison, left: Any, right
     return builder.icmp_unsigned(operator.value, left, right)
 
 
-def _float_binary(builder: Builder, scalar: Scalar, operator: BinaryOperator, left: Any, right: Any) -> Any:
+def _float_binary(
+    builder: Builder, scalar: Scalar, operator: BinaryOperator, left: Any, right: Any
+) -> Any:
     if scalar.storage_only:
         raise InternalError(f"{scalar} has no arithmetic")
     if operator in _FLOAT:
@@ -117,7 +134,9 @@ def _integer_binary(
             raise InternalError(f"no operator {operator.value} on {scalar}")
 
 
-def _extreme(builder: Builder, scalar: Scalar, operator: BinaryOperator, left: Any, right: Any) -> Any:
+def _extreme(
+    builder: Builder, scalar: Scalar, operator: BinaryOperator, left: Any, right: Any
+) -> Any:
     of_float, of_signed, of_unsigned = _EXTREMES[operator]
     if scalar.is_float:
         return builder.intrinsic(of_float, left, right, fast=True)
@@ -128,7 +147,9 @@ def _shift_left(builder: Builder, scalar: Scalar, value: Any, count: Any) -> Any
     """Shift; LLVM leaves counts of the width or more undefined, the kernel language gives 0."""
     if _in_range(count, scalar.bits):
         return builder.operation("shl", value, count)
-    shifted = builder.operation("shl", value, builder.operation("and", count, literal(count.type, scalar.bits - 1)))
+    shifted = builder.operation(
+        "shl", value, builder.operation("and", count, literal(count.type, scalar.bits - 1))
+    )
     return _zero_if_beyond(builder, shifted, count, scalar.bits)
 
 
@@ -139,7 +160,9 @@ def _shift_right(builder: Builder, scalar: Scalar, value: Any, count: Any) -> An
     if scalar.is_signed:
         last = builder.intrinsic("llvm.umin", count, literal(count.type, scalar.bits - 1))
         return builder.operation(name, value, last)
-    shifted = builder.operation(name, value, builder.operation("and", count, literal(count.type, scalar.bits - 1)))
+    shifted = builder.operation(
+        name, value, builder.operation("and", count, literal(count.type, scalar.bits - 1))
+    )
     return _zero_if_beyond(builder, shifted, count, scalar.bits)
 
 
@@ -158,7 +181,11 @@ def _power(builder: Builder, base: Any, exponent: Any) -> Any:
     known = constant_value(exponent)
     if known is not None and 0 <= known < 1 << 16:
         return _power_of_constant(builder, base, known)
-    before, loop, after = builder.block, builder.append_basic_block("power"), builder.append_basic_block("power.end")
+    before, loop, after = (
+        builder.block,
+        builder.append_basic_block("power"),
+        builder.append_basic_block("power.end"),
+    )
     one, zero = literal(base.type, 1), literal(base.type, 0)
     builder.branch(loop)
     builder.position_at_end(loop)
@@ -166,7 +193,11 @@ def _power(builder: Builder, base: Any, exponent: Any) -> Any:
     odd = builder.icmp_unsigned("!=", builder.and_(left, one), zero)
     product = builder.select(odd, builder.mul(result, square), result)
     next_square, rest = builder.mul(square, square), builder.lshr(left, one)
-    for phi, start, following in ((result, one, product), (square, base, next_square), (left, exponent, rest)):
+    for phi, start, following in (
+        (result, one, product),
+        (square, base, next_square),
+        (left, exponent, rest),
+    ):
         phi.add_incoming(start, before)
         phi.add_incoming(following, loop)
     remaining = _any_bits(builder, rest)
@@ -179,7 +210,9 @@ def _any_bits(builder: Builder, value: Any) -> Any:
     """Return a scalar that is 0 only if the value, or all its elements, are."""
     if value.type == element_type(value.type):
         return value
-    return builder.invoke_name(f"llvm.vector.reduce.or.{mangled(value.type)}", value.type.element, [value])
+    return builder.invoke_name(
+        f"llvm.vector.reduce.or.{mangled(value.type)}", value.type.element, [value]
+    )
 
 
 def _power_of_constant(builder: Builder, base: Any, exponent: int) -> Any:

@@ -1,6 +1,7 @@
 """The IR builder: llvmlite's, with what the AMDGPU target needs and llvmlite's layer lacks.
 
-That is instructions with sync scopes, address spaces and new flags, free-form attributes, and calls by name.
+That is instructions with sync scopes, address spaces and new flags, free-form attributes, and calls
+by name.
 """
 
 from __future__ import annotations
@@ -21,15 +22,21 @@ __all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
 class TextInstruction(ir.Instruction):  # type: ignore[misc]
     """An instruction written as text: `head type operand, type operand ... tail`."""
 
-    def __init__(self, block: Any, llvm_type: Any, head: str, operands: Sequence[Any], tail: str) -> None:
+    def __init__(
+        self, block: Any, llvm_type: Any, head: str, operands: Sequence[Any], tail: str
+    ) -> None:
         super().__init__(block, llvm_type, head, tuple(operands))
         self.tail = tail
 
     def _to_string(self) -> str:
         # llvmlite's goes through four more calls, and half of a module's instructions are these.
         result = "" if self.type is VOID else f"{self.get_reference()} = "
-        operands = ", ".join([f"{operand.type} {operand.get_reference()}" for operand in self.operands])
-        metadata = "".join([f", !{name} {node.get_reference()}" for name, node in self.metadata.items()])
+        operands = ", ".join(
+            [f"{operand.type} {operand.get_reference()}" for operand in self.operands]
+        )
+        metadata = "".join(
+            [f", !{name} {node.get_reference()}" for name, node in self.metadata.items()]
+        )
         return f"{result}{self.opname} {operands}{self.tail}{metadata}"
 
 
@@ -41,19 +48,22 @@ class TextAttributes(list[str]):
 
 
 class LoopMetadata(MDValue):  # type: ignore[misc]
-    """A loop's identity: a distinct node whose first operand is itself (LLVM language reference, "llvm.loop")."""
+    """A loop's identity: a distinct node whose first operand is itself (LLVM language reference,
+    "llvm.loop")."""
 
     def descr(self, buffer: list[str]) -> None:
         """Append the text to llvmlite's buffer."""
-        operands = ", ".join([self.get_reference(), *(operand.get_reference() for operand in self.operands)])
+        operands = ", ".join(
+            [self.get_reference(), *(operand.get_reference() for operand in self.operands)]
+        )
         buffer.append(f"distinct !{{ {operands} }}\n")
 
 
 class Builder(ir.IRBuilder):  # type: ignore[misc]
     """Builds one function.
 
-    fast_math: the flags of every floating-point instruction. allocas: the builder of the entry block, which holds
-    nothing but allocas, so that SROA takes them all.
+    fast_math: the flags of every floating-point instruction. allocas: the builder of the entry
+    block, which holds nothing but allocas, so that SROA takes them all.
     """
 
     def __init__(self, function: Any, fast_math: tuple[str, ...]) -> None:
@@ -87,7 +97,8 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         return self.operation(name, left, right, self.fast_math)
 
     def allocate(self, llvm_type: Any, alignment: int = 0) -> Any:
-        """Reserve private memory for the whole function (LLVM AMDGPU guide, "Address Spaces": allocas are private)."""
+        """Reserve private memory for the whole function (LLVM AMDGPU guide, "Address Spaces":
+        allocas are private)."""
         align = f", align {alignment}" if alignment else ""
         tail = f"{align}, addrspace({PRIVATE_SPACE.addrspace})"
         instruction = TextInstruction(self.entry, PRIVATE_SPACE, f"alloca {llvm_type}", (), tail)
@@ -105,14 +116,19 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         tail = f", align {alignment}" if alignment else ""
         return self.text(VOID, "store volatile" if volatile else "store", (value, pointer), tail)
 
-    def offset(self, pointer: Any, count: Any, unit: Any = I8, no_wrap: str = "inbounds nuw") -> Any:
+    def offset(
+        self, pointer: Any, count: Any, unit: Any = I8, no_wrap: str = "inbounds nuw"
+    ) -> Any:
         """Return the pointer that many units (bytes unless told) further on."""
         return self.text(pointer.type, f"getelementptr {no_wrap} {unit},", (pointer, count))
 
-    def invoke_name(self, name: str, result: Any, arguments: Sequence[Any], *, fast: bool = False) -> Any:
+    def invoke_name(
+        self, name: str, result: Any, arguments: Sequence[Any], *, fast: bool = False
+    ) -> Any:
         """Call a function by name, declaring it where it is new.
 
-        Declarations carry no attributes: LLVM attaches those of its intrinsics when it parses the name.
+        Declarations carry no attributes: LLVM attaches those of its intrinsics when it parses the
+        name.
         """
         function = self.module.globals.get(name)
         if function is None:
@@ -121,7 +137,8 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         return self.call(function, arguments, fastmath=self.fast_math if fast else ())
 
     def intrinsic(self, name: str, *arguments: Any, fast: bool = False) -> Any:
-        """Call an overloaded LLVM intrinsic whose result and overload are the first argument's type."""
+        """Call an overloaded LLVM intrinsic whose result and overload are the first argument's
+        type."""
         overload = arguments[0].type
         return self.invoke_name(f"{name}.{mangled(overload)}", overload, arguments, fast=fast)
 

@@ -1,4 +1,5 @@
-"""Conversions between scalar types (elementwise between vectors), and between registers and memory."""
+"""Conversions between scalar types (elementwise between vectors), and between registers and
+memory."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Scalar, ScalarKind, Type, Vector, boolean
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,
@@ -24,7 +26,6 @@ from amdjit.lowering.types import (
     mangled,
     undefined,
 )
-from amdjit.types import Scalar, ScalarKind, Type, Vector, boolean
 
 __all__ = ["bitcast", "convert", "from_memory", "resize", "scalar_of", "to_memory"]
 
@@ -42,7 +43,8 @@ def scalar_of(type: Type) -> Scalar:
 def convert(builder: Builder, value: Any, source: Type, target: Type) -> Any:
     """Convert as `tree.Convert` says.
 
-    Integers become f16 and bf16 through f32, as NumPy and ml_dtypes convert them: for bf16 that rounds twice.
+    Integers become f16 and bf16 through f32, as NumPy and ml_dtypes convert them: for bf16 that
+    rounds twice.
     """
     old, new = scalar_of(source), scalar_of(target)
     if old == new:
@@ -51,14 +53,19 @@ def convert(builder: Builder, value: Any, source: Type, target: Type) -> Any:
     if new == boolean:
         return _to_boolean(builder, value, old)
     if new.is_float:
-        return _float_to_float(builder, value, old, new) if old.is_float else _to_float(builder, value, old, new, llvm)
+        return (
+            _float_to_float(builder, value, old, new)
+            if old.is_float
+            else _to_float(builder, value, old, new, llvm)
+        )
     if old.is_float:
         return _float_to_integer(builder, value, old, new, llvm)
     return resize(builder, value, old, llvm)
 
 
 def resize(builder: Builder, value: Any, scalar: Scalar, llvm: Any) -> Any:
-    """Bring an integer of type `scalar` to another width, keeping its value where it fits and wrapping where not."""
+    """Bring an integer of type `scalar` to another width, keeping its value where it fits and
+    wrapping where not."""
     if isinstance(value, Literal) and value.text.lstrip("-").isdecimal():
         return _resize_constant(int(value.text), scalar, llvm)
     old, new = element_type(value.type).width, element_type(llvm).width
@@ -84,7 +91,8 @@ def from_memory(builder: Builder, value: Any, type: Type) -> Any:
 
 
 def bitcast(builder: Builder, value: Any, llvm: Any) -> Any:
-    """Return the same bits as another type of the same size; a pointer in another address space is the same place."""
+    """Return the same bits as another type of the same size; a pointer in another address space is
+    the same place."""
     if value.type == llvm:
         return value
     if isinstance(llvm, ir.PointerType):
@@ -134,7 +142,11 @@ def _widened(builder: Builder, value: Any, old: Scalar) -> Any:
 
 def _narrowed(builder: Builder, value: Any, new: Scalar) -> Any:
     if new.storage_only:
-        single = value if element_type(value.type) == FLOAT else builder.fpext(value, like(value.type, FLOAT))
+        single = (
+            value
+            if element_type(value.type) == FLOAT
+            else builder.fpext(value, like(value.type, FLOAT))
+        )
         return _to_eight_bits(builder, single, new)
     llvm = like(value.type, llvm_type(new))
     old_width, new_width = _WIDTH[element_type(value.type)], new.bits
@@ -149,8 +161,8 @@ def _narrowed(builder: Builder, value: Any, new: Scalar) -> Any:
 def _round_to_odd(builder: Builder, value: Any) -> Any:
     """Return an f64 as f32 such that rounding the result once more equals rounding the f64 once.
 
-    Where f32 is not exact, its last bit is set after rounding toward zero (Boldo and Melquiond, "Emulation of a FMA
-    and Correctly-Rounded Sums: Proved Algorithms Using Rounding to Odd").
+    Where f32 is not exact, its last bit is set after rounding toward zero (Boldo and Melquiond,
+    "Emulation of a FMA and Correctly-Rounded Sums: Proved Algorithms Using Rounding to Odd").
     """
     single = builder.fptrunc(value, like(value.type, FLOAT))
     back = builder.fpext(single, value.type)
@@ -173,7 +185,8 @@ def _from_eight_bits(builder: Builder, value: Any, old: Scalar) -> Any:
 
 
 def _to_eight_bits(builder: Builder, value: Any, new: Scalar) -> Any:
-    """Round f32 to nearest even (RDNA4 ISA, V_CVT_PK_FP8_F32, V_CVT_PK_BF8_F32, with the mode's FP16_OVFL at 0)."""
+    """Round f32 to nearest even (RDNA4 ISA, V_CVT_PK_FP8_F32, V_CVT_PK_BF8_F32, with the mode's
+    FP16_OVFL at 0)."""
     name = f"llvm.amdgcn.cvt.pk.{new.name}.f32"
 
     def one(single: Any) -> Any:
@@ -191,5 +204,7 @@ def _each(builder: Builder, value: Any, element: Any, one: Any) -> Any:
     result = undefined(llvm)
     for index in range(llvm.count):
         position = literal(I32, index)
-        result = builder.insert_element(result, one(builder.extract_element(value, position)), position)
+        result = builder.insert_element(
+            result, one(builder.extract_element(value, position)), position
+        )
     return result

@@ -1,7 +1,7 @@
 """The line table: which Python line every instruction comes from.
 
-Only what a line table needs is written: a compile unit, a subprogram a function and a location a node. LLVM adds
-`inlinedAt` itself when it inlines device functions.
+Only what a line table needs is written: a compile unit, a subprogram a function and a location a
+node. LLVM adds `inlinedAt` itself when it inlines device functions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ class DebugInfo:
     def _file(self, file: str) -> Any:
         if file not in self._files:
             path = PurePath(file)
-            parts = {"filename": path.name, "directory": str(path.parent) if path.name != file else ""}
+            parts = {
+                "filename": path.name,
+                "directory": str(path.parent) if path.name != file else "",
+            }
             self._files[file] = self._node("DIFile", parts)
         return self._files[file]
 
@@ -87,12 +90,15 @@ class FunctionLocations:
         key = (span.line, span.column)
         location = self._made.get(key)
         if location is None:
-            location = self._made[key] = _Location(self._module, span.line, span.column + 1, self._subprogram)
+            location = self._made[key] = _Location(
+                self._module, span.line, span.column + 1, self._subprogram
+            )
         return location
 
 
 class _Location(ir.DIValue):  # type: ignore[misc]
-    """A DILocation: most nodes of a module are these, and llvmlite's way to print one asks what each part is."""
+    """A DILocation: most nodes of a module are these, and llvmlite's way to print one asks what
+    each part is."""
 
     def __init__(self, module: Any, line: int, column: int, scope: Any) -> None:
         operands = (("line", line), ("column", column), ("scope", scope))
@@ -100,7 +106,10 @@ class _Location(ir.DIValue):  # type: ignore[misc]
 
     def _to_string(self) -> str:
         (_, line), (_, column), (_, scope) = self.operands
-        return f"!{self.name} = !DILocation(line: {line}, column: {column}, scope: {scope.get_reference()})"
+        return (
+            f"!{self.name} = !DILocation(line: {line}, column: {column}, scope: "
+            f"{scope.get_reference()})"
+        )
 
 
 def _node(module: Any, kind: str, operands: dict[str, Any], is_distinct: bool = False) -> Any:

@@ -1,14 +1,15 @@
 """Division and modulo with Python's meaning: both round toward minus infinity.
 
-Where the machine has no answer the kernel language has NumPy's: x // 0 and x % 0 are 0 for integers, and the least
-integer divided by -1 wraps; x // 0.0 is an infinity or NaN, x % 0.0 is NaN. LLVM calls the integer cases undefined
-behaviour, so they never reach its division instructions.
+Where the machine has no answer the kernel language has NumPy's: x // 0 and x % 0 are 0 for
+integers, and the least integer divided by -1 wraps; x // 0.0 is an infinity or NaN, x % 0.0 is NaN.
+LLVM calls the integer cases undefined behaviour, so they never reach its division instructions.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from amdjit.language.types import Scalar
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,
@@ -22,7 +23,6 @@ from amdjit.lowering.types import (
     literal,
     mangled,
 )
-from amdjit.types import Scalar
 
 __all__ = ["float_divide", "float_floor_divide", "float_modulo", "floor_divide", "modulo"]
 
@@ -36,14 +36,18 @@ def floor_divide(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any
         quotient = builder.udiv(left, _at_least_one(builder, right))
         return _unless_zero(builder, right, quotient)
     quotient, remainder = _magnitudes(builder, left, right)
-    # -(q + 1) is ~q: the quotient of operands of different signs, rounded away from zero where there is a remainder.
-    down = builder.select(builder.is_zero(remainder), _negated(builder, quotient), builder.not_(quotient))
+    # -(q + 1) is ~q: the quotient of operands of different signs, rounded away from zero where
+    # there is a remainder.
+    down = builder.select(
+        builder.is_zero(remainder), _negated(builder, quotient), builder.not_(quotient)
+    )
     signs_differ = _negative(builder, builder.xor(left, right))
     return _unless_zero(builder, right, builder.select(signs_differ, down, quotient))
 
 
 def modulo(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any:
-    """Return left % right of integers; it has the sign of right. Dividing by 1 instead of 0 leaves 0."""
+    """Return left % right of integers; it has the sign of right. Dividing by 1 instead of 0 leaves
+    0."""
     divisor = constant_value(right)
     if divisor:
         return _modulo_of_constant(builder, scalar, left, divisor)
@@ -62,11 +66,14 @@ def float_divide(builder: Builder, left: Any, right: Any) -> Any:
 
 
 def float_floor_divide(builder: Builder, left: Any, right: Any) -> Any:
-    """Return left // right as NumPy's npy_divmod computes it: exact where the quotient is representable."""
+    """Return left // right as NumPy's npy_divmod computes it: exact where the quotient is
+    representable."""
     llvm = left.type
     left, right = _in_working_type(builder, left), _in_working_type(builder, right)
     remainder = builder.float_operation("frem", left, right)
-    quotient = builder.float_operation("fdiv", builder.float_operation("fsub", left, remainder), right)
+    quotient = builder.float_operation(
+        "fdiv", builder.float_operation("fsub", left, remainder), right
+    )
     below = _rounded_other_way(builder, remainder, right)
     one_less = builder.float_operation("fsub", quotient, _real(quotient.type, "1.0"))
     quotient = builder.select(below, one_less, quotient)
@@ -74,7 +81,9 @@ def float_floor_divide(builder: Builder, left: Any, right: Any) -> Any:
     # The division may have rounded to just below a whole number.
     rest = builder.float_operation("fsub", quotient, floor)
     one_more = builder.float_operation("fadd", floor, _real(floor.type, "1.0"))
-    floor = builder.select(builder.fcmp_ordered(">", rest, _real(rest.type, "0.5")), one_more, floor)
+    floor = builder.select(
+        builder.fcmp_ordered(">", rest, _real(rest.type, "0.5")), one_more, floor
+    )
     ratio = builder.float_operation("fdiv", left, right)
     is_zero = builder.fcmp_ordered("==", quotient, _real(quotient.type, "0.0"))
     signed_zero = builder.intrinsic("llvm.copysign", _real(quotient.type, "0.0"), ratio)
@@ -119,7 +128,9 @@ def _modulo_of_constant(builder: Builder, scalar: Scalar, left: Any, divisor: in
         return literal(left.type, 0)
     remainder = builder.srem(left, literal(left.type, divisor))
     wrong_side = builder.icmp_signed("<" if divisor > 0 else ">", remainder, literal(left.type, 0))
-    return builder.select(wrong_side, builder.add(remainder, literal(left.type, divisor)), remainder)
+    return builder.select(
+        wrong_side, builder.add(remainder, literal(left.type, divisor)), remainder
+    )
 
 
 def _exponent_of(divisor: int) -> int | None:
@@ -136,7 +147,9 @@ def _magnitudes(builder: Builder, left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def _absolute(builder: Builder, value: Any) -> Any:
-    return builder.invoke_name(f"llvm.abs.{mangled(value.type)}", value.type, [value, literal(I1, 0)])
+    return builder.invoke_name(
+        f"llvm.abs.{mangled(value.type)}", value.type, [value, literal(I1, 0)]
+    )
 
 
 def _at_least_one(builder: Builder, value: Any) -> Any:
@@ -156,7 +169,8 @@ def _negated(builder: Builder, value: Any) -> Any:
 
 
 def _rounded_other_way(builder: Builder, remainder: Any, divisor: Any) -> Any:
-    """Tell where fmod's remainder, which has the dividend's sign, is not 0 and has not the divisor's sign."""
+    """Tell where fmod's remainder, which has the dividend's sign, is not 0 and has not the
+    divisor's sign."""
     zero = _real(remainder.type, "0.0")
     present = builder.fcmp_unordered("!=", remainder, zero)
     remainder_negative = builder.fcmp_ordered("<", remainder, zero)
@@ -165,8 +179,13 @@ def _rounded_other_way(builder: Builder, remainder: Any, divisor: Any) -> Any:
 
 
 def _in_working_type(builder: Builder, value: Any) -> Any:
-    """f16 and bf16 are divided in f32, as NumPy does: their remainders are exact there. LLVM selects no bf16 frem."""
-    return builder.fpext(value, like(value.type, FLOAT)) if element_type(value.type) in (HALF, BFLOAT) else value
+    """f16 and bf16 are divided in f32, as NumPy does: their remainders are exact there. LLVM
+    selects no bf16 frem."""
+    return (
+        builder.fpext(value, like(value.type, FLOAT))
+        if element_type(value.type) in (HALF, BFLOAT)
+        else value
+    )
 
 
 def _from_working_type(builder: Builder, value: Any, llvm: Any) -> Any:

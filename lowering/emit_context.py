@@ -7,6 +7,7 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Scalar, Type, Vector
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast, from_memory, to_memory
 from amdjit.lowering.types import (
@@ -29,7 +30,6 @@ from amdjit.lowering.types import (
 )
 from amdjit.options import CompileOptions
 from amdjit.target import Target
-from amdjit.types import Scalar, Type, Vector
 
 __all__ = ["LoweringContext", "implicit_argument"]
 
@@ -37,9 +37,12 @@ _GROUP_SIZES = {12: 0, 14: 1, 16: 2}
 
 
 class LoweringContext:
-    """The lowering's helpers for intrinsics; the methods are described in `declarations.EmitContext`."""
+    """The lowering's helpers for intrinsics; the methods are described in
+    `declarations.EmitContext`."""
 
-    def __init__(self, builder: Builder, options: CompileOptions, types: tuple[Type, ...], result_type: Type) -> None:
+    def __init__(
+        self, builder: Builder, options: CompileOptions, types: tuple[Type, ...], result_type: Type
+    ) -> None:
         self.builder = builder
         self._options = options
         self._types = types
@@ -104,7 +107,12 @@ class LoweringContext:
         return bitcast(self.builder, value, llvm_type)
 
     def load(
-        self, type: Type, pointer: Any, alignment: int = 0, volatile: bool = False, policy: str = "temporal"
+        self,
+        type: Type,
+        pointer: Any,
+        alignment: int = 0,
+        volatile: bool = False,
+        policy: str = "temporal",
     ) -> Any:
         """Return the scalar or vector at an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
@@ -123,7 +131,9 @@ class LoweringContext:
     ) -> None:
         """Write a scalar or vector to an LLVM pointer."""
         alignment = alignment or _natural_alignment(type)
-        stored = self.builder.write(pointer, to_memory(self.builder, value, type), alignment, volatile)
+        stored = self.builder.write(
+            pointer, to_memory(self.builder, value, type), alignment, volatile
+        )
         self._mark(stored, policy)
 
     def _mark(self, access: Any, policy: str) -> None:
@@ -137,18 +147,25 @@ class LoweringContext:
         """Return the scalar at a pointer, read atomically."""
         llvm = memory_type(type)
         tail = f" {_scope(scope)}{ordering}, align {_natural_alignment(type)}"
-        return from_memory(self.builder, self.builder.text(llvm, f"load atomic {llvm},", (pointer,), tail), type)
+        return from_memory(
+            self.builder, self.builder.text(llvm, f"load atomic {llvm},", (pointer,), tail), type
+        )
 
     def atomic_store(self, type: Type, pointer: Any, value: Any, ordering: str, scope: str) -> None:
         """Write a scalar atomically."""
         tail = f" {_scope(scope)}{ordering}, align {_natural_alignment(type)}"
-        self.builder.text(VOID, "store atomic", (to_memory(self.builder, value, type), pointer), tail)
+        self.builder.text(
+            VOID, "store atomic", (to_memory(self.builder, value, type), pointer), tail
+        )
 
-    def atomic_update(self, operation: str, pointer: Any, value: Any, ordering: str, scope: str) -> Any:
+    def atomic_update(
+        self, operation: str, pointer: Any, value: Any, ordering: str, scope: str
+    ) -> Any:
         """Do LLVM's `atomicrmw operation`; return the old value.
 
-        The metadata allow the hardware's float atomics and wrapping counters, which fine-grained host memory would not
-        take (LLVM AMDGPU guide, "amdgpu.no.fine.grained.memory"): kernels get device memory.
+        The metadata allow the hardware's float atomics and wrapping counters, which fine-grained
+        host memory would not take (LLVM AMDGPU guide, "amdgpu.no.fine.grained.memory"): kernels get
+        device memory.
         """
         head, tail = f"atomicrmw {operation}", f" {_scope(scope)}{ordering}"
         instruction = self.builder.text(value.type, head, (pointer, value), tail)
@@ -159,19 +176,28 @@ class LoweringContext:
                 instruction.set_metadata("amdgpu.ignore.denormal.mode", empty)
         return instruction
 
-    def atomic_compare_exchange(self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str) -> Any:
-        """Write `desired` if the integer at the pointer is `expected`; return the old value in any case."""
+    def atomic_compare_exchange(
+        self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str
+    ) -> Any:
+        """Write `desired` if the integer at the pointer is `expected`; return the old value in any
+        case."""
         failure = {"release": "monotonic", "acq_rel": "acquire"}.get(ordering, ordering)
         pair = ir.LiteralStructType([expected.type, I1])
         tail = f" {_scope(scope)}{ordering} {failure}"
-        return self.builder.extract_value(self.builder.text(pair, "cmpxchg", (pointer, expected, desired), tail), 0)
+        return self.builder.extract_value(
+            self.builder.text(pair, "cmpxchg", (pointer, expected, desired), tail), 0
+        )
 
     def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
         """Order memory accesses, those to the given address spaces if any are given."""
         instruction = self.builder.text(VOID, f"fence {_scope(scope)}{ordering}")
         if address_spaces:
-            # LLVM AMDGPU guide, "Memory Model Relaxation Annotations": an LDS fence waits for no global access.
-            tags = [self.builder.module.add_metadata(["amdgpu-synchronize-as", space]) for space in address_spaces]
+            # LLVM AMDGPU guide, "Memory Model Relaxation Annotations": an LDS fence waits for no
+            # global access.
+            tags = [
+                self.builder.module.add_metadata(["amdgpu-synchronize-as", space])
+                for space in address_spaces
+            ]
             node = tags[0] if len(tags) == 1 else self.builder.module.add_metadata(tags)
             instruction.set_metadata("mmra", node)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import AddressSpace, Array, Known, Layout, Scalar, Void
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
 from amdjit.lowering.conversions import bitcast, convert
@@ -31,16 +32,17 @@ from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, un
 from amdjit.tree import nodes as tree
 from amdjit.tree.bases import Based
 from amdjit.tree.record_views import RecordView
-from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
 
 __all__ = ["address", "evaluate"]
 
-# Of the implicit arguments (LLVM AMDGPU guide, "Code Object V5 Metadata"): hidden_dynamic_lds_size, 32 bits.
+# Of the implicit arguments (LLVM AMDGPU guide, "Code Object V5 Metadata"): hidden_dynamic_lds_size,
+# 32 bits.
 _HIDDEN_DYNAMIC_LDS_SIZE = 120
 
 
 def evaluate(state: FunctionState, node: tree.Expression) -> Any:
-    """Return the value of an expression: an LLVM value, an ArrayValue, a tuple of values, or None for nothing."""
+    """Return the value of an expression: an LLVM value, an ArrayValue, a tuple of values, or None
+    for nothing."""
     builder = state.builder
     outer = builder.debug_metadata
     builder.debug_metadata = state.location(node.span)
@@ -52,7 +54,11 @@ def evaluate(state: FunctionState, node: tree.Expression) -> Any:
     return value
 
 
-def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Store | tree.AddressOf | RecordView) -> Any:
+def address(
+    state: FunctionState,
+    array: ArrayValue,
+    node: tree.Load | tree.Store | tree.AddressOf | RecordView,
+) -> Any:
     """Return the address of the element that a node is about."""
     indices = node.indices
     if not indices:
@@ -60,15 +66,23 @@ def address(state: FunctionState, array: ArrayValue, node: tree.Load | tree.Stor
     if node.check:
         known = [_index(state, index) for index in indices]
         check_index(
-            state, node.check, array, known, 1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width
+            state,
+            node.check,
+            array,
+            known,
+            1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width,
         )
         return element_address(state.builder, array, known)
     if array.type.layout is Layout.STRIDED:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
     if isinstance(node.array, Based):
-        return element_address(state.builder, array, [_index(state, index) for index in indices], keeps_apart=True)
+        return element_address(
+            state.builder, array, [_index(state, index) for index in indices], keeps_apart=True
+        )
     last, constant = split_constant(indices[-1])
-    return element_address(state.builder, array, [_index(state, index) for index in (*indices[:-1], last)], constant)
+    return element_address(
+        state.builder, array, [_index(state, index) for index in (*indices[:-1], last)], constant
+    )
 
 
 def _based(state: FunctionState, node: Based) -> Any:
@@ -154,7 +168,9 @@ def _bitcast(state: FunctionState, node: tree.Bitcast) -> Any:
 def _make_vector(state: FunctionState, node: tree.MakeVector) -> Any:
     vector = undefined(llvm_type(node.type))
     for position, element in enumerate(node.elements):
-        vector = state.builder.insert_element(vector, evaluate(state, element), literal(I32, position))
+        vector = state.builder.insert_element(
+            vector, evaluate(state, element), literal(I32, position)
+        )
     return vector
 
 
@@ -209,7 +225,9 @@ def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
     if not isinstance(node.type, Array):
         raise InternalError(f"an allocation of {node.type}")
     if node.dynamic:
-        nbytes = implicit_argument(state.builder, state.module.options, _HIDDEN_DYNAMIC_LDS_SIZE, 32)
+        nbytes = implicit_argument(
+            state.builder, state.module.options, _HIDDEN_DYNAMIC_LDS_SIZE, 32
+        )
         offset = evaluate(state, node.offset) if node.offset is not None else literal(I32, 0)
         return allocate_dynamic(state.builder, node.type, nbytes, offset)
     made = state.module.lds if node.type.address_space is AddressSpace.LDS else state.private

@@ -1,6 +1,7 @@
 """Integer arithmetic that needs no instruction, since the right operand, or both, are constants.
 
-LLVM's own builder, which clang uses and llvmlite has not, folds it likewise: unrolled loops are full of it.
+LLVM's own builder, which clang uses and llvmlite has not, folds it likewise: unrolled loops are
+full of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from amdjit.lowering.types import constant_value, literal
 __all__ = ["folded"]
 
 _NEUTRAL: Mapping[str, int] = MappingProxyType(
-    {"add": 0, "sub": 0, "or": 0, "xor": 0, "shl": 0, "lshr": 0, "ashr": 0, "mul": 1, "sdiv": 1, "udiv": 1}
+    {
+        "add": 0,
+        "sub": 0,
+        "or": 0,
+        "xor": 0,
+        "shl": 0,
+        "lshr": 0,
+        "ashr": 0,
+        "mul": 1,
+        "sdiv": 1,
+        "udiv": 1,
+    }
 )
 _EXACT: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
     {
@@ -32,7 +44,8 @@ _EXACT: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
 
 
 def folded(name: str, left: Any, right: Any) -> Any:
-    """Return what a two-operand instruction with a constant on the right gives, None where it takes an instruction.
+    """Return what a two-operand instruction with a constant on the right gives, None where it takes
+    an instruction.
 
     Results wrap, which is one of the results that an instruction with flags may give.
     """

@@ -8,7 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from amdjit.kernarg import kernarg_order
+from amdjit.abi.kernarg import kernarg_order
+from amdjit.language.types import AddressSpace, Array, Void
 from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.state import FunctionState, ModuleState
@@ -17,7 +18,6 @@ from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array, Void
 
 __all__ = ["declare_device_function", "declare_kernel", "lower_function"]
 
@@ -27,31 +27,45 @@ _RECORD = pointer_to(AddressSpace.GLOBAL)
 
 
 class _KernelFunction(ir.Function):  # type: ignore[misc]
-    """llvmlite puts commas between a function's metadata; LLVM's grammar has none there, unlike on instructions."""
+    """llvmlite puts commas between a function's metadata; LLVM's grammar has none there, unlike on
+    instructions."""
 
     def _stringify_metadata(self, leading_comma: bool = False) -> str:
         return " ".join(f"!{kind} {node.get_reference()}" for kind, node in self.metadata.items())
 
 
 def declare_kernel(
-    state: ModuleState, kernel: tree.Function, written: frozenset[str], promises: Mapping[str, Array]
+    state: ModuleState,
+    kernel: tree.Function,
+    written: frozenset[str],
+    promises: Mapping[str, Array],
 ) -> Any:
-    """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as attributes."""
+    """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as
+    attributes."""
     options = state.options
-    in_order = [llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)]
-    types = [in_order[place] for place in kernarg_order([parameter.type for parameter in kernel.parameters])]
+    in_order = [
+        llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)
+    ]
+    types = [
+        in_order[place]
+        for place in kernarg_order([parameter.type for parameter in kernel.parameters])
+    ]
     if kernel.reports:
         types.append(_RECORD)
     function = _KernelFunction(state.module, ir.FunctionType(VOID, types), kernel.name)
     function.calling_convention = "amdgpu_kernel"
     function.linkage = "protected"
-    function.attributes = TextAttributes([*_common_attributes(options), *_launch_attributes(options)])
+    function.attributes = TextAttributes(
+        [*_common_attributes(options), *_launch_attributes(options)]
+    )
     arguments = iter(kernel_arguments(kernel, function.args))
     for parameter in kernel.parameters:
         for name, llvm in zip(_argument_names(parameter), components(parameter.type), strict=True):
             argument = next(arguments)
             argument.name = name
-            argument.attributes = TextAttributes(_argument_attributes(parameter, llvm, written, promises))
+            argument.attributes = TextAttributes(
+                _argument_attributes(parameter, llvm, written, promises)
+            )
     if kernel.reports:
         function.args[-1].name = "amdjit.record"
         function.args[-1].attributes = TextAttributes(["noundef", "noalias", "align 16"])
@@ -63,14 +77,19 @@ def declare_kernel(
 
 
 def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[Any]:
-    """Return the kernel's LLVM arguments parameter by parameter, whatever their order in the kernarg segment."""
+    """Return the kernel's LLVM arguments parameter by parameter, whatever their order in the
+    kernarg segment."""
     order = kernarg_order([parameter.type for parameter in kernel.parameters])
     arguments = arguments[: len(order)]
-    return [argument for _, argument in sorted(zip(order, arguments, strict=True), key=lambda pair: pair[0])]
+    return [
+        argument
+        for _, argument in sorted(zip(order, arguments, strict=True), key=lambda pair: pair[0])
+    ]
 
 
 def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
-    """Declare a function that the kernel calls; LLVM chooses how its arguments travel, since nobody else calls it."""
+    """Declare a function that the kernel calls; LLVM chooses how its arguments travel, since nobody
+    else calls it."""
     types = [llvm for parameter in function.parameters for llvm in components(parameter.type)]
     if function.reports:
         types += [_RECORD, I64]
@@ -89,12 +108,16 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     # LLVM's inliner gives code without lines the line of the call.
     if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
-    builder = Builder(declared, module.library_fast_math if function.transparent else module.fast_math)
+    builder = Builder(
+        declared, module.library_fast_math if function.transparent else module.fast_math
+    )
     in_memory = variables_in_memory(function, for_debugging=module.options.opt_level == 0)
     state = FunctionState(module, function, builder, locations, in_memory)
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
-    _bind_parameters(state, kernel_arguments(function, declared.args) if is_kernel else declared.args)
+    _bind_parameters(
+        state, kernel_arguments(function, declared.args) if is_kernel else declared.args
+    )
     if function.reports:
         _bind_record(state, declared.args, is_kernel)
     lower_block(state, function.body)
@@ -108,7 +131,8 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
 
 
 def _bind_record(state: FunctionState, arguments: Sequence[Any], is_kernel: bool) -> None:
-    """The record is a kernel's last argument; behind it, device functions have the calls that led to them."""
+    """The record is a kernel's last argument; behind it, device functions have the calls that led
+    to them."""
     state.record = arguments[-1 if is_kernel else -2]
     if state.module.reports is not None and state.module.reports.base:
         state.calls = literal(I64, 0) if is_kernel else arguments[-1]
@@ -135,10 +159,12 @@ def _common_attributes(options: CompileOptions) -> list[str]:
         f'"target-features"="+wavefrontsize{options.wave_size}"',
     ]
     if options.exact_lines:
-        # A clause is a bundle, and the assembly printer gives a bundle one line (LLVM: SIInsertHardClauses).
+        # A clause is a bundle, and the assembly printer gives a bundle one line (LLVM:
+        # SIInsertHardClauses).
         attributes.append('"amdgpu-hard-clause-length-limit"="1"')
     if options.denormals == "flush":
-        # The mode of f32 alone, as clang's -fgpu-flush-denormals-to-zero: that of f16 and f64 is one for both.
+        # The mode of f32 alone, as clang's -fgpu-flush-denormals-to-zero: that of f16 and f64 is
+        # one for both.
         attributes.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
     return attributes
 
@@ -147,7 +173,10 @@ def _launch_attributes(options: CompileOptions) -> list[str]:
     """Return what the launch keeps to (LLVM AMDGPU guide, "LLVM IR Attributes")."""
     most = options.max_workgroup_size
     least = most if options.required_workgroup_size is not None else 1
-    attributes = [f'"amdgpu-flat-work-group-size"="{least},{most}"', '"uniform-work-group-size"="true"']
+    attributes = [
+        f'"amdgpu-flat-work-group-size"="{least},{most}"',
+        '"uniform-work-group-size"="true"',
+    ]
     if options.waves_per_eu is not None:
         attributes.append(f'"amdgpu-waves-per-eu"="{options.waves_per_eu}"')
     return attributes
@@ -156,7 +185,8 @@ def _launch_attributes(options: CompileOptions) -> list[str]:
 def _argument_names(parameter: tree.Variable) -> list[str]:
     """Name a kernel's arguments: the code object's metadata carry the names.
 
-    A number that the launch computes is named by its expression, of which assemblers take `//` for a comment.
+    A number that the launch computes is named by its expression, of which assemblers take `//` for
+    a comment.
     """
     count = len(components(parameter.type))
     name = _NO_NAME.sub("_", parameter.name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from amdjit.language.types import Scalar
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar
 
 __all__ = ["split_constant"]
 
@@ -12,13 +12,19 @@ _MAX_TERMS = 2
 
 
 def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
-    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 where none can be split off.
+    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 where none
+    can be split off.
 
-    Neighbouring accesses then differ in the last addition only. The index is in 0..maximum and the constant positive,
-    so that the rest, which is the index less the constant, is in the type's range. A sum of two terms does not wrap on
-    the way there either; a product that a constant left might, which does no harm but may not be promised.
+    Neighbouring accesses then differ in the last addition only. The index is in 0..maximum and the
+    constant positive, so that the rest, which is the index less the constant, is in the type's
+    range. A sum of two terms does not wrap on the way there either; a product that a constant left
+    might, which does no harm but may not be promised.
     """
-    if not isinstance(index.type, Scalar) or not index.type.is_signed or not _is(index, tree.BinaryOperator.ADD):
+    if (
+        not isinstance(index.type, Scalar)
+        or not index.type.is_signed
+        or not _is(index, tree.BinaryOperator.ADD)
+    ):
         return index, 0
     parts = _Parts()
     parts.collect(index)
@@ -28,12 +34,15 @@ def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
     if len(parts.terms) == 1:
         return parts.terms[0], total
     left, right = parts.terms
-    rest = tree.Binary(index.span, index.type, tree.BinaryOperator.ADD, left, right, no_wrap=not parts.has_reduced)
+    rest = tree.Binary(
+        index.span, index.type, tree.BinaryOperator.ADD, left, right, no_wrap=not parts.has_reduced
+    )
     return rest, total
 
 
 class _Parts:
-    """The terms and constants that a sum consists of. has_reduced: whether a constant left a product."""
+    """The terms and constants that a sum consists of. has_reduced: whether a constant left a
+    product."""
 
     def __init__(self) -> None:
         self.terms: list[tree.Expression] = []
@@ -53,7 +62,11 @@ class _Parts:
             self.terms.append(node)
 
     def _collect_product(self, node: tree.Binary) -> None:
-        factor, other = (node.left, node.right) if isinstance(node.left, tree.Constant) else (node.right, node.left)
+        factor, other = (
+            (node.left, node.right)
+            if isinstance(node.left, tree.Constant)
+            else (node.right, node.left)
+        )
         inner = _Parts()
         if isinstance(factor, tree.Constant) and _is(other, tree.BinaryOperator.ADD):
             inner.collect(other)

@@ -7,14 +7,14 @@ from typing import Any
 
 from llvmlite import ir
 
-from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, Parameter
+from amdjit.language.types import Pointer, Scalar, Type, Vector, Void
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast
 from amdjit.lowering.emit_context import LoweringContext
 from amdjit.lowering.types import I1, I32, literal, llvm_type, mangled
 from amdjit.options import CompileOptions
-from amdjit.types import Pointer, Scalar, Type, Vector, Void
 
 __all__ = ["DECLARED_OUTSIDE", "Argument", "call_intrinsic"]
 
@@ -23,12 +23,17 @@ DECLARED_OUTSIDE = "amdjit.declared_outside"
 
 _OWN = "amdjit."
 
-# The kernel-language type of an argument and its value; immediates have no type and are Python values.
+# The kernel-language type of an argument and its value; immediates have no type and are Python
+# values.
 Argument = tuple[Type | None, Any]
 
 
 def call_intrinsic(
-    builder: Builder, options: CompileOptions, intrinsic: Intrinsic, arguments: Sequence[Argument], result: Type
+    builder: Builder,
+    options: CompileOptions,
+    intrinsic: Intrinsic,
+    arguments: Sequence[Argument],
+    result: Type,
 ) -> Any:
     """Lower one call; the arguments are in the order of the intrinsic's parameters."""
     lowering = intrinsic.lowering
@@ -50,26 +55,37 @@ def call_intrinsic(
 
 
 def _check_emitted(intrinsic: Intrinsic, value: Any, result: Type) -> None:
-    """Refuse what an emit function returns where it is not the declared type: nothing behind it would notice."""
+    """Refuse what an emit function returns where it is not the declared type: nothing behind it
+    would notice."""
     if not isinstance(result, (Scalar, Vector, Pointer)):
         return
     wanted, found = llvm_type(result), getattr(value, "type", None)
     if found != wanted:
         made = f"a value of LLVM's {found}" if found is not None else repr(value)
-        raise TypeError(f"{intrinsic.name}: its emit function returned {made}; it is declared as {result}, {wanted}")
+        raise TypeError(
+            f"{intrinsic.name}: its emit function returned {made}; it is declared as {result}, "
+            f"{wanted}"
+        )
 
 
 def _note_declared(builder: Builder, intrinsic: Intrinsic) -> None:
-    """Name, in the module, what is declared outside amdjit: the backend checks such a module before LLVM ends on it."""
+    """Name, in the module, what is declared outside amdjit: the backend checks such a module before
+    LLVM ends on it."""
     module = builder.module
-    noted = module.namedmetadata.get(DECLARED_OUTSIDE) or module.add_named_metadata(DECLARED_OUTSIDE)
+    noted = module.namedmetadata.get(DECLARED_OUTSIDE) or module.add_named_metadata(
+        DECLARED_OUTSIDE
+    )
     node = module.add_metadata([intrinsic.name])
     if node not in noted.operands:
         noted.add(node)
 
 
 def _llvm_call(
-    builder: Builder, lowering: LlvmCall, intrinsic: Intrinsic, named: dict[str, Argument], result: Type
+    builder: Builder,
+    lowering: LlvmCall,
+    intrinsic: Intrinsic,
+    named: dict[str, Argument],
+    result: Type,
 ) -> Any:
     parameters = {parameter.name: parameter for parameter in intrinsic.parameters}
     operands, overloads = [], {}
@@ -89,7 +105,10 @@ def _llvm_call(
 
 
 def _operand(
-    builder: Builder, operand: str | As | bool | int, parameters: dict[str, Parameter], named: dict[str, Argument]
+    builder: Builder,
+    operand: str | As | bool | int,
+    parameters: dict[str, Parameter],
+    named: dict[str, Argument],
 ) -> Any:
     if isinstance(operand, bool):
         return literal(I1, operand)
@@ -104,7 +123,8 @@ def _operand(
 
 
 def _immediate(parameter: Parameter, value: Any, wanted: Any) -> Any:
-    """Return an immediate as a constant; a string's place among its choices has no meaning to LLVM."""
+    """Return an immediate as a constant; a string's place among its choices has no meaning to
+    LLVM."""
     if not isinstance(value, int):
         raise InternalError(f"the immediate {parameter.name}={value!r} cannot be an operand")
     if wanted is not None:
@@ -113,7 +133,11 @@ def _immediate(parameter: Parameter, value: Any, wanted: Any) -> Any:
 
 
 def _inline_asm(
-    builder: Builder, lowering: InlineAsm, intrinsic: Intrinsic, arguments: Sequence[Argument], result: Type
+    builder: Builder,
+    lowering: InlineAsm,
+    intrinsic: Intrinsic,
+    arguments: Sequence[Argument],
+    result: Type,
 ) -> Any:
     operands = [
         _immediate(parameter, value, None) if parameter.immediate is not None else value
@@ -121,4 +145,6 @@ def _inline_asm(
     ]
     function_type = ir.FunctionType(llvm_type(result), [operand.type for operand in operands])
     template = lowering.template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
-    return builder.asm(function_type, template, lowering.constraints, operands, lowering.side_effects)
+    return builder.asm(
+        function_type, template, lowering.constraints, operands, lowering.side_effects
+    )

@@ -1,7 +1,8 @@
 """Loops, in the forms that LLVM's loop passes know.
 
-A range loop is exact for any bounds, also where the next value would leave the variable's type: it goes on only if
-another step stays before `stop`. Its increment therefore never wraps, which is what lets LLVM count the rounds.
+A range loop is exact for any bounds, also where the next value would leave the variable's type: it
+goes on only if another step stays before `stop`. Its increment therefore never wraps, which is what
+lets LLVM count the rounds.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Scalar
 from amdjit.lowering.builder import Builder, LoopMetadata
 from amdjit.lowering.state import FunctionState, Loop
 from amdjit.lowering.types import I16, I32, VOID, constant_value, literal
 from amdjit.tree.nodes import Variable
-from amdjit.types import Scalar
 
 __all__ = ["range_loop", "while_loop"]
 
@@ -30,7 +31,8 @@ def while_loop(
     is_unconditional: bool = False,
     is_endless: bool = False,
 ) -> None:
-    """Lower a while loop. is_unconditional: its condition is true; is_endless: nothing leaves it."""
+    """Lower a while loop. is_unconditional: its condition is true; is_endless: nothing leaves
+    it."""
     builder = state.builder
     line = builder.debug_metadata
     header, inside, following, done, after = (
@@ -39,17 +41,20 @@ def while_loop(
     builder.branch(header)
     builder.position_at_end(header)
     if is_unconditional:
-        # Where the body begins with a branch that is the same in every round (lane 0 fetches work for all), SimplifyCFG
-        # would lead the other lanes past the loop's head, into a loop of their own: they would meet at barriers and
-        # `readfirstlane` without lane 0, for ever. It threads no path through this call, and no code comes of it.
+        # Where the body begins with a branch that is the same in every round (lane 0 fetches work
+        # for all), SimplifyCFG would lead the other lanes past the loop's head, into a loop of
+        # their own: they would meet at barriers and `readfirstlane` without lane 0, for ever. It
+        # threads no path through this call, and no code comes of it.
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     builder.cbranch(condition(), inside, done)
     _body(state, inside, Loop(following, after), body)
     builder.position_at_end(following)
-    # The way back is the loop's, whatever the body ended with: a loop without end has no other code.
+    # The way back is the loop's, whatever the body ended with: a loop without end has no other
+    # code.
     builder.debug_metadata = line
     if is_endless:
-        # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes): an instruction gives it one.
+        # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes): an
+        # instruction gives it one.
         builder.invoke_name("llvm.amdgcn.s.nop", VOID, [literal(I16, 0)])
     _mark(builder, builder.branch(header), unroll)
     _leave(state, done, after, otherwise)
@@ -69,7 +74,9 @@ def range_loop(
         raise InternalError(f"a range of {scalar}")
     start, line = limits[0], builder.debug_metadata
     bounds = _Bounds(builder, scalar, *limits)
-    inside, following, done, after = (builder.append_basic_block(name) for name in ("round", "next", "done", "after"))
+    inside, following, done, after = (
+        builder.append_basic_block(name) for name in ("round", "next", "done", "after")
+    )
     before = builder.block
     builder.cbranch(bounds.enter(), inside, done)
     builder.position_at_end(inside)
@@ -87,7 +94,8 @@ def range_loop(
 
 
 class _Bounds:
-    """The tests of one range loop. forward: whether the step is positive, None where that is known at run time only."""
+    """The tests of one range loop. forward: whether the step is positive, None where that is known
+    at run time only."""
 
     def __init__(self, builder: Builder, scalar: Scalar, start: Any, stop: Any, step: Any) -> None:
         self._builder = builder
@@ -104,32 +112,43 @@ class _Bounds:
     def _before_last(self, step: Any) -> Any:
         """Return the bound of the values that have a round after them.
 
-        A value goes on if value + step < stop, that is if value < stop - step. Where that difference would leave the
-        type the bound is the type's end, and no value is beyond that.
+        A value goes on if value + step < stop, that is if value < stop - step. Where that
+        difference would leave the type the bound is the type's end, and no value is beyond that.
         """
         builder, scalar = self._builder, self._scalar
         flags = ("nsw" if scalar.is_signed else "nuw",)
         if not scalar.is_signed:
-            return builder.operation("sub", builder.intrinsic("llvm.umax", self._stop, step), step, flags)
+            return builder.operation(
+                "sub", builder.intrinsic("llvm.umax", self._stop, step), step, flags
+            )
         least = builder.add(step, literal(step.type, scalar.minimum))
         most = builder.add(step, literal(step.type, scalar.maximum))
         upward, downward = ("llvm.smax", least), ("llvm.smin", most)
         if self._forward is not None:
             name, nearest = upward if self._forward else downward
-            return builder.operation("sub", builder.intrinsic(name, self._stop, nearest), step, flags)
-        kept = [builder.intrinsic(name, self._stop, nearest) for name, nearest in (upward, downward)]
+            return builder.operation(
+                "sub", builder.intrinsic(name, self._stop, nearest), step, flags
+            )
+        kept = [
+            builder.intrinsic(name, self._stop, nearest) for name, nearest in (upward, downward)
+        ]
         return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
-        """Return whether there is a first round: a step of 0 has none, since it would have no last one."""
+        """Return whether there is a first round: a step of 0 has none, since it would have no last
+        one."""
         some = self._before(self._start, self._stop)
         if self._known(self._step) is not None:
             return some
-        return self._builder.and_(some, self._builder.icmp_unsigned("!=", self._step, literal(self._step.type, 0)))
+        return self._builder.and_(
+            some, self._builder.icmp_unsigned("!=", self._step, literal(self._step.type, 0))
+        )
 
     def increase(self, value: Any) -> Any:
         """Return the next value; if it wraps it is not used."""
-        return self._builder.operation("add", value, self._step, ("nsw" if self._scalar.is_signed else "nuw",))
+        return self._builder.operation(
+            "add", value, self._step, ("nsw" if self._scalar.is_signed else "nuw",)
+        )
 
     def goes_on(self, value: Any, increased: Any) -> Any:
         """Tell whether there is a round after that of `value`."""

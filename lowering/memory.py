@@ -8,11 +8,21 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
 from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
-from amdjit.lowering.types import I8, I32, I64, Literal, literal, llvm_type, mangled, memory_type, pointer_to
-from amdjit.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
+from amdjit.lowering.types import (
+    I8,
+    I32,
+    I64,
+    Literal,
+    literal,
+    llvm_type,
+    mangled,
+    memory_type,
+    pointer_to,
+)
 
 __all__ = [
     "allocate",
@@ -28,8 +38,8 @@ __all__ = [
 
 Index = tuple[Any, Scalar]
 
-# The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), so also the alignment of LDS
-# and private arrays.
+# The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), so also
+# the alignment of LDS and private arrays.
 _MAX_ALIGNMENT = 16
 # Of sums and products that stay in the signed range; and of those that are not negative besides.
 _SIGNED = ("nsw",)
@@ -38,17 +48,23 @@ _DYNAMIC_LDS = "amdjit.dynamic_lds"
 
 
 def element_address(
-    builder: Builder, array: ArrayValue, indices: Sequence[Index], constant: int = 0, keeps_apart: bool = False
+    builder: Builder,
+    array: ArrayValue,
+    indices: Sequence[Index],
+    constant: int = 0,
+    keeps_apart: bool = False,
 ) -> Any:
-    """Return the address of the element that is `constant` behind the indices; each index comes with its type.
+    """Return the address of the element that is `constant` behind the indices; each index comes
+    with its type.
 
-    No index is negative, the last one together with the constant. A strided array without rows takes no constant.
-    keeps_apart: whether the array's address is not to be mixed with the indices.
+    No index is negative, the last one together with the constant. A strided array without rows
+    takes no constant. keeps_apart: whether the array's address is not to be mixed with the indices.
 
-    Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's address: the form that
-    LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit arithmetic. Elsewhere the offset counts
-    elements: LLVM's SeparateConstOffsetFromGEP finds constants in it then, which become the instruction's offset.
-    Strides may be negative, but not those of rows, so other strided arrays have signed offsets.
+    Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's
+    address: the form that LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit
+    arithmetic. Elsewhere the offset counts elements: LLVM's SeparateConstOffsetFromGEP finds
+    constants in it then, which become the instruction's offset. Strides may be negative, but not
+    those of rows, so other strided arrays have signed offsets.
     """
     kind = array.type
     short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
@@ -73,25 +89,33 @@ def element_address(
 
 
 def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -> Any:
-    """Return the address of an element, which LLVM does not mix with what is added to it: see `keeps_apart`.
+    """Return the address of an element, which LLVM does not mix with what is added to it: see
+    `keeps_apart`.
 
-    LLVM's loop passes would add what does not change in a loop first, that is the lanes' part, and then each base with
-    64-bit vector additions. LLVM language reference, "llvm.strip.invariant.group": another name of the same address.
+    LLVM's loop passes would add what does not change in a loop first, that is the lanes' part, and
+    then each base with 64-bit vector additions. LLVM language reference,
+    "llvm.strip.invariant.group": another name of the same address.
     """
     pointer = element_address(builder, array, starts)
     if array.type.address_space is not AddressSpace.GLOBAL:
         return pointer
-    return builder.invoke_name(f"llvm.strip.invariant.group.{mangled(pointer.type)}", pointer.type, [pointer])
+    return builder.invoke_name(
+        f"llvm.strip.invariant.group.{mangled(pointer.type)}", pointer.type, [pointer]
+    )
 
 
 def _kept_apart(builder: Builder, offset: Any) -> Any:
-    """Return an offset that LLVM's passes take for another one each time, down to instruction selection.
+    """Return an offset that LLVM's passes take for another one each time, down to instruction
+    selection.
 
-    They would extend one that a loop does not change before the loop, where instruction selection does not see that
-    it has 32 bits. LLVM language reference, "llvm.annotation": the call is its first operand.
+    They would extend one that a loop does not change before the loop, where instruction selection
+    does not see that it has 32 bits. LLVM language reference, "llvm.annotation": the call is its
+    first operand.
     """
     nothing = Literal(pointer_to(AddressSpace.GLOBAL), "null")
-    return builder.invoke_name("llvm.annotation.i32.p1", I32, [offset, nothing, nothing, literal(I32, 0)])
+    return builder.invoke_name(
+        "llvm.annotation.i32.p1", I32, [offset, nothing, nothing, literal(I32, 0)]
+    )
 
 
 def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:
@@ -128,7 +152,9 @@ def view(
     return ArrayValue(type, pointer, kept, tuple(strides))
 
 
-def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alignment: int = 0) -> Any:
+def load(
+    builder: Builder, array: ArrayValue, address: Any, width: int = 0, alignment: int = 0
+) -> Any:
     """Return the element at an address, or `width` > 0 of them as a vector."""
     element = array.type.element
     if width == 0:
@@ -138,17 +164,29 @@ def load(builder: Builder, array: ArrayValue, address: Any, width: int = 0, alig
     return builder.read(llvm_type(wide), address, alignment or _wide_alignment(array.type, wide))
 
 
-def store(builder: Builder, array: ArrayValue, address: Any, value: Any, width: int = 0, alignment: int = 0) -> None:
+def store(
+    builder: Builder,
+    array: ArrayValue,
+    address: Any,
+    value: Any,
+    width: int = 0,
+    alignment: int = 0,
+) -> None:
     """Write an element at an address, or a vector of `width` > 0 elements."""
     element = array.type.element
     if width == 0:
         builder.write(address, to_memory(builder, value, element), _element_alignment(array.type))
     else:
-        builder.write(address, value, alignment or _wide_alignment(array.type, _wide_type(element, width)))
+        builder.write(
+            address, value, alignment or _wide_alignment(array.type, _wide_type(element, width))
+        )
 
 
-def record_view(builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array) -> ArrayValue:
-    """Return what lies `offset` bytes behind an address: a field of the array's elements, or one of them."""
+def record_view(
+    builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array
+) -> ArrayValue:
+    """Return what lies `offset` bytes behind an address: a field of the array's elements, or one of
+    them."""
     if offset:
         address = builder.offset(address, literal(I32, offset), I8, "inbounds nuw")
     if type.ndim == 0 or type.shape is not None:
@@ -179,13 +217,17 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
 
 
 def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any, offset: Any) -> ArrayValue:
-    """Return an array `offset` bytes into the launch's dynamic LDS of `launch_bytes`, which lies behind all static LDS.
+    """Return an array `offset` bytes into the launch's dynamic LDS of `launch_bytes`, which lies
+    behind all static LDS.
 
-    LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module LDS").
+    LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module
+    LDS").
     """
     variable = builder.module.globals.get(_DYNAMIC_LDS)
     if variable is None:
-        variable = ir.GlobalVariable(builder.module, ir.ArrayType(I8, 0), _DYNAMIC_LDS, AddressSpace.LDS.value)
+        variable = ir.GlobalVariable(
+            builder.module, ir.ArrayType(I8, 0), _DYNAMIC_LDS, AddressSpace.LDS.value
+        )
         variable.align = _MAX_ALIGNMENT
     start = _address(variable)
     if not (isinstance(offset, Literal) and offset.text == "0"):
@@ -202,11 +244,14 @@ def _address(variable: Any) -> Any:
     return Literal(pointer_to(AddressSpace.LDS), variable.get_reference())
 
 
-def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], last_is_signed: bool) -> Any:
-    """Return sum(index * stride); every partial sum is an offset inside the array, so nothing wraps.
+def _flat_offset(
+    builder: Builder, array: ArrayValue, indices: list[Any], last_is_signed: bool
+) -> Any:
+    """Return sum(index * stride); every partial sum is an offset inside the array, so nothing
+    wraps.
 
-    last_is_signed: there is a constant to come, so that the last index may be negative: then only the signed sums do
-    not wrap.
+    last_is_signed: there is a constant to come, so that the last index may be negative: then only
+    the signed sums do not wrap.
     """
     if array.strides is None:
         offset = indices[0]
@@ -217,9 +262,14 @@ def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], last_i
         return offset
     flags = _SIGNED if array.type.layout is Layout.STRIDED else _UNSIGNED
     pairs = list(zip(indices, array.strides, strict=True))
-    terms = [_combine(builder, "mul", index, _fit(builder, stride, index), flags) for index, stride in pairs[:-1]]
+    terms = [
+        _combine(builder, "mul", index, _fit(builder, stride, index), flags)
+        for index, stride in pairs[:-1]
+    ]
     last = _SIGNED if last_is_signed else flags
-    terms.append(_combine(builder, "mul", pairs[-1][0], _fit(builder, pairs[-1][1], pairs[-1][0]), last))
+    terms.append(
+        _combine(builder, "mul", pairs[-1][0], _fit(builder, pairs[-1][1], pairs[-1][0]), last)
+    )
     offset = terms[0]
     for number, term in enumerate(terms[1:], 1):
         offset = _combine(builder, "add", offset, term, last if number == len(terms) - 1 else flags)
@@ -227,13 +277,16 @@ def _flat_offset(builder: Builder, array: ArrayValue, indices: list[Any], last_i
 
 
 def _byte_offset(builder: Builder, array: ArrayValue, indices: list[Any], constant: int) -> Any:
-    """Return the offset in bytes. The constant comes last, where LLVM finds it however many accesses use the rest."""
+    """Return the offset in bytes. The constant comes last, where LLVM finds it however many
+    accesses use the rest."""
     nbytes = array.type.pitch or array.type.element.nbytes
     offset = _flat_offset(builder, array, indices, constant != 0)
     if constant * nbytes > i32.maximum:
         offset = _combine(builder, "add", offset, literal(offset.type, constant), _SIGNED)
         constant = 0
-    offset = _in_bytes(builder, offset, nbytes, array.type.layout is Layout.STRIDED or constant != 0)
+    offset = _in_bytes(
+        builder, offset, nbytes, array.type.layout is Layout.STRIDED or constant != 0
+    )
     return _combine(builder, "add", offset, literal(offset.type, constant * nbytes), _SIGNED)
 
 
@@ -259,15 +312,23 @@ def _fit(builder: Builder, size: Any, index: Any) -> Any:
         return size
     if isinstance(size, Literal):
         return literal(index.type, int(size.text))
-    return builder.trunc(size, index.type) if size.type.width > index.type.width else builder.sext(size, index.type)
+    return (
+        builder.trunc(size, index.type)
+        if size.type.width > index.type.width
+        else builder.sext(size, index.type)
+    )
 
 
-def _combine(builder: Builder, name: str, left: Any, right: Any, flags: tuple[str, ...] = _UNSIGNED) -> Any:
+def _combine(
+    builder: Builder, name: str, left: Any, right: Any, flags: tuple[str, ...] = _UNSIGNED
+) -> Any:
     """Add or multiply offsets; constants are folded so that the IR stays small."""
     if isinstance(left, Literal) and isinstance(right, Literal):
         a, b = int(left.text), int(right.text)
         return literal(left.type, a + b if name == "add" else a * b)
-    if name == "mul" and any(isinstance(side, Literal) and side.text == "0" for side in (left, right)):
+    if name == "mul" and any(
+        isinstance(side, Literal) and side.text == "0" for side in (left, right)
+    ):
         return literal(left.type, 0)
     neutral = "0" if name == "add" else "1"
     if isinstance(left, Literal) and left.text == neutral:
@@ -286,15 +347,17 @@ def _wide_type(element: Element, width: int) -> Vector:
 def _wide_alignment(type: Array, wide: Vector) -> int:
     """Return what a wide access's address is a multiple of.
 
-    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from there. More would let
-    LLVM make a scalar load of it, which drops the address's lowest bits (RDNA4 ISA, "Scalar Memory Instructions").
+    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from
+    there. More would let LLVM make a scalar load of it, which drops the address's lowest bits
+    (RDNA4 ISA, "Scalar Memory Instructions").
     """
     is_global = type.address_space is AddressSpace.GLOBAL
     return _element_alignment(type) if is_global else _power_of_two(wide.nbytes)
 
 
 def _element_alignment(type: Array) -> int:
-    """Return what every element's address is a multiple of, in bytes; arrays start at a multiple of it."""
+    """Return what every element's address is a multiple of, in bytes; arrays start at a multiple of
+    it."""
     return type.packing or _power_of_two(type.element.nbytes)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
+from amdjit.language.types import Array
 from amdjit.lowering.debug_info import DebugInfo
 from amdjit.lowering.function import declare_device_function, declare_kernel, lower_function
 from amdjit.lowering.lds import list_lds_arrays
@@ -14,7 +15,6 @@ from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
 from amdjit.target import TRIPLE
 from amdjit.tree.nodes import Program
-from amdjit.types import Array
 
 __all__ = ["lower"]
 
@@ -25,14 +25,18 @@ _DATA_LAYOUT = (
     "-n32:64-S32-A5-G1-ni:7:8:9"
 )
 
-# The code object version that clang 22 writes by default, times 100 (LLVM AMDGPU guide, "Code Object").
+# The code object version that clang 22 writes by default, times 100 (LLVM AMDGPU guide, "Code
+# Object").
 _CODE_OBJECT_VERSION = 600
 _ERROR = 1
 _NOTHING: Mapping[str, Array] = MappingProxyType({})
 
 
-def lower(program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING) -> str:
-    """Return the LLVM IR of a verified program for the target and options; InternalError for what has no lowering.
+def lower(
+    program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING
+) -> str:
+    """Return the LLVM IR of a verified program for the target and options; InternalError for what
+    has no lowering.
 
     promises: array parameters' types with what every launch promises of them.
     """

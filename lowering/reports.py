@@ -1,8 +1,10 @@
-"""What a kernel tells the host: code that writes to the record whose layout is in `amdjit.reports`.
+"""What a kernel tells the host: code that writes to the record whose layout is in
+`amdjit.abi.reports`.
 
-A failing work-item claims the record, writes what failed and where, and ends its wave. The end is inline assembly, not
-`llvm.amdgcn.endpgm`: behind that LLVM sees no way on, makes the place an exit of every loop around it, and turns these
-loops into divergent ones, in which all others go on until the loop's end before anything is reported.
+A failing work-item claims the record, writes what failed and where, and ends its wave. The end is
+inline assembly, not `llvm.amdgcn.endpgm`: behind that LLVM sees no way on, makes the place an exit
+of every loop around it, and turns these loops into divergent ones, in which all others go on until
+the loop's end before anything is reported.
 """
 
 from __future__ import annotations
@@ -12,14 +14,14 @@ from typing import Any
 
 from llvmlite import ir
 
+from amdjit.abi.reports import HEAD_BYTES, LINE_HEAD_WORDS, Word
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Scalar, Type, boolean, i64
 from amdjit.lowering.abi import ArrayValue
 from amdjit.lowering.builder import TextAttributes
 from amdjit.lowering.conversions import bitcast, resize
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, VOID, constant_value, literal
-from amdjit.reports import HEAD_BYTES, LINE_HEAD_WORDS, Word
-from amdjit.types import Scalar, Type, boolean, i64
 
 __all__ = ["calls_behind", "check_index", "fault", "print_line"]
 
@@ -30,29 +32,42 @@ _RARE = (1, 2000)
 
 
 def fault(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]]) -> None:
-    """Report a fault of the table (-1: none) and end the wave. Control goes on behind it as far as LLVM knows."""
+    """Report a fault of the table (-1: none) and end the wave. Control goes on behind it as far as
+    LLVM knows."""
     builder = state.builder
     if number >= 0:
-        old = builder.text(I32, "atomicrmw xchg", (_field(state, Word.CLAIMED), literal(I32, 1)), _ATOMIC)
+        old = builder.text(
+            I32, "atomicrmw xchg", (_field(state, Word.CLAIMED), literal(I32, 1)), _ATOMIC
+        )
         claim, end = builder.append_basic_block("claim"), builder.append_basic_block("end")
         builder.cbranch(builder.is_zero(old), claim, end)
         builder.position_at_end(claim)
         _write(state, Word.SITE, [literal(I32, number), *_block(state), *_thread(state)])
         if state.calls is not None and constant_value(state.calls) != 0:
             _write(state, Word.CALLS, _words(state, state.calls, i64))
-        _write(state, Word.VALUES, [word for value, type in values for word in _words(state, value, type)])
+        _write(
+            state,
+            Word.VALUES,
+            [word for value, type in values for word in _words(state, value, type)],
+        )
         builder.branch(end)
         builder.position_at_end(end)
-    # RDNA4 ISA, "S_ENDPGM": the wave ends, whatever its EXEC; barriers count the waves that are left.
-    # It touches no memory that LLVM knows, so that values which were loaded before need not be loaded again behind it.
+    # RDNA4 ISA, "S_ENDPGM": the wave ends, whatever its EXEC; barriers count the waves that are
+    # left. It touches no memory that LLVM knows, so that values which were loaded before need not
+    # be loaded again behind it.
     ended = builder.asm(ir.FunctionType(VOID, []), "s_endpgm", "", [], True)
     ended.attributes = TextAttributes(["nounwind", "memory(inaccessiblemem: readwrite)"])
 
 
 def check_index(
-    state: FunctionState, check: int, array: ArrayValue, indices: Sequence[tuple[Any, Scalar]], width: int
+    state: FunctionState,
+    check: int,
+    array: ArrayValue,
+    indices: Sequence[tuple[Any, Scalar]],
+    width: int,
 ) -> None:
-    """Report a fault unless every index is in 0..extent-1, the last one together with the elements behind it."""
+    """Report a fault unless every index is in 0..extent-1, the last one together with the elements
+    behind it."""
     builder = state.builder
     inside: Any = None
     for axis, (value, scalar) in enumerate(indices):
@@ -80,7 +95,8 @@ def _less(state: FunctionState, extent: Any, number: int) -> Any:
 
 
 def print_line(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]]) -> None:
-    """Report a line: the wave takes room for all of its lanes at once, which fill it in their order."""
+    """Report a line: the wave takes room for all of its lanes at once, which fill it in their
+    order."""
     builder = state.builder
     words = [word for value, type in values for word in _words(state, value, type)]
     size = 4 * (LINE_HEAD_WORDS + len(words))
@@ -121,7 +137,11 @@ def _lanes(state: FunctionState) -> tuple[Any, Any]:
 def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
     """Advance the cursor once for the wave; return where it stood, in all lanes."""
     builder = state.builder
-    first, after, before = builder.append_basic_block("first"), builder.append_basic_block("taken"), builder.block
+    first, after, before = (
+        builder.append_basic_block("first"),
+        builder.append_basic_block("taken"),
+        builder.block,
+    )
     builder.cbranch(builder.is_zero(rank), first, after)
     builder.position_at_end(first)
     old = builder.text(I64, "atomicrmw add", (_field(state, Word.CURSOR), nbytes), _ATOMIC)
@@ -134,7 +154,8 @@ def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
 
 
 def calls_behind(state: FunctionState, site: int) -> Any:
-    """Return the calls that a called function reports as those before it: this function's own and the call itself."""
+    """Return the calls that a called function reports as those before it: this function's own and
+    the call itself."""
     reports = state.module.reports
     if reports is None or state.calls is None:
         return None
@@ -172,13 +193,17 @@ def _words(state: FunctionState, value: Any, type: Type) -> list[Any]:
 
 
 def _block(state: FunctionState) -> list[Any]:
-    return [state.builder.invoke_name(f"llvm.amdgcn.workgroup.id.{axis}", I32, []) for axis in "xyz"]
+    return [
+        state.builder.invoke_name(f"llvm.amdgcn.workgroup.id.{axis}", I32, []) for axis in "xyz"
+    ]
 
 
 def _thread(state: FunctionState) -> list[Any]:
     shape = state.module.options.required_workgroup_size or (0, 0, 0)
     return [
-        literal(I32, 0) if extent == 1 else state.builder.invoke_name(f"llvm.amdgcn.workitem.id.{axis}", I32, [])
+        literal(I32, 0)
+        if extent == 1
+        else state.builder.invoke_name(f"llvm.amdgcn.workitem.id.{axis}", I32, [])
         for axis, extent in zip("xyz", shape, strict=True)
     ]
 
@@ -186,4 +211,6 @@ def _thread(state: FunctionState) -> list[Any]:
 def _packed_thread(state: FunctionState) -> Any:
     x, y, z = _thread(state)
     builder = state.builder
-    return builder.or_(builder.or_(x, builder.shl(y, literal(I32, 10))), builder.shl(z, literal(I32, 20)))
+    return builder.or_(
+        builder.or_(x, builder.shl(y, literal(I32, 10))), builder.shl(z, literal(I32, 20))
+    )

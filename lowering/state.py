@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from amdjit.abi.reports import ReportTable
 from amdjit.diagnostics.errors import InternalError
 from amdjit.diagnostics.span import Span
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
 from amdjit.options import CompileOptions
-from amdjit.reports import ReportTable
 from amdjit.tree.nodes import AllocateArray, Function, Variable
 
 __all__ = ["FunctionState", "Loop", "ModuleState"]
@@ -19,7 +19,8 @@ __all__ = ["FunctionState", "Loop", "ModuleState"]
 
 @dataclass(slots=True)
 class ModuleState:
-    """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each allocation."""
+    """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each
+    allocation."""
 
     module: Any
     options: CompileOptions
@@ -35,9 +36,11 @@ class ModuleState:
 
     @property
     def library_fast_math(self) -> tuple[str, ...]:
-        """Likewise within functions of `amdjit.intrinsics`: cheaper instructions, but the arithmetic as it is written.
+        """Likewise within functions of `amdjit.intrinsics`: cheaper instructions, but the
+        arithmetic as it is written.
 
-        `x - ((1 + x) - 1)`, what a rounding has lost, would be 0 if it were simplified as the flags allow.
+        `x - ((1 + x) - 1)`, what a rounding has lost, would be 0 if it were simplified as the flags
+        allow.
         """
         return tuple(flag for flag in self.options.fast_math_flags if flag in ("afn", "arcp"))
 
@@ -54,11 +57,11 @@ class Loop:
 class FunctionState:
     """One function.
 
-    in_memory: the variables that need memory (variables.py); slots: their allocas, one for each LLVM value that a
-    variable consists of. bound: the values that the others have now. loops: the loops around the current statement,
-    innermost last.
-    record, calls: of functions that report to the host, the record's address and, where they fit, the calls that led
-    here as one number (see `ReportTable.calls_of`).
+    in_memory: the variables that need memory (variables.py); slots: their allocas, one for each
+    LLVM value that a variable consists of. bound: the values that the others have now. loops: the
+    loops around the current statement, innermost last. record, calls: of functions that report to
+    the host, the record's address and, where they fit, the calls that led here as one number (see
+    `ReportTable.calls_of`).
     """
 
     module: ModuleState

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Type
 from amdjit.lowering.abi import flatten, result_type
 from amdjit.lowering.expressions import address, evaluate
 from amdjit.lowering.loops import range_loop, while_loop
@@ -15,13 +16,13 @@ from amdjit.lowering.reports import fault, print_line
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import undefined
 from amdjit.tree import nodes as tree
-from amdjit.types import Type
 
 __all__ = ["lower_block"]
 
 
 def lower_block(state: FunctionState, statements: Sequence[tree.Statement]) -> None:
-    """Lower statements in order; those behind a break, continue or return cannot run and are left out."""
+    """Lower statements in order; those behind a break, continue or return cannot run and are left
+    out."""
     builder = state.builder
     for statement in statements:
         if builder.block.is_terminated:
@@ -86,9 +87,12 @@ def _is_true(condition: tree.Expression) -> bool:
 
 
 def _leaves(statements: Sequence[tree.Statement], is_inner: bool = False) -> bool:
-    """Tell whether statements of a loop's body may leave the loop. is_inner: they stand in a loop inside of it."""
+    """Tell whether statements of a loop's body may leave the loop. is_inner: they stand in a loop
+    inside of it."""
     for statement in statements:
-        if isinstance(statement, tree.Return) or (isinstance(statement, tree.Break) and not is_inner):
+        if isinstance(statement, tree.Return) or (
+            isinstance(statement, tree.Break) and not is_inner
+        ):
             return True
         if isinstance(statement, tree.If) and (
             _leaves(statement.then, is_inner) or _leaves(statement.otherwise, is_inner)

@@ -14,7 +14,7 @@ from llvmlite import ir
 from llvmlite.ir.values import Value
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.types import AddressSpace, Pointer, Scalar, Type, Vector, Void
+from amdjit.language.types import AddressSpace, Pointer, Scalar, Type, Vector, Void
 
 __all__ = [
     "BFLOAT",
@@ -101,7 +101,8 @@ def pointer_to(space: AddressSpace) -> Any:
 
 @lru_cache(maxsize=512)
 def llvm_type(type: Type) -> Any:
-    """Return the type of a value in registers: a boolean is i1. Arrays and tuples are several values (abi.py)."""
+    """Return the type of a value in registers: a boolean is i1. Arrays and tuples are several
+    values (abi.py)."""
     if isinstance(type, Scalar):
         return _FLOATS[type.name] if type.is_float else ir.IntType(type.bits)
     if isinstance(type, Vector):
@@ -137,7 +138,8 @@ def mangled(llvm: Any) -> str:
 
 
 def literal(llvm: Any, value: int | bool) -> Any:
-    """Return an integer constant, in every element of a vector type; the value is wrapped to the type."""
+    """Return an integer constant, in every element of a vector type; the value is wrapped to the
+    type."""
     if isinstance(llvm, ir.VectorType):
         return Literal(llvm, f"splat ({llvm.element} {_integer_text(llvm.element.width, value)})")
     return Literal(llvm, _integer_text(llvm.width, value))
@@ -149,18 +151,24 @@ def undefined(llvm: Any) -> Any:
 
 
 def constant(type: Type, value: float | int | bool) -> Any:
-    """Return a constant of a scalar or vector type: integers wrap, floats are rounded to nearest even."""
+    """Return a constant of a scalar or vector type: integers wrap, floats are rounded to nearest
+    even."""
     scalar = type.element if isinstance(type, Vector) else type
     if not isinstance(scalar, Scalar):
         raise InternalError(f"no constants of {type}")
-    text = _float_text(scalar, value) if scalar.is_float else _integer_text(scalar.bits, _as_integer(scalar, value))
+    text = (
+        _float_text(scalar, value)
+        if scalar.is_float
+        else _integer_text(scalar.bits, _as_integer(scalar, value))
+    )
     if isinstance(type, Vector):
         return Literal(llvm_type(type), f"splat ({llvm_type(scalar)} {text})")
     return Literal(llvm_type(type), text)
 
 
 def constant_value(value: Any) -> int | None:
-    """Return the integer of a constant (a vector's, if it is the same in every element), else None."""
+    """Return the integer of a constant (a vector's, if it is the same in every element), else
+    None."""
     if not isinstance(value, Literal):
         return None
     text = value.text.removeprefix("splat (").removesuffix(")").split(" ")[-1]

@@ -1,7 +1,8 @@
 """Which variables need memory: those with a read that several assignments may reach.
 
-The others, nearly all of the variables of unrolled loops and small device functions, are the value of the assignment
-before. LLVM would find that out too, but only after it has read and inlined three instructions for each of them.
+The others, nearly all of the variables of unrolled loops and small device functions, are the value
+of the assignment before. LLVM would find that out too, but only after it has read and inlined three
+instructions for each of them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from amdjit.tree.walk import walk
 __all__ = ["variables_in_memory"]
 
 
-def variables_in_memory(function: tree.Function, for_debugging: bool = False) -> frozenset[tree.Variable]:
+def variables_in_memory(
+    function: tree.Function, for_debugging: bool = False
+) -> frozenset[tree.Variable]:
     """Return the variables for which it takes control flow to tell what a read gives.
 
-    Of all others, the last assignment before a read, in the order of the text, is the one that it gives.
-    for_debugging: every variable that is assigned, so that there is an instruction for each line.
+    Of all others, the last assignment before a read, in the order of the text, is the one that it
+    gives. for_debugging: every variable that is assigned, so that there is an instruction for each
+    line.
     """
     if for_debugging:
         return frozenset(_assigned(function.body))
@@ -28,7 +32,8 @@ def variables_in_memory(function: tree.Function, for_debugging: bool = False) ->
 
 
 class _Search:
-    """Goes through a function. known: the variables whose last assignment is that of every way to this place."""
+    """Goes through a function. known: the variables whose last assignment is that of every way to
+    this place."""
 
     def __init__(self, known: set[tree.Variable]) -> None:
         self.known = known
@@ -48,7 +53,8 @@ class _Search:
                 self.reads(statement)
 
     def branches(self, branches: Sequence[Sequence[tree.Statement]]) -> None:
-        """What a branch assigns is unclear in the text behind it: in the other branch, too, and behind both."""
+        """What a branch assigns is unclear in the text behind it: in the other branch, too, and
+        behind both."""
         before = self.known
         for branch in branches:
             self.known = set(before)
@@ -74,7 +80,8 @@ class _Search:
         self.known = after
 
     def reads(self, node: object) -> None:
-        """Note the unclear variables that an expression reads, or a statement without others in it."""
+        """Note the unclear variables that an expression reads, or a statement without others in
+        it."""
         for part in walk(node):
             if isinstance(part, tree.Read) and part.variable not in self.known:
                 self.unclear.add(part.variable)

@@ -1,4 +1,5 @@
-"""What all tests share: a cache of their own, numbers that no other test draws from, and no skipped oracles in CI."""
+"""What all tests share: a cache of their own, numbers that no other test draws from, and no skipped
+oracles in CI."""
 
 from __future__ import annotations
 
@@ -13,19 +14,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-# Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the project, another platform.
+# Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
+# project, another platform.
 _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", re.IGNORECASE)
 _OWN_CACHE = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--update-golden` rewrites the expected texts in tests/golden; read the difference like code."""
-    parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts in tests/golden")
-    parser.addoption("--update-foreign", action="store_true", help="rewrite the table of docs/foreign.md")
+    """`--update-golden` rewrites the expected texts in tests/golden; read the difference like
+    code."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the expected texts in tests/golden"
+    )
+    parser.addoption(
+        "--update-foreign", action="store_true", help="rewrite the table of docs/foreign.md"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the user's cache out of the tests, and the tests out of the user's cache. Workers share one."""
+    """Keep the user's cache out of the tests, and the tests out of the user's cache. Workers share
+    one."""
     if "AMDJIT_CACHE_DIR" not in os.environ:
         config.stash[_OWN_CACHE] = tempfile.mkdtemp(prefix="amdjit-tests-")
         os.environ["AMDJIT_CACHE_DIR"] = config.stash[_OWN_CACHE]
@@ -40,7 +48,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin the random numbers of a module anew for each test: those before it, or not run, change nothing."""
+    """Begin the random numbers of a module anew for each test: those before it, or not run, change
+    nothing."""
     if not isinstance(item, pytest.Function):
         return
     for value in vars(item.module).values():
@@ -62,7 +71,11 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def _refuse_skips(report: Any) -> Any:
-    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("AMDJIT_REQUIRE_ORACLES"):
+    if (
+        report.skipped
+        and not hasattr(report, "wasxfail")
+        and os.environ.get("AMDJIT_REQUIRE_ORACLES")
+    ):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if not _ALLOWED.search(reason):
             report.outcome = "failed"

@@ -88,7 +88,9 @@ def test_a_directory_that_cannot_be_made_is_ignored(tmp_path: Path) -> None:
     assert cache.get(cache.key("a")) is None
 
 
-def test_a_full_disk_is_ignored_and_leaves_nothing(cache: DiskCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_ignored_and_leaves_nothing(
+    cache: DiskCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.put(cache.key("before"), b"code")
     before = files(cache)
     real = os.fdopen

@@ -23,7 +23,10 @@ TARGET = named_target("gfx1201")
 
 def test_equal_options_are_equal_keys() -> None:
     assert CompileOptions(TARGET, block=(32, 8)) == CompileOptions(TARGET, block=(32, 8))
-    assert len({CompileOptions(TARGET), CompileOptions(TARGET), CompileOptions(TARGET, wave_size=64)}) == 2
+    assert (
+        len({CompileOptions(TARGET), CompileOptions(TARGET), CompileOptions(TARGET, wave_size=64)})
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +39,9 @@ def test_equal_options_are_equal_keys() -> None:
         ((4, 4, 4), 64, (4, 4, 4)),
     ],
 )
-def test_block_is_a_bound_or_a_shape(block: Any, most: int, shape: tuple[int, int, int] | None) -> None:
+def test_block_is_a_bound_or_a_shape(
+    block: Any, most: int, shape: tuple[int, int, int] | None
+) -> None:
     options = CompileOptions(TARGET, block=block)
     assert (options.max_workgroup_size, options.required_workgroup_size) == (most, shape)
 
@@ -44,7 +49,10 @@ def test_block_is_a_bound_or_a_shape(block: Any, most: int, shape: tuple[int, in
 def test_fast_math_is_all_none_or_some_flags() -> None:
     assert CompileOptions(TARGET).fast_math_flags == ()
     assert CompileOptions(TARGET, fastmath=True).fast_math_flags == FAST_MATH_FLAGS
-    assert CompileOptions(TARGET, fastmath=frozenset({"nnan", "arcp"})).fast_math_flags == ("nnan", "arcp")
+    assert CompileOptions(TARGET, fastmath=frozenset({"nnan", "arcp"})).fast_math_flags == (
+        "nnan",
+        "arcp",
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,14 +136,20 @@ def test_every_variable_is_read() -> None:
         ({"AMDJIT_CACHE_DIR": "/mine", "XDG_CACHE_HOME": "/xdg"}, Path("/mine")),
     ],
 )
-def test_the_cache_is_where_the_environment_says(variables: dict[str, str], place: Path | None) -> None:
+def test_the_cache_is_where_the_environment_says(
+    variables: dict[str, str], place: Path | None
+) -> None:
     assert read_environment(variables).cache_dir == place
 
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("AMDJIT_TARGET", "gfx906", "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx90a, gfx942, gfx950"),
+        (
+            "AMDJIT_TARGET",
+            "gfx906",
+            "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx90a, gfx942, gfx950",
+        ),
         ("AMDJIT_EMULATOR_THREADS", "0", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "two", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "9" * 5000, "1 to 1024"),

@@ -1,4 +1,5 @@
-"""The rule of tests/conftest.py: where oracles are required, a test that skips for want of one fails."""
+"""The rule of tests/conftest.py: where oracles are required, a test that skips for want of one
+fails."""
 
 from __future__ import annotations
 
@@ -35,9 +36,21 @@ def closing_line(folder: Path, required: str, *files: str) -> str:
     (folder / "conftest.py").write_text(CONFTEST.read_text())
     (folder / "test_single.py").write_text(TESTS)
     (folder / "test_whole_module.py").write_text(MODULE)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--rootdir", str(folder), *files]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--rootdir",
+        str(folder),
+        *files,
+    ]
     environment = {**os.environ, "AMDJIT_REQUIRE_ORACLES": required, "PYTEST_ADDOPTS": ""}
-    outcome = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    outcome = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+    )
     return outcome.stdout.splitlines()[-1]
 
 

@@ -35,7 +35,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # LLVM is loaded at the first use of these names: what the disk cache holds is launched without it.
+    # LLVM is loaded at the first use of these names: what the disk cache holds is launched without
+    # it.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -10,7 +10,16 @@ __all__ = ["Assembler", "assemble", "find_assembler"]
 
 def assemble(text: str, target: Target, wave_size: int, assembler: Assembler) -> bytes:
     """Return the object of LLVM's assembly text; BackendError with the assembler's words."""
-    options = ["-triple", TRIPLE, "-target-cpu", target.name, "-filetype", "obj", "-mrelocation-model", "pic"]
+    options = [
+        "-triple",
+        TRIPLE,
+        "-target-cpu",
+        target.name,
+        "-filetype",
+        "obj",
+        "-mrelocation-model",
+        "pic",
+    ]
     if wave_size == 64:
         options += ["-target-feature", "+wavefrontsize64"]
     return run_tool([*assembler.command, *options], "assembling", text.encode(), ".s")

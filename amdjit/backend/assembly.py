@@ -11,7 +11,8 @@ _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"((?:[^"\\]|\\.)*)"\s+)?"((?:[^"\\]|
 _LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _SECTION = re.compile(r'\s*\.section\s+"?([^\s,"]+)|\s*(\.text|\.data|\.bss)\b')
 
-# Tables for debuggers and the linker. `.AMDGPU.csdata` holds only LLVM's resource summary, which is a comment.
+# Tables for debuggers and the linker. `.AMDGPU.csdata` holds only LLVM's resource summary, which is
+# a comment.
 _DROPPED_SECTIONS = (".debug", ".note", ".eh_frame", ".comment", ".AMDGPU.gpr_maximums")
 _COMMENT_SECTION = ".AMDGPU.csdata"
 
@@ -27,15 +28,17 @@ _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")
 def annotate_assembly(text: str, source_lines: Mapping[str, Sequence[str]]) -> str:
     """Return the assembly with a comment `; saxpy.py:12  out[i] = ...` before the code of each source line.
 
-    source_lines: the lines of each source file, line 1 first, by the path that the debug information has. A line of
-    a file that is not given is named without its text. Kernel descriptors, metadata and LLVM's resource summary
-    stay, so that the text still assembles to the same code; `.debug_*` sections, CFI and temporary labels go.
+    source_lines: the lines of each source file, line 1 first, by the path that the debug
+    information has. A line of a file that is not given is named without its text. Kernel
+    descriptors, metadata and LLVM's resource summary stay, so that the text still assembles to the
+    same code; `.debug_*` sections, CFI and temporary labels go.
     """
     return "\n".join(_annotated(_wanted_sections(text.splitlines()), source_lines)) + "\n"
 
 
 def _wanted_sections(lines: Iterable[str]) -> Iterator[str]:
-    """Drop the unwanted sections' lines, and section directives that change nothing; `.file` lines pass."""
+    """Drop the unwanted sections' lines, and section directives that change nothing; `.file` lines
+    pass."""
     current = written = directive = ""
     for line in lines:
         section = _SECTION.match(line)
@@ -61,7 +64,10 @@ def _annotated(lines: Iterable[str], source_lines: Mapping[str, Sequence[str]]) 
         if file:
             files[file.group(1)] = _path(file.group(2), file.group(3))
         elif location:
-            pending = _comment(files.get(location.group(1), ""), int(location.group(2)), source_lines) or pending
+            pending = (
+                _comment(files.get(location.group(1), ""), int(location.group(2)), source_lines)
+                or pending
+            )
         else:
             if line.endswith("@function"):
                 named = pending = ""

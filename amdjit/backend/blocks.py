@@ -1,8 +1,9 @@
 """Long basic blocks, cut so that compile time stays linear in their length.
 
-LLVM schedules a block without barriers as one region, and parts of that are worse than linear in the region's length:
-on wave32 of gfx11 and later, VOPDPairingMutation compares each instruction with all that follow. A region that long
-has no better order to offer than pieces of it, while values kept for its end cost registers.
+LLVM schedules a block without barriers as one region, and parts of that are worse than linear in
+the region's length: on wave32 of gfx11 and later, VOPDPairingMutation compares each instruction
+with all that follow. A region that long has no better order to offer than pieces of it, while
+values kept for its end cost registers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _INSTRUCTION = re.compile(r"  [^ \]]")
 
 
 def cut_long_blocks(llvm_text: str) -> str:
-    """Return IR, as LLVM prints it, with a scheduling barrier (no machine code) in each long stretch of a block."""
+    """Return IR, as LLVM prints it, with a scheduling barrier (no machine code) in each long
+    stretch of a block."""
     lines = llvm_text.splitlines(keepends=True)
     if len(lines) <= LONGEST_REGION:
         return llvm_text

@@ -1,4 +1,5 @@
-"""What is checked in a module before LLVM would end the process or make code that cannot be loaded."""
+"""What is checked in a module before LLVM would end the process or make code that cannot be
+loaded."""
 
 from __future__ import annotations
 
@@ -13,12 +14,16 @@ __all__ = ["check_calls", "check_lds", "check_scratch", "has_inline_assembly"]
 
 _LDS = "addrspace(3)"
 _GLOBAL_NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)')
-_INLINE_ASSEMBLY = re.compile(r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE)
+_INLINE_ASSEMBLY = re.compile(
+    r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE
+)
 
-# LLVM ends the process with "stack frame size exceeds limit" above it: a wave's scratch is 2**18 granules of
-# 256 bytes less one (GCNSubtarget::getMaxWaveScratchSize, gfx12), shared by its lanes.
+# LLVM ends the process with "stack frame size exceeds limit" above it: a wave's scratch is 2**18
+# granules of 256 bytes less one (GCNSubtarget::getMaxWaveScratchSize, gfx12), shared by its lanes.
 _WAVE_SCRATCH = ((1 << 18) - 1) * 256
-_ALLOCA = re.compile(r"= alloca ([^%\n]+?)(?:, align \d+)?(?:, addrspace\(5\))?(?:, ![^\n]*)?$", re.MULTILINE)
+_ALLOCA = re.compile(
+    r"= alloca ([^%\n]+?)(?:, align \d+)?(?:, addrspace\(5\))?(?:, ![^\n]*)?$", re.MULTILINE
+)
 
 
 def has_inline_assembly(llvm_text: str) -> bool:
@@ -29,9 +34,9 @@ def has_inline_assembly(llvm_text: str) -> bool:
 def check_calls(module: llvm.ModuleRef) -> None:
     """Raise BackendError if the module declares a function that nothing defines.
 
-    A misspelt intrinsic is such a function: the verifier accepts it and the linker would find it missing. LLVM
-    marks it where it prints it; and one whose types are not those of its name lacks the attributes that LLVM gives
-    each intrinsic when it parses the declaration.
+    A misspelt intrinsic is such a function: the verifier accepts it and the linker would find it
+    missing. LLVM marks it where it prints it; and one whose types are not those of its name lacks
+    the attributes that LLVM gives each intrinsic when it parses the declaration.
     """
     for function in module.functions:
         if not function.is_declaration:
@@ -41,11 +46,14 @@ def check_calls(module: llvm.ModuleRef) -> None:
         printed = str(function).strip()
         if "; Unknown intrinsic" in printed or not any(True for _ in function.attributes):
             signature = printed.splitlines()[-1]
-            raise BackendError(f"LLVM {llvm.llvm_version_info[0]} has no such intrinsic: {signature}")
+            raise BackendError(
+                f"LLVM {llvm.llvm_version_info[0]} has no such intrinsic: {signature}"
+            )
 
 
 def check_lds(module: llvm.ModuleRef, layout: llvm.TargetData, target: Target) -> None:
-    """Raise BackendError if a kernel has more static LDS than a workgroup may have; LLVM would end the process."""
+    """Raise BackendError if a kernel has more static LDS than a workgroup may have; LLVM would end
+    the process."""
     sizes = _lds_sizes(module, layout)
     if sum(sizes.values()) <= target.lds_per_workgroup:
         return
@@ -56,26 +64,32 @@ def check_lds(module: llvm.ModuleRef, layout: llvm.TargetData, target: Target) -
         if total > target.lds_per_workgroup:
             raise BackendError(
                 f"{function.name} uses {total} bytes of LDS; "
-                f"a workgroup of {target} has {target.lds_per_workgroup}: make its shared arrays smaller"
+                f"a workgroup of {target} has {target.lds_per_workgroup}: make its shared arrays "
+                "smaller"
             )
 
 
 def check_scratch(llvm_text: str, layout: llvm.TargetData, wave_size: int) -> None:
-    """Raise BackendError if one function's local arrays exceed a lane's scratch; LLVM would end the process."""
+    """Raise BackendError if one function's local arrays exceed a lane's scratch; LLVM would end the
+    process."""
     limit = _WAVE_SCRATCH // wave_size
     for text in re.split(r"^define ", llvm_text, flags=re.MULTILINE)[1:]:
         total = sum(_type_size(kind, layout) for kind in _ALLOCA.findall(text) if "[" in kind)
         if total > limit:
             name = _GLOBAL_NAME.search(text)
             raise BackendError(
-                f"{name.group(1) if name else 'a function'} has {total} bytes of local arrays for each work-item; "
+                f"{name.group(1) if name else 'a function'} has {total} bytes of local arrays for "
+                "each work-item; "
                 f"there is room for {limit}: make them smaller, or keep them in global memory"
             )
 
 
 def _type_size(kind: str, layout: llvm.TargetData) -> int:
     """Return the bytes of a type given as text."""
-    with llvm.create_context() as context, llvm.parse_assembly(f"@g = external global {kind}", context) as module:
+    with (
+        llvm.create_context() as context,
+        llvm.parse_assembly(f"@g = external global {kind}", context) as module,
+    ):
         return int(layout.get_abi_size(module.get_global_variable("g").global_value_type))
 
 
@@ -90,7 +104,10 @@ def _lds_sizes(module: llvm.ModuleRef, layout: llvm.TargetData) -> dict[str, int
 def _references(module: llvm.ModuleRef) -> dict[str, frozenset[str]]:
     """Return which global names each function's and variable's text mentions."""
     symbols = [*module.functions, *module.global_variables]
-    return {symbol.name: frozenset(name.strip('"') for name in _GLOBAL_NAME.findall(str(symbol))) for symbol in symbols}
+    return {
+        symbol.name: frozenset(name.strip('"') for name in _GLOBAL_NAME.findall(str(symbol)))
+        for symbol in symbols
+    }
 
 
 def _reachable(start: str, references: dict[str, frozenset[str]]) -> frozenset[str]:

@@ -1,4 +1,5 @@
-"""What is checked of intrinsics that are declared outside amdjit, before LLVM would end the process."""
+"""What is checked of intrinsics that are declared outside amdjit, before LLVM would end the
+process."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 import llvmlite.binding as llvm
 
 from amdjit.diagnostics.errors import BackendError
-from amdjit.intrinsics.builtin_table import rows
+from amdjit.intrinsics.builtins.table import rows
 from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
 from amdjit.options import CompileOptions
 from amdjit.target import Target
@@ -15,14 +16,17 @@ from amdjit.target import Target
 __all__ = ["check_declared"]
 
 # What makes LLVM take a module for one with debug information, and what points to it.
-_DEBUG_INFORMATION = re.compile(r",? !dbg !\d+|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE)
+_DEBUG_INFORMATION = re.compile(
+    r",? !dbg !\d+|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE
+)
 
 
 def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> None:
-    """Raise BackendError for wrong IR of intrinsics that are declared outside amdjit, or for what the target lacks.
+    """Raise BackendError for wrong IR of intrinsics that are declared outside amdjit, or for what
+    the target lacks.
 
-    LLVM verifies a module that has debug information while it parses it, and ends the process if it is wrong. Without,
-    `verify` says what is.
+    LLVM verifies a module that has debug information while it parses it, and ends the process if it
+    is wrong. Without, `verify` says what is.
     """
     bare = _DEBUG_INFORMATION.sub("", llvm_text)
     with llvm.create_context() as context:
@@ -31,7 +35,9 @@ def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> 
                 module.verify()
         except RuntimeError as error:
             names = ", ".join(_declared(llvm_text))
-            raise BackendError(f"LLVM refuses the IR: {error}\nThe kernel uses {names}: see its declaration") from error
+            raise BackendError(
+                f"LLVM refuses the IR: {error}\nThe kernel uses {names}: see its declaration"
+            ) from error
     for name in re.findall(r"^declare [^@\n]*@\"?(llvm\.amdgcn\.[\w.]+)", llvm_text, re.MULTILINE):
         there = _processors_of(name)
         if there and target.name not in there:
@@ -44,7 +50,9 @@ def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> 
 
 def _processors_of(llvm_name: str) -> frozenset[str]:
     """Return where clang has builtins that are this LLVM function; none if it is no builtin's."""
-    alike = [row for row in rows().values() if row.llvm and f"{llvm_name}.".startswith(f"{row.llvm}.")]
+    alike = [
+        row for row in rows().values() if row.llvm and f"{llvm_name}.".startswith(f"{row.llvm}.")
+    ]
     longest = max((len(row.llvm) for row in alike), default=0)
     return frozenset(target for row in alike if len(row.llvm) == longest for target in row.targets)
 
@@ -52,5 +60,8 @@ def _processors_of(llvm_name: str) -> frozenset[str]:
 def _declared(llvm_text: str) -> list[str]:
     nodes = re.search(rf"^!{re.escape(DECLARED_OUTSIDE)} = !{{(.*)}}$", llvm_text, re.MULTILINE)
     numbers = re.findall(r"!\d+", nodes.group(1)) if nodes else []
-    found = (re.search(rf'^{number} = !{{ ?!"([^"]*)" ?}}$', llvm_text, re.MULTILINE) for number in numbers)
+    found = (
+        re.search(rf'^{number} = !{{ ?!"([^"]*)" ?}}$', llvm_text, re.MULTILINE)
+        for number in numbers
+    )
     return [name.group(1) for name in found if name]

@@ -1,4 +1,5 @@
-"""LLVM's process, started before the compiler is loaded, where the disk cache most likely lacks the code."""
+"""LLVM's process, started before the compiler is loaded, where the disk cache most likely lacks the
+code."""
 
 from __future__ import annotations
 
@@ -15,11 +16,18 @@ __all__ = ["code_cache", "sign_of", "start"]
 
 
 def start(
-    function: types.FunctionType, arguments: Sequence[object], options: CompileOptions, environment: Environment
+    function: types.FunctionType,
+    arguments: Sequence[object],
+    options: CompileOptions,
+    environment: Environment,
 ) -> None:
-    """Start the process, so that it is there when the front end is done; why there is none is said then."""
+    """Start the process, so that it is there when the front end is done; why there is none is said
+    then."""
     cache = code_cache(environment)
-    if environment.compile_guard and cache.get(sign_of(cache, function, arguments, options)) is None:
+    if (
+        environment.compile_guard
+        and cache.get(sign_of(cache, function, arguments, options)) is None
+    ):
         with suppress(NoProcess):
             compiler_process().start()
 
@@ -30,9 +38,13 @@ def code_cache(environment: Environment) -> DiskCache:
 
 
 def sign_of(
-    cache: DiskCache, function: types.FunctionType, arguments: Sequence[object], options: CompileOptions
+    cache: DiskCache,
+    function: types.FunctionType,
+    arguments: Sequence[object],
+    options: CompileOptions,
 ) -> str:
-    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have changed since."""
+    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have
+    changed since."""
     code = function.__code__
     place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
     level = f"{options.target.name} {options.wave_size} {options.opt_level}"

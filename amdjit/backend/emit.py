@@ -13,11 +13,15 @@ __all__ = ["emit_object"]
 def emit_object(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> bytes:
-    """Return the relocatable ELF of optimised IR; BackendError in the words of LLVM or the assembler.
+    """Return the relocatable ELF of optimised IR; BackendError in the words of LLVM or the
+    assembler.
 
-    Inline assembly goes through an assembler (looked for in `environment` too), everything else through LLVM alone.
+    Inline assembly goes through an assembler (looked for in `environment` too), everything else
+    through LLVM alone.
     """
     emitted = emit_object_or_assembly(llvm_text, target, options, environment)
     if isinstance(emitted, bytes):
         return emitted
-    return assemble(emitted, target, options.wave_size, find_assembler(environment or Environment()))
+    return assemble(
+        emitted, target, options.wave_size, find_assembler(environment or Environment())
+    )

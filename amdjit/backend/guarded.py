@@ -1,4 +1,5 @@
-"""LLVM's stages as the compiler calls them: in a process of their own, or in this one where there can be none."""
+"""LLVM's stages as the compiler calls them: in a process of their own, or in this one where there
+can be none."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def optimise(
     libraries: tuple[bytes, ...] = (),
     environment: Environment | None = None,
 ) -> str:
-    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words.
+    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's
+    words.
 
     libraries: bitcode or IR, of which the functions that are called become part of the module.
     """
@@ -47,7 +49,8 @@ def optimise(
 def emit_assembly(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> str:
-    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's words."""
+    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's
+    words."""
     text: str = _run("emit_assembly", llvm_text, target, options, environment)
     return text
 
@@ -55,13 +58,19 @@ def emit_assembly(
 def emit_object_or_assembly(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> bytes | str:
-    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline assembly."""
+    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline
+    assembly."""
     emitted: bytes | str = _run("emit_object_or_assembly", llvm_text, target, options, environment)
     return emitted
 
 
 def _run(
-    stage: str, llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None, *more: Any
+    stage: str,
+    llvm_text: str,
+    target: Target,
+    options: CompileOptions,
+    environment: Environment | None,
+    *more: Any,
 ) -> Any:
     chosen = environment or Environment()
     request = (stage, llvm_text, target.name, options.wave_size, options.opt_level, *more)
@@ -78,19 +87,28 @@ def _run(
 @cache
 def _warn_once(reason: str) -> None:
     warnings.warn(
-        f"LLVM runs in this process, which its failures would end: no process can be started for it ({reason})",
+        "LLVM runs in this process, which its failures would end: no process can be started for "
+        f"it ({reason})",
         RuntimeWarning,
         stacklevel=2,
     )
 
 
 def _refusal(
-    died: CompilerDied, stage: str, llvm_text: str, target: Target, options: CompileOptions, environment: Environment
+    died: CompilerDied,
+    stage: str,
+    llvm_text: str,
+    target: Target,
+    options: CompileOptions,
+    environment: Environment,
 ) -> BackendError:
     said = died.said.strip()[-_MOST_SAID:]
     how = f"LLVM {died.how} while it compiled {_kernel(llvm_text)}"
     settings = f"{target}, opt_level={options.opt_level}, wave_size={options.wave_size}"
-    versions = f"llvmlite {llvmlite.__version__}, Python {platform.python_version()}, {platform.platform()}"
+    versions = (
+        f"llvmlite {llvmlite.__version__}, Python {platform.python_version()}, "
+        f"{platform.platform()}"
+    )
     header = [how, f"stage: {stage}", settings, versions, *died.said.splitlines()]
     dump = _dump("".join(f"; {line}\n" for line in header) + llvm_text, environment)
     parts = [f"{how}. The kernel was not compiled; this process goes on.", said, dump]
@@ -105,8 +123,14 @@ def _kernel(llvm_text: str) -> str:
     name = f"`{found[2]}`"
     place = re.search(r"!dbg !(\d+)", found[0])
     program = place and _node(llvm_text, place[1])
-    line, file = (re.search(pattern, program or "") for pattern in (r"\bline: (\d+)", r"\bfile: !(\d+)"))
-    path = re.search(r"filename: \"((?:[^\"\\\\]|\\\\.)*)\"", _node(llvm_text, file[1])) if file else None
+    line, file = (
+        re.search(pattern, program or "") for pattern in (r"\bline: (\d+)", r"\bfile: !(\d+)")
+    )
+    path = (
+        re.search(r"filename: \"((?:[^\"\\\\]|\\\\.)*)\"", _node(llvm_text, file[1]))
+        if file
+        else None
+    )
     return f"{name} ({path[1]}:{line[1]})" if line and path else name
 
 
@@ -126,4 +150,7 @@ def _dump(text: str, environment: Environment) -> str:
                 return f"Please report it with this file: {folder / name}"
         except OSError:
             continue
-    return "The IR could not be written to a file, neither in the cache's folder nor in that of temporary files."
+    return (
+        "The IR could not be written to a file, neither in the cache's folder nor in that of "
+        "temporary files."
+    )

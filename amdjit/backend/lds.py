@@ -1,9 +1,11 @@
-"""Where the workgroup's static LDS arrays lie: fixed in optimised IR, so that reports can name an address's element.
+"""Where the workgroup's static LDS arrays lie: fixed in optimised IR, so that reports can name an
+address's element.
 
-The lowering lists its arrays in the metadata `!amdjit.lds`: name, first byte, number of bytes. The optimiser may split
-an array into its elements, as `name.0`, and drop what is not used; so addresses are given behind it. LLVM takes either
-no address or all of them from the IR (its pass AMDGPULowerModuleLDS, which ends the process at a mixture), and numbers
-named barriers, which are LDS variables too, only where it places all.
+The lowering lists its arrays in the metadata `!amdjit.lds`: name, first byte, number of bytes. The
+optimiser may split an array into its elements, as `name.0`, and drop what is not used; so addresses
+are given behind it. LLVM takes either no address or all of them from the IR (its pass
+AMDGPULowerModuleLDS, which ends the process at a mixture), and numbers named barriers, which are
+LDS variables too, only where it places all.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class _Place(NamedTuple):
 
 
 def place_lds_arrays(llvm_text: str, module: llvm.ModuleRef, layout: llvm.TargetData) -> str:
-    """Return the text of optimised IR with an address for every static LDS variable; as it is if one has no place."""
+    """Return the text of optimised IR with an address for every static LDS variable; as it is if
+    one has no place."""
     if "!amdjit.lds" not in llvm_text:
         return llvm_text
     arrays = {name: (int(start), int(nbytes)) for name, start, nbytes in _ROW.findall(llvm_text)}
@@ -50,11 +53,17 @@ def place_lds_arrays(llvm_text: str, module: llvm.ModuleRef, layout: llvm.Target
 
 
 def _place(
-    variable: llvm.ValueRef, line: str, arrays: Mapping[str, tuple[int, int]], layout: llvm.TargetData
+    variable: llvm.ValueRef,
+    line: str,
+    arrays: Mapping[str, tuple[int, int]],
+    layout: llvm.TargetData,
 ) -> _Place | None:
-    """Return the bytes of an array, or of one element that the optimiser made a variable of its own."""
+    """Return the bytes of an array, or of one element that the optimiser made a variable of its
+    own."""
     whole, _, number = variable.name.rpartition(".")
-    if 'target("' in line or (variable.name not in arrays and (whole not in arrays or not number.isdigit())):
+    if 'target("' in line or (
+        variable.name not in arrays and (whole not in arrays or not number.isdigit())
+    ):
         return None
     nbytes = int(layout.get_abi_size(variable.global_value_type))
     exact = variable.name in arrays
@@ -70,7 +79,9 @@ def _with_addresses(llvm_text: str, places: list[_Place]) -> str:
     number = 1 + max(map(int, _METADATA.findall(llvm_text)), default=-1)
     nodes = []
     for place in places:
-        llvm_text = llvm_text.replace(place.variable, f"{place.variable}, !absolute_symbol !{number}", 1)
+        llvm_text = llvm_text.replace(
+            place.variable, f"{place.variable}, !absolute_symbol !{number}", 1
+        )
         nodes.append(f"!{number} = !{{i32 {place.offset}, i32 {place.offset + 1}}}\n")
         number += 1
     # Read by LLVM where the addresses are given: what the kernel's descriptor asks for.

@@ -1,7 +1,8 @@
-"""Libraries of bitcode: how the functions of ROCm's OCML and of users' files become part of a kernel.
+"""Libraries of bitcode: how the functions of ROCm's OCML and of users' files become part of a
+kernel.
 
-OCML reads what it must know of the target from constants that its user defines. Source: ROCm-Device-Libs, README,
-"Using BitCode Libraries", and doc/OCLC.md.
+OCML reads what it must know of the target from constants that its user defines. Source:
+ROCm-Device-Libs, README, "Using BitCode Libraries", and doc/OCLC.md.
 """
 
 from __future__ import annotations
@@ -20,15 +21,21 @@ _CONSTANT_PREFIX = "__oclc_"
 _PROCESSOR = re.compile(r'"target-cpu"="(\w+)"')
 
 
-def with_libraries(llvm_text: str, libraries: tuple[bytes, ...], layout: str, target: Target, wave_size: int) -> str:
-    """Return IR with what it calls out of libraries of bitcode or IR; nothing of them is visible outside it.
+def with_libraries(
+    llvm_text: str, libraries: tuple[bytes, ...], layout: str, target: Target, wave_size: int
+) -> str:
+    """Return IR with what it calls out of libraries of bitcode or IR; nothing of them is visible
+    outside it.
 
-    layout: the target's data layout. BackendError in LLVM's words, or if a library is of another processor.
+    layout: the target's data layout. BackendError in LLVM's words, or if a library is of another
+    processor.
     """
     try:
         with llvm.create_context() as context, llvm.parse_assembly(llvm_text, context) as module:
             module.data_layout = layout
-            declared = {f.name: str(f.global_value_type) for f in module.functions if f.is_declaration}
+            declared = {
+                f.name: str(f.global_value_type) for f in module.functions if f.is_declaration
+            }
             own = {function.name for function in module.functions if not function.is_declaration}
             for content in (*libraries, _constants(target, wave_size).encode()):
                 _link(module, content, context, target)
@@ -40,7 +47,8 @@ def with_libraries(llvm_text: str, libraries: tuple[bytes, ...], layout: str, ta
 
 
 def _link(module: llvm.ModuleRef, content: bytes, context: llvm.ContextRef, target: Target) -> None:
-    # Leaving the block closes what has not become part of the module; it has to go before its context.
+    # Leaving the block closes what has not become part of the module; it has to go before its
+    # context.
     with _parsed(content, context) as library:
         _check_platform(library, target)
         library.data_layout, library.triple = module.data_layout, module.triple
@@ -52,7 +60,10 @@ def _check_types(module: llvm.ModuleRef, declared: dict[str, str]) -> None:
     for function in module.functions:
         found = str(function.global_value_type)
         if declared.get(function.name, found) != found:
-            raise BackendError(f"a library's {function.name} is {found}, and is declared as {declared[function.name]}")
+            raise BackendError(
+                f"a library's {function.name} is {found}, and is declared as "
+                f"{declared[function.name]}"
+            )
 
 
 def _parsed(content: bytes, context: llvm.ContextRef) -> llvm.ModuleRef:
@@ -69,7 +80,9 @@ def _check_platform(library: llvm.ModuleRef, target: Target) -> None:
         raise BackendError(f"a library is for {library.triple}, not for amdgcn")
     processors = set(_PROCESSOR.findall(str(library))) - {target.name}
     if processors:
-        raise BackendError(f"a library is for {', '.join(sorted(processors))}, and the kernel for {target}")
+        raise BackendError(
+            f"a library is for {', '.join(sorted(processors))}, and the kernel for {target}"
+        )
 
 
 def _hide(module: llvm.ModuleRef, own: set[str]) -> None:
@@ -82,7 +95,8 @@ def _hide(module: llvm.ModuleRef, own: set[str]) -> None:
 
 
 def _constants(target: Target, wave_size: int) -> str:
-    """Return the definitions of what OCML asks: IEEE arithmetic with denormals, and the processor."""
+    """Return the definitions of what OCML asks: IEEE arithmetic with denormals, and the
+    processor."""
     major, minor, stepping = target.isa
     values = {
         "finite_only_opt": ("i8", 0),
@@ -95,5 +109,6 @@ def _constants(target: Target, wave_size: int) -> str:
         "ABI_version": ("i32", 500),
     }
     return "".join(
-        f"@{_CONSTANT_PREFIX}{name} = addrspace(4) constant {type} {value}\n" for name, (type, value) in values.items()
+        f"@{_CONSTANT_PREFIX}{name} = addrspace(4) constant {type} {value}\n"
+        for name, (type, value) in values.items()
     )

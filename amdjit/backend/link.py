@@ -10,9 +10,16 @@ __all__ = ["Linker", "find_linker", "link"]
 
 
 def link(relocatable: bytes, linker: Linker) -> bytes:
-    """Return the shared ELF that devices load; BackendError if a symbol is undefined or the linker fails."""
+    """Return the shared ELF that devices load; BackendError if a symbol is undefined or the linker
+    fails."""
     linked = run_tool([*linker.command, "-shared", "--no-undefined"], "linking", relocatable, ".o")
-    undefined = [symbol.name for symbol in read_elf(linked).dynamic_symbols() if symbol.name and not symbol.section]
+    undefined = [
+        symbol.name
+        for symbol in read_elf(linked).dynamic_symbols()
+        if symbol.name and not symbol.section
+    ]
     if undefined:
-        raise BackendError(f"the linked code object lacks {', '.join(undefined)}, which nothing defines")
+        raise BackendError(
+            f"the linked code object lacks {', '.join(undefined)}, which nothing defines"
+        )
     return linked

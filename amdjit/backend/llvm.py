@@ -1,8 +1,9 @@
 """LLVM, by way of llvmlite: verify, optimise and emit the IR of a kernel.
 
-llvmlite's LLVM is built with assertions and ends the process on many mistakes, so what can be checked is checked
-before a stage that would. Each call parses its own module in its own context: a module that has been emitted once
-must not be emitted again, and contexts keep calls from several threads apart.
+llvmlite's LLVM is built with assertions and ends the process on many mistakes, so what can be
+checked is checked before a stage that would. Each call parses its own module in its own context: a
+module that has been emitted once must not be emitted again, and contexts keep calls from several
+threads apart.
 """
 
 from __future__ import annotations
@@ -32,15 +33,20 @@ __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 _LOCK = threading.RLock()
 
 
-def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries: tuple[bytes, ...] = ()) -> str:
-    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's words.
+def optimise(
+    llvm_text: str, target: Target, options: CompileOptions, libraries: tuple[bytes, ...] = ()
+) -> str:
+    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's
+    words.
 
     libraries: bitcode or IR, of which the functions that are called become part of the module.
     """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
         if libraries:
-            llvm_text = with_libraries(llvm_text, libraries, str(machine.target_data), target, options.wave_size)
+            llvm_text = with_libraries(
+                llvm_text, libraries, str(machine.target_data), target, options.wave_size
+            )
         with _parsed(llvm_text, machine) as module:
             check_calls(module)
             tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
@@ -48,7 +54,9 @@ def optimise(llvm_text: str, target: Target, options: CompileOptions, libraries:
             tuning.slp_vectorization = options.opt_level >= 2
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
-            return cut_long_blocks(keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target), target)))
+            return cut_long_blocks(
+                keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target), target))
+            )
 
 
 def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
@@ -63,7 +71,8 @@ def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
-    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's words."""
+    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's
+    words."""
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
         with _checked_for_emission(llvm_text, machine, target, options) as module:
@@ -72,10 +81,12 @@ def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> st
 
 
 def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOptions) -> bytes | str:
-    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline assembly.
+    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline
+    assembly.
 
-    llvmlite's LLVM has no AMDGPU assembly parser and ends the process when it has to make an object of inline
-    assembly; printing it as text works, and `amdjit.backend.assembler` makes the object of that.
+    llvmlite's LLVM has no AMDGPU assembly parser and ends the process when it has to make an object
+    of inline assembly; printing it as text works, and `amdjit.backend.assembler` makes the object
+    of that.
     """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
@@ -141,6 +152,8 @@ def _set_platform(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     if module.triple not in ("", TRIPLE):
         raise BackendError(f"the IR is for {module.triple}, not {TRIPLE}")
     if module.data_layout not in ("", layout):
-        raise BackendError(f"the IR has the data layout {module.data_layout!r}; {TRIPLE} has {layout!r}")
+        raise BackendError(
+            f"the IR has the data layout {module.data_layout!r}; {TRIPLE} has {layout!r}"
+        )
     module.triple = TRIPLE
     module.data_layout = layout

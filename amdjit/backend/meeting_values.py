@@ -1,14 +1,16 @@
-"""Values that meet after branches, kept from being mixed up where LLVM gives control flow its structure.
+"""Values that meet after branches, kept from being mixed up where LLVM gives control flow its
+structure.
 
-LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a change
-of type) out of a block that runs on one side of a branch, and then lets it stand for the undefined value on
-the ways around that block. That is right for one `if` with one `else`. Where a block is reached in two ways,
-as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22, StructurizeCFG.cpp:
-hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 keeps to simple branches).
+LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a
+change of type) out of a block that runs on one side of a branch, and then lets it stand for the
+undefined value on the ways around that block. That is right for one `if` with one `else`. Where a
+block is reached in two ways, as in `x if a and b else y`, it replaces values that are needed (LLVM
+21 and 22, StructurizeCFG.cpp: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23
+keeps to simple branches).
 
-It moves nothing whose operand is computed in the same block. So each value that may come out of such a block
-goes through `llvm.annotation` twice there. Instruction selection takes an annotation for its operand, and it
-costs no instruction.
+It moves nothing whose operand is computed in the same block. So each value that may come out of
+such a block goes through `llvm.annotation` twice there. Instruction selection takes an annotation
+for its operand, and it costs no instruction.
 """
 
 from __future__ import annotations
@@ -31,7 +33,20 @@ _DEFINED = re.compile(rf"^  (%{_NAME}) = (?:(?:tail|musttail|notail) )?(\w+)")
 # Instructions that cost something whatever their operands are: LLVM leaves them where they are.
 _COSTLY = frozenset(
     {"load", "atomicrmw", "cmpxchg", "add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor"}
-    | {"udiv", "sdiv", "urem", "srem", "fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp", "select"}
+    | {
+        "udiv",
+        "sdiv",
+        "urem",
+        "srem",
+        "fadd",
+        "fsub",
+        "fmul",
+        "fdiv",
+        "frem",
+        "icmp",
+        "fcmp",
+        "select",
+    }
     | {"sitofp", "uitofp", "fptosi", "fptoui"}
 )
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
@@ -39,7 +54,8 @@ _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 @dataclass
 class _Block:
-    """One block of a function: its lines by number, the last one of its terminator, and its neighbours."""
+    """One block of a function: its lines by number, the last one of its terminator, and its
+    neighbours."""
 
     label: str
     start: int
@@ -50,7 +66,8 @@ class _Block:
 
 
 def keep_meeting_values(llvm_text: str) -> str:
-    """Return optimised IR in which StructurizeCFG moves no value that a phi takes, but out of simple branches."""
+    """Return optimised IR in which StructurizeCFG moves no value that a phi takes, but out of
+    simple branches."""
     if " = phi " not in llvm_text:
         return llvm_text
     lines = llvm_text.splitlines(keepends=True)
@@ -75,22 +92,34 @@ def _functions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _keep_in_function(
-    lines: list[str], start: int, end: int, inserted: dict[int, list[str]], declarations: dict[str, None]
+    lines: list[str],
+    start: int,
+    end: int,
+    inserted: dict[int, list[str]],
+    declarations: dict[str, None],
 ) -> None:
     phis = [n for n in range(start, end) if " = phi " in lines[n]]
     if not phis:
         return
     blocks = _blocks(lines, start, end)
-    operations = {found[1]: (found[2], n) for n in range(start, end) if (found := _DEFINED.match(lines[n]))}
+    operations = {
+        found[1]: (found[2], n) for n in range(start, end) if (found := _DEFINED.match(lines[n]))
+    }
     holders = {n: block for block in blocks.values() for n in phis if block.start <= n <= block.end}
     for number in phis:
         phi = _PHI.match(lines[number])
         if phi is None or number not in holders:
             continue
 
-        def kept(found: re.Match[str], type: str = phi["type"], here: _Block = holders[number]) -> str:
+        def kept(
+            found: re.Match[str], type: str = phi["type"], here: _Block = holders[number]
+        ) -> str:
             value, source = found[1], blocks.get(found[2])
-            if source is None or not _may_be_moved(source, here, blocks) or _stays(value, type, source, operations):
+            if (
+                source is None
+                or not _may_be_moved(source, here, blocks)
+                or _stays(value, type, source, operations)
+            ):
                 return found[0]
             before = inserted.setdefault(source.terminator, [])
             name = f"%amdjit.met.{source.terminator}.{len(before)}"
@@ -101,7 +130,8 @@ def _keep_in_function(
 
 
 def _blocks(lines: Sequence[str], start: int, end: int) -> dict[str, _Block]:
-    """Return a function's blocks by label. One without a label is the function's first, to which nothing branches."""
+    """Return a function's blocks by label. One without a label is the function's first, to which
+    nothing branches."""
     current = _Block("", start + 1)
     blocks = {"": current}
     for number in range(start + 1, end):
@@ -121,31 +151,44 @@ def _blocks(lines: Sequence[str], start: int, end: int) -> dict[str, _Block]:
 
 
 def _may_be_moved(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bool:
-    """Return whether LLVM may move values out of `source`, which ends in a branch to `here`, and mix them up.
+    """Return whether LLVM may move values out of `source`, which ends in a branch to `here`, and
+    mix them up.
 
     It moves them out of a block that has one successor and that a conditional branch leads to.
     """
-    if len(source.successors) != 1 or all(len(blocks[name].successors) == 1 for name in source.predecessors):
+    if len(source.successors) != 1 or all(
+        len(blocks[name].successors) == 1 for name in source.predecessors
+    ):
         return False
     return not _is_simple(source, here, blocks)
 
 
 def _is_simple(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bool:
-    """Return whether `source` is one side of an `if` with `else`, whose sides are one block each and meet in `here`.
+    """Return whether `source` is one side of an `if` with `else`, whose sides are one block each
+    and meet in `here`.
 
     `here` does more than meet and branch, so that no pass makes it one with the block after it.
     """
-    if len(here.predecessors) != 2 or len(source.predecessors) != 1 or here.successors == (source.label,):
+    if (
+        len(here.predecessors) != 2
+        or len(source.predecessors) != 1
+        or here.successors == (source.label,)
+    ):
         return False
     other = blocks[next(name for name in here.predecessors if name != source.label)]
-    return other.predecessors == source.predecessors and other.successors == (here.label,) and len(here.successors) != 1
+    return (
+        other.predecessors == source.predecessors
+        and other.successors == (here.label,)
+        and len(here.successors) != 1
+    )
 
 
 def _stays(value: str, type: str, source: _Block, operations: dict[str, tuple[str, int]]) -> bool:
     """Return whether a value stays where it is, because it costs something or is a phi."""
     operation, number = operations.get(value, ("", 0))
     if type.startswith("<"):
-        # LLVM takes vectors apart where they leave a block, and moves the parts (AMDGPUCodeGenPrepare, visitPHINode).
+        # LLVM takes vectors apart where they leave a block, and moves the parts
+        # (AMDGPUCodeGenPrepare, visitPHINode).
         return operation in _COSTLY and source.start <= number <= source.end
     return operation in _COSTLY or operation == "phi"
 

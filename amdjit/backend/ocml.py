@@ -25,15 +25,17 @@ _PACKAGES = (
 def find_ocml(environment: Environment) -> Path | None:
     """Return the file of OCML's bitcode, None if there is none.
 
-    In this order: AMDJIT_DEVICE_LIBS, ROCm (ROCM_PATH, then /opt/rocm), Debian's rocm-device-libs, a Python package
-    that carries it (triton, iree-base-compiler).
+    In this order: AMDJIT_DEVICE_LIBS, ROCm (ROCM_PATH, then /opt/rocm), Debian's rocm-device-libs,
+    a Python package that carries it (triton, iree-base-compiler).
     """
     if environment.device_libraries is not None:
         file = environment.device_libraries / _FILE
         return file if file.is_file() else None
     roots = [root for root in (environment.rocm_path, _DEFAULT_ROCM) if root is not None]
     folders = [root / "amdgcn" / "bitcode" for root in roots]
-    found = next((folder / _FILE for folder in (*folders, _DEBIAN) if (folder / _FILE).is_file()), None)
+    found = next(
+        (folder / _FILE for folder in (*folders, _DEBIAN) if (folder / _FILE).is_file()), None
+    )
     return found or _in_packages()
 
 

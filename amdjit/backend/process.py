@@ -1,8 +1,8 @@
 """The process that LLVM runs in, so that a mistake of LLVM ends that process and not the user's.
 
-It is started with the first compilation, while the front end works, and compiles one thing at a time.
-If it dies or takes too long, the compilation is refused with what LLVM said, and the next one starts
-another process.
+It is started with the first compilation, while the front end works, and compiles one thing at a
+time. If it dies or takes too long, the compilation is refused with what LLVM said, and the next one
+starts another process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from amdjit.diagnostics.errors import AmdjitError, BackendError, InternalError
 
 __all__ = ["CompilerDied", "CompilerProcess", "NoProcess", "compiler_process"]
 
-# Packages without what their `__init__` imports: the process needs few of their modules, and is to start quickly.
+# Packages without what their `__init__` imports: the process needs few of their modules, and is to
+# start quickly.
 _START = """
 import sys, types
 sys.path[:0] = {paths!r}
@@ -34,11 +35,18 @@ for name, folder in {packages!r}:
 from amdjit.backend.worker import main
 main()
 """
-_PACKAGES = ("amdjit", "amdjit.backend", "amdjit.diagnostics", "amdjit.lowering", "amdjit.intrinsics")
+_PACKAGES = (
+    "amdjit",
+    "amdjit.backend",
+    "amdjit.diagnostics",
+    "amdjit.lowering",
+    "amdjit.intrinsics",
+)
 
 
 class CompilerDied(AmdjitError):
-    """The process ended, or was ended, in the middle of a compilation. how: in what way; said: what LLVM printed."""
+    """The process ended, or was ended, in the middle of a compilation. how: in what way; said: what
+    LLVM printed."""
 
     def __init__(self, how: str, said: str) -> None:
         super().__init__(how)
@@ -97,15 +105,16 @@ class CompilerProcess:
     def run(self, time_limit: float, *request: Any) -> Any:
         """Return what `worker.compile_in_process` returns for the request.
 
-        BackendError as it raises it; CompilerDied if the process ended, or took more seconds than the
-        limit; NoProcess if it does not start.
+        BackendError as it raises it; CompilerDied if the process ended, or took more seconds than
+        the limit; NoProcess if it does not start.
         """
         with self._lock:
             self.start()
             try:
                 kind, value = self._exchange(time_limit, request)
             except BaseException as error:
-                # Ctrl-C too: what comes out of the process next would be the answer to this request.
+                # Ctrl-C too: what comes out of the process next would be the answer to this
+                # request.
                 self.stop()
                 if isinstance(error, NoProcess):
                     self._why_none = str(error)
@@ -141,7 +150,11 @@ class CompilerProcess:
             timer.cancel()
         said = self._said()
         if answer is None:
-            how = f"took more than {time_limit:g} seconds" if expired.is_set() else _ending(process.wait())
+            how = (
+                f"took more than {time_limit:g} seconds"
+                if expired.is_set()
+                else _ending(process.wait())
+            )
             raise CompilerDied(how, said)
         if said:
             sys.stderr.write(said)
@@ -165,7 +178,8 @@ class CompilerProcess:
         return text
 
     def forget(self) -> None:
-        """Let go of a process that belongs to the process that this one was forked from, and of a lock held there."""
+        """Let go of a process that belongs to the process that this one was forked from, and of a
+        lock held there."""
         process, errors = self._process, self._errors
         self._lock = threading.RLock()
         self._process = self._errors = None
@@ -194,12 +208,19 @@ def _start_text() -> str:
     llvmlite = find_spec("llvmlite")
     if llvmlite is None or llvmlite.origin is None:
         raise NoProcess("llvmlite is not installed in a folder")
-    return _START.format(paths=[str(root.parent), str(Path(llvmlite.origin).parents[1])], packages=folders)
+    return _START.format(
+        paths=[str(root.parent), str(Path(llvmlite.origin).parents[1])], packages=folders
+    )
 
 
 def _is_python(executable: str | None) -> bool:
-    """Return whether a program is Python by its name: another one that contains Python is not started."""
-    return bool(executable) and not getattr(sys, "frozen", False) and "py" in Path(str(executable)).name.lower()
+    """Return whether a program is Python by its name: another one that contains Python is not
+    started."""
+    return (
+        bool(executable)
+        and not getattr(sys, "frozen", False)
+        and "py" in Path(str(executable)).name.lower()
+    )
 
 
 def _error_file() -> BinaryIO | None:

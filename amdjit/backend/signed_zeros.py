@@ -1,12 +1,14 @@
 """Zeros with their signs, where LLVM's instruction selection alone would lose them.
 
-It takes `0.0 - x`, which is 0.0 where x is 0.0, for `-x` where the instruction that uses it can negate its
-operand (AMDGPUISelDAGToDAG.cpp, SelectVOP3ModsImpl), whether or not the signs of zeros matter. A canonical form
-in between hides the subtraction, and is a copy at most, since the subtraction's result is canonical.
+It takes `0.0 - x`, which is 0.0 where x is 0.0, for `-x` where the instruction that uses it can
+negate its operand (AMDGPUISelDAGToDAG.cpp, SelectVOP3ModsImpl), whether or not the signs of zeros
+matter. A canonical form in between hides the subtraction, and is a copy at most, since the
+subtraction's result is canonical.
 
-It makes one instruction of a product of f32 that is rounded to f16 (and bf16, where there is one for that), and
-that instruction adds 0.0: `v_fma_mixlo_f16 a, b, 0` turns -0.0 into 0.0 (VOP3PInstructions.td, MadFmaMixFP16Pats;
-LLVM 23 adds -0.0 instead). The product plus -0.0 is the product, and is selected as that instruction with -0.0.
+It makes one instruction of a product of f32 that is rounded to f16 (and bf16, where there is one
+for that), and that instruction adds 0.0: `v_fma_mixlo_f16 a, b, 0` turns -0.0 into 0.0
+(VOP3PInstructions.td, MadFmaMixFP16Pats; LLVM 23 adds -0.0 instead). The product plus -0.0 is the
+product, and is selected as that instruction with -0.0.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ _MANGLED = {"float": "f32", "half": "f16"}
 
 
 def keep_signs_of_zeros(llvm_text: str, target: Target) -> str:
-    """Return optimised IR whose subtractions from zero stay subtractions, and whose rounded products keep signs."""
+    """Return optimised IR whose subtractions from zero stay subtractions, and whose rounded
+    products keep signs."""
     declarations: dict[str, None] = {}
     text = _keep_subtractions(llvm_text, declarations)
     if "= fptrunc " in text:
@@ -86,7 +89,9 @@ def _is_from_zero(found: re.Match[str], llvm_text: str) -> bool:
     left, right = found["left"], found["right"]
     if found["operation"] == "fsub":
         return bool(_ZERO.search(left))
-    return bool(_ZERO.search(left + right)) and any(f"  {operand} = fneg " in llvm_text for operand in (left, right))
+    return bool(_ZERO.search(left + right)) and any(
+        f"  {operand} = fneg " in llvm_text for operand in (left, right)
+    )
 
 
 def _keep_products(function: str, to_bf16: bool, declarations: dict[str, None]) -> str:
@@ -102,14 +107,20 @@ def _keep_products(function: str, to_bf16: bool, declarations: dict[str, None]) 
         called = _intrinsic("fma", type)
         declarations[f"declare {type} {called}({type}, {type}, {type})"] = None
         zero = "-0.000000e+00" if type == "float" else "splat (float -0.000000e+00)"
-        operands = ", ".join(f"{type} {operand}" for operand in (found["left"], found["right"], zero))
-        return f"  {found['name']} = call {found['flags']}{type} {called}({operands}){found['metadata']}"
+        operands = ", ".join(
+            f"{type} {operand}" for operand in (found["left"], found["right"], zero)
+        )
+        return (
+            f"  {found['name']} = call {found['flags']}{type} "
+            f"{called}({operands}){found['metadata']}"
+        )
 
     return _PRODUCT.sub(with_negative_zero, function) if rounded else function
 
 
 def _rounded(function: str, to_bf16: bool) -> Iterator[str]:
-    """Yield the names of f32 values that are rounded to 16 bits, directly or through what only moves them."""
+    """Yield the names of f32 values that are rounded to 16 bits, directly or through what only
+    moves them."""
     through = {found["name"]: found["operands"] for found in _TRANSPARENT.finditer(function)}
     roundings = [one for one in _ROUNDED.finditer(function) if to_bf16 or one["to"] == "half"]
     found = [rounding["value"] for rounding in roundings if not _ignores_signs(rounding)]

@@ -1,4 +1,5 @@
-"""The programs of LLVM that llvmlite does not contain: lld, and an assembler for inline assembly."""
+"""The programs of LLVM that llvmlite does not contain: lld, and an assembler for inline
+assembly."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ class Assembler:
 def find_linker(environment: Environment, choice: str | None = None) -> Linker:
     """Return the linker to use; BackendError with the remedy if there is none.
 
-    In this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the ziglang package), ROCm's
-    ld.lld, the ziglang package's, ld.lld on PATH.
+    In this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the ziglang
+    package), ROCm's ld.lld, the ziglang package's, ld.lld on PATH.
     """
     chosen = choice or environment.linker
     if chosen:
@@ -69,7 +70,8 @@ def find_linker(environment: Environment, choice: str | None = None) -> Linker:
 
 
 def find_assembler(environment: Environment) -> Assembler:
-    """Return clang's assembler, of ROCm or of the ziglang package; BackendError with the remedy if there is none.
+    """Return clang's assembler, of ROCm or of the ziglang package; BackendError with the remedy if
+    there is none.
 
     ziglang's comes first: it is of the LLVM release whose text llvmlite prints.
     """
@@ -91,13 +93,21 @@ def find_assembler(environment: Environment) -> Assembler:
 
 
 def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) -> bytes:
-    """Run `command` with `-o OUTPUT INPUT` behind it on `content` and return the output file's bytes.
+    """Run `command` with `-o OUTPUT INPUT` behind it on `content` and return the output file's
+    bytes.
 
-    `suffix` is the input file's. BackendError, saying what `purpose` failed and what the program printed.
+    `suffix` is the input file's. BackendError, saying what `purpose` failed and what the program
+    printed.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="amdjit-") as directory:
-            return _output_of(command, purpose, content, Path(directory, f"input{suffix}"), Path(directory, "output"))
+            return _output_of(
+                command,
+                purpose,
+                content,
+                Path(directory, f"input{suffix}"),
+                Path(directory, "output"),
+            )
     except subprocess.TimeoutExpired as error:
         raise BackendError(f"{purpose} failed: {error}") from error
     except OSError as error:
@@ -109,7 +119,9 @@ def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) 
         ) from error
 
 
-def _output_of(command: Sequence[str], purpose: str, content: bytes, source: Path, result: Path) -> bytes:
+def _output_of(
+    command: Sequence[str], purpose: str, content: bytes, source: Path, result: Path
+) -> bytes:
     source.write_bytes(content)
     finished = subprocess.run(
         [*command, "-o", str(result), str(source)],
@@ -121,26 +133,38 @@ def _output_of(command: Sequence[str], purpose: str, content: bytes, source: Pat
     )
     if finished.returncode == 0 and result.is_file():
         return result.read_bytes()
-    output = finished.stdout.decode("utf-8", "replace").replace(str(source), f"<kernel>{source.suffix}").strip()
-    raise BackendError(f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}")
+    output = (
+        finished.stdout.decode("utf-8", "replace")
+        .replace(str(source), f"<kernel>{source.suffix}")
+        .strip()
+    )
+    raise BackendError(
+        f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}"
+    )
 
 
 def _chosen_linker(chosen: str, environment: Environment) -> Linker:
     if chosen == "zig":
         zig = _zig()
         if zig is None:
-            raise BackendError("the linker `zig` was asked for, but the Python package ziglang is not installed")
+            raise BackendError(
+                "the linker `zig` was asked for, but the Python package ziglang is not installed"
+            )
         return Linker((zig, "ld.lld"))
     found = shutil.which(chosen, path=environment.search_path)
     if found is None:
-        raise BackendError(f"the linker {chosen!r} that was asked for is not there or cannot be run")
+        raise BackendError(
+            f"the linker {chosen!r} that was asked for is not there or cannot be run"
+        )
     # The zig program holds lld as a subcommand.
     is_zig = Path(found).stem.lower() == "zig"
     return Linker((found, "ld.lld") if is_zig else (found,))
 
 
 def _rocm_directories(environment: Environment) -> tuple[Path, ...]:
-    roots = [_DEFAULT_ROCM] if environment.rocm_path is None else [environment.rocm_path, _DEFAULT_ROCM]
+    roots = (
+        [_DEFAULT_ROCM] if environment.rocm_path is None else [environment.rocm_path, _DEFAULT_ROCM]
+    )
     return tuple(root / "llvm" / "bin" for root in roots)
 
 

@@ -1,6 +1,8 @@
-"""LLVM in a process of its own: what `amdjit.backend.process` starts. It compiles what comes in until that ends.
+"""LLVM in a process of its own: what `amdjit.backend.process` starts. It compiles what comes in
+until that ends.
 
-A message is its length in 8 bytes, and Python values as `marshal` writes them: both ends are the same Python.
+A message is its length in 8 bytes, and Python values as `marshal` writes them: both ends are the
+same Python.
 """
 
 from __future__ import annotations
@@ -33,14 +35,18 @@ def message(values: tuple[Any, ...]) -> bytes:
     return LENGTH.pack(len(content)) + content
 
 
-def compile_in_process(stage: str, llvm_text: str, target: str, wave_size: int, opt_level: int, *more: Any) -> Any:
+def compile_in_process(
+    stage: str, llvm_text: str, target: str, wave_size: int, opt_level: int, *more: Any
+) -> Any:
     """Do one stage of a compilation in this process."""
     found = find_target(target)
     if found is None:
         raise BackendError(f"unknown target {target!r}")
     options = CompileOptions(found, wave_size=wave_size, opt_level=opt_level)
     # The check loads all that kernels can declare; most compilations do without.
-    module = importlib.import_module(f"amdjit.backend.{'declared' if stage == 'check_declared' else 'llvm'}")
+    module = importlib.import_module(
+        f"amdjit.backend.{'declared' if stage == 'check_declared' else 'llvm'}"
+    )
     function: Callable[..., Any] = getattr(module, stage)
     return function(llvm_text, found, options, *more)
 
@@ -53,7 +59,8 @@ def main() -> None:
     # What LLVM prints is no answer.
     os.dup2(2, 1)
     requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    # Reading in a thread: where the other process ends, so does this one, also in the middle of a compilation.
+    # Reading in a thread: where the other process ends, so does this one, also in the middle of a
+    # compilation.
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     importlib.import_module("amdjit.backend.llvm")
     _write(answers, (READY,))

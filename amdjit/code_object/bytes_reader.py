@@ -9,21 +9,25 @@ from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = ["BytesReader", "slice_exactly", "string_at", "unpack_at"]
 
-# Longer symbol, section and file names than any compiler makes; bounds the work a hostile string table can cause.
+# Longer symbol, section and file names than any compiler makes; bounds the work a hostile string
+# table can cause.
 _LONGEST_STRING = 65536
 
 
 def slice_exactly(data: bytes, offset: int, size: int, what: str) -> bytes:
-    """Return `size` bytes at `offset`; MalformedCodeObject naming `what` if they are not all there."""
+    """Return `size` bytes at `offset`; MalformedCodeObject naming `what` if they are not all
+    there."""
     if offset < 0 or size < 0 or offset + size > len(data):
         raise MalformedCodeObject(
-            f"{what}: bytes {offset:#x}..{offset + size:#x} lie outside the {len(data):#x} bytes there are"
+            f"{what}: bytes {offset:#x}..{offset + size:#x} lie outside the {len(data):#x} bytes "
+            "there are"
         )
     return data[offset : offset + size]
 
 
 def unpack_at(layout: struct.Struct, data: bytes, offset: int, what: str) -> tuple[int, ...]:
-    """Return the integers of `layout` at `offset`; MalformedCodeObject naming `what` if the bytes end before."""
+    """Return the integers of `layout` at `offset`; MalformedCodeObject naming `what` if the bytes
+    end before."""
     return layout.unpack(slice_exactly(data, offset, layout.size, what))
 
 
@@ -54,7 +58,9 @@ class BytesReader:
         """Return the next `size` bytes."""
         stop = self.position + size
         if size < 0 or stop > self.end:
-            raise MalformedCodeObject(f"{self.what}: ends at {self.end:#x}, {size} bytes wanted at {self.position:#x}")
+            raise MalformedCodeObject(
+                f"{self.what}: ends at {self.end:#x}, {size} bytes wanted at {self.position:#x}"
+            )
         piece = self.data[self.position : stop]
         self.position = stop
         return piece
@@ -76,7 +82,9 @@ class BytesReader:
             if byte < 0x80:
                 return value
             shift += 7
-        raise MalformedCodeObject(f"{self.what}: a LEB128 number of more than 10 bytes at {self.position:#x}")
+        raise MalformedCodeObject(
+            f"{self.what}: a LEB128 number of more than 10 bytes at {self.position:#x}"
+        )
 
     def sleb(self) -> int:
         """Return the next signed LEB128 number."""
@@ -87,7 +95,9 @@ class BytesReader:
 
     def string(self) -> str:
         """Return the next NUL-terminated string."""
-        text_end = self.data.find(b"\0", self.position, min(self.end, self.position + _LONGEST_STRING))
+        text_end = self.data.find(
+            b"\0", self.position, min(self.end, self.position + _LONGEST_STRING)
+        )
         if text_end < 0:
             raise MalformedCodeObject(f"{self.what}: the string at {self.position:#x} does not end")
         text = self.data[self.position : text_end].decode("utf-8", "replace")

@@ -30,7 +30,8 @@ _MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel of a code object. Addresses are virtual ones of the code object; code_size is in bytes."""
+    """One kernel of a code object. Addresses are virtual ones of the code object; code_size is in
+    bytes."""
 
     metadata: KernelMetadata
     descriptor: KernelDescriptor
@@ -46,10 +47,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CodeObject:
-    """A linked AMDGPU code object, read from its bytes and nothing else. Two are equal if their bytes are.
+    """A linked AMDGPU code object, read from its bytes and nothing else. Two are equal if their
+    bytes are.
 
-    target_name: such as "gfx1201". kernels: by name. segments: what a loader puts in memory, by address.
-    symbols: the full symbol table. relocations: what a loader has to patch (usually none).
+    target_name: such as "gfx1201". kernels: by name. segments: what a loader puts in memory, by
+    address. symbols: the full symbol table. relocations: what a loader has to patch (usually none).
     undefined_symbols: names that the loader would have to find elsewhere.
     """
 
@@ -64,16 +66,21 @@ class CodeObject:
 
     @staticmethod
     def read(data: bytes) -> CodeObject:
-        """Read a linked code object; MalformedCodeObject if it is none or is for a processor amdjit has no row for."""
+        """Read a linked code object; MalformedCodeObject if it is none or is for a processor amdjit
+        has no row for."""
         elf = read_elf(bytes(data))
         target = _target(elf)
         symbols = elf.symbols()
         addresses = {symbol.name: symbol for symbol in symbols if symbol.section}
-        kernels = [_read_kernel(elf, target, addresses, metadata) for metadata in read_metadata(elf)]
+        kernels = [
+            _read_kernel(elf, target, addresses, metadata) for metadata in read_metadata(elf)
+        ]
         by_name = {kernel.name: kernel for kernel in kernels}
         if len(by_name) < len(kernels):
             raise MalformedCodeObject("metadata: two kernels have the same name")
-        undefined = tuple(symbol.name for symbol in elf.dynamic_symbols() if symbol.name and not symbol.section)
+        undefined = tuple(
+            symbol.name for symbol in elf.dynamic_symbols() if symbol.name and not symbol.section
+        )
         return CodeObject(
             data=elf.data,
             target_name=target.name,
@@ -86,7 +93,8 @@ class CodeObject:
         )
 
     def text(self, address: int, nbytes: int) -> bytes:
-        """Return the bytes at virtual addresses `address`..; MalformedCodeObject if no segment has them all."""
+        """Return the bytes at virtual addresses `address`..; MalformedCodeObject if no segment has
+        them all."""
         return _bytes_at(self.segments, address, nbytes)
 
     def code(self, kernel: Kernel) -> bytes:
@@ -95,11 +103,13 @@ class CodeObject:
 
     @cached_property
     def line_table(self) -> LineTable:
-        """The addresses' source lines, empty without debug information; MalformedCodeObject if it is broken."""
+        """The addresses' source lines, empty without debug information; MalformedCodeObject if it
+        is broken."""
         return read_line_table(self.elf)
 
     def line_of(self, pc: int) -> tuple[str, int] | None:
-        """Return file and line of the instruction at `pc`, or None if the code object does not say."""
+        """Return file and line of the instruction at `pc`, or None if the code object does not
+        say."""
         try:
             return self.line_table.line_of(pc)
         except MalformedCodeObject:
@@ -109,9 +119,13 @@ class CodeObject:
 
 def _target(elf: ElfFile) -> Target:
     if elf.machine != MACHINE_AMDGPU:
-        raise MalformedCodeObject(f"the ELF file is for machine {elf.machine}, not AMDGPU ({MACHINE_AMDGPU})")
+        raise MalformedCodeObject(
+            f"the ELF file is for machine {elf.machine}, not AMDGPU ({MACHINE_AMDGPU})"
+        )
     if elf.osabi != OSABI_AMDGPU_HSA:
-        raise MalformedCodeObject(f"the code object is for OS ABI {elf.osabi}, not amdhsa ({OSABI_AMDGPU_HSA})")
+        raise MalformedCodeObject(
+            f"the code object is for OS ABI {elf.osabi}, not amdhsa ({OSABI_AMDGPU_HSA})"
+        )
     if elf.type != ELF_TYPE_SHARED:
         raise MalformedCodeObject("the code object is not linked (its ELF type is not ET_DYN)")
     machine = elf.flags & _MACHINE_MASK
@@ -119,24 +133,31 @@ def _target(elf: ElfFile) -> Target:
     if target is None:
         known = ", ".join(target.name for target in TARGETS)
         raise MalformedCodeObject(
-            f"the code object is for an unknown processor (EF_AMDGPU_MACH {machine:#x}); amdjit knows {known}"
+            f"the code object is for an unknown processor (EF_AMDGPU_MACH {machine:#x}); amdjit "
+            f"knows {known}"
         )
     return target
 
 
-def _read_kernel(elf: ElfFile, target: Target, symbols: Mapping[str, Symbol], metadata: KernelMetadata) -> Kernel:
+def _read_kernel(
+    elf: ElfFile, target: Target, symbols: Mapping[str, Symbol], metadata: KernelMetadata
+) -> Kernel:
     symbol = symbols.get(metadata.symbol)
     if symbol is None:
         raise MalformedCodeObject(f"kernel {metadata.name}: no symbol {metadata.symbol}")
     content = _bytes_at(elf.segments, symbol.address, DESCRIPTOR_SIZE)
     descriptor = read_descriptor(content, is_gfx12=target.isa[0] == 12)
     if descriptor.wavefront_size != metadata.wavefront_size:
-        raise MalformedCodeObject(f"kernel {metadata.name}: descriptor and metadata differ in the wavefront size")
+        raise MalformedCodeObject(
+            f"kernel {metadata.name}: descriptor and metadata differ in the wavefront size"
+        )
     entry = symbol.address + descriptor.entry_offset
     function = symbols.get(metadata.symbol.removesuffix(".kd"))
     size = function.size if function is not None and function.address == entry else 0
     if not _is_code(elf.segments, entry, max(size, 4)):
-        raise MalformedCodeObject(f"kernel {metadata.name}: its code at {entry:#x} is in no executable segment")
+        raise MalformedCodeObject(
+            f"kernel {metadata.name}: its code at {entry:#x} is in no executable segment"
+        )
     return Kernel(metadata, descriptor, symbol.address, entry, size)
 
 
@@ -149,4 +170,7 @@ def _bytes_at(segments: tuple[Segment, ...], address: int, nbytes: int) -> bytes
 
 
 def _is_code(segments: tuple[Segment, ...], address: int, nbytes: int) -> bool:
-    return any(s.executable and s.address <= address and address + nbytes <= s.address + len(s.data) for s in segments)
+    return any(
+        s.executable and s.address <= address and address + nbytes <= s.address + len(s.data)
+        for s in segments
+    )

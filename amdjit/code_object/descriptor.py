@@ -45,15 +45,15 @@ class UserSgpr:
 class KernelDescriptor:
     """The decoded descriptor of one kernel.
 
-    group_segment_bytes: static LDS; private_segment_bytes: scratch of one work-item; kernarg_size: bytes.
-    entry_offset: bytes from the descriptor's address to the first instruction.
-    vgpr_count: allocated as encoded, a multiple of 8 (wave32) or 4 (wave64).
-    float_round_mode_*: 0 nearest even, 1 up, 2 down, 3 towards zero.
-    float_denorm_mode_*: bit 0 keeps denormal sources, bit 1 keeps denormal results.
-    user_sgpr_count: SGPRs loaded before the system ones. workitem_id_components: 1 x, 2 x and y, 3 all.
-    wgp_mode: a workgroup's waves spread over both CUs of a workgroup processor.
-    ieee_mode, dx10_clamp: None where the processor has no such bit (GFX12).
-    kernarg_preload_dwords, kernarg_preload_offset: dwords of kernarg put in SGPRs behind the user SGPRs.
+    group_segment_bytes: static LDS; private_segment_bytes: scratch of one work-item; kernarg_size:
+    bytes. entry_offset: bytes from the descriptor's address to the first instruction. vgpr_count:
+    allocated as encoded, a multiple of 8 (wave32) or 4 (wave64). float_round_mode_*: 0 nearest
+    even, 1 up, 2 down, 3 towards zero. float_denorm_mode_*: bit 0 keeps denormal sources, bit 1
+    keeps denormal results. user_sgpr_count: SGPRs loaded before the system ones.
+    workitem_id_components: 1 x, 2 x and y, 3 all. wgp_mode: a workgroup's waves spread over both
+    CUs of a workgroup processor. ieee_mode, dx10_clamp: None where the processor has no such bit
+    (GFX12). kernarg_preload_dwords, kernarg_preload_offset: dwords of kernarg put in SGPRs behind
+    the user SGPRs.
     """
 
     group_segment_bytes: int
@@ -90,17 +90,20 @@ class KernelDescriptor:
 
     @property
     def kernarg_preload_dwords(self) -> int:
-        """Dwords of kernel arguments that a wave begins with in user SGPRs (KERNARG_PRELOAD_SPEC_LENGTH)."""
+        """Dwords of kernel arguments that a wave begins with in user SGPRs
+        (KERNARG_PRELOAD_SPEC_LENGTH)."""
         return self.kernarg_preload & 0x7F
 
     @property
     def kernarg_preload_offset(self) -> int:
-        """Which dword of the kernel arguments is the first of these (KERNARG_PRELOAD_SPEC_OFFSET)."""
+        """Which dword of the kernel arguments is the first of these
+        (KERNARG_PRELOAD_SPEC_OFFSET)."""
         return self.kernarg_preload >> 7
 
     @property
     def vgpr_count(self) -> int:
-        """VGPRs of a wave, rounded up to the unit they are given in (GRANULATED_WORKITEM_VGPR_COUNT)."""
+        """VGPRs of a wave, rounded up to the unit they are given in
+        (GRANULATED_WORKITEM_VGPR_COUNT)."""
         return ((self.compute_pgm_rsrc1 & 0x3F) + 1) * _VGPR_ENCODING_GRANULE[self.wavefront_size]
 
     @property
@@ -115,7 +118,8 @@ class KernelDescriptor:
 
     @property
     def float_denorm_mode_32(self) -> int:
-        """Which denormals of f32 become 0: 0 operands and results, 1 results, 2 operands, 3 none."""
+        """Which denormals of f32 become 0: 0 operands and results, 1 results, 2 operands, 3
+        none."""
         return self.compute_pgm_rsrc1 >> 16 & 3
 
     @property
@@ -130,7 +134,8 @@ class KernelDescriptor:
 
     @property
     def ieee_mode(self) -> bool | None:
-        """Whether signalling NaNs are quieted (ENABLE_IEEE_MODE); None on GFX12, which has no such bit."""
+        """Whether signalling NaNs are quieted (ENABLE_IEEE_MODE); None on GFX12, which has no such
+        bit."""
         return None if self.is_gfx12 else bool(self.compute_pgm_rsrc1 >> 23 & 1)
 
     @property
@@ -150,7 +155,8 @@ class KernelDescriptor:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether waves take turns so that each goes on, instead of the oldest first (FWD_PROGRESS)."""
+        """Whether waves take turns so that each goes on, instead of the oldest first
+        (FWD_PROGRESS)."""
         return bool(self.compute_pgm_rsrc1 >> 31 & 1)
 
     @property
@@ -186,7 +192,8 @@ class KernelDescriptor:
 
 
 def read_descriptor(data: bytes, is_gfx12: bool) -> KernelDescriptor:
-    """Decode the 64 bytes of a `.kd` symbol; MalformedCodeObject if they are not a sound descriptor."""
+    """Decode the 64 bytes of a `.kd` symbol; MalformedCodeObject if they are not a sound
+    descriptor."""
     group, private, kernarg, entry, rsrc3, rsrc1, rsrc2, properties, preload = unpack_at(
         _LAYOUT, data, 0, "kernel descriptor"
     )
@@ -194,5 +201,7 @@ def read_descriptor(data: bytes, is_gfx12: bool) -> KernelDescriptor:
         group, private, kernarg, entry, rsrc1, rsrc2, rsrc3, properties, preload, is_gfx12=is_gfx12
     )
     if descriptor.workitem_id_components == 4:
-        raise MalformedCodeObject("kernel descriptor: ENABLE_VGPR_WORKITEM_ID is 3, which is undefined")
+        raise MalformedCodeObject(
+            "kernel descriptor: ENABLE_VGPR_WORKITEM_ID is 3, which is undefined"
+        )
     return descriptor

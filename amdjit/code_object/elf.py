@@ -1,7 +1,8 @@
 """A reader of 64-bit little-endian ELF files, as far as AMDGPU code objects use them.
 
-Nothing here trusts the file: each offset, size and count is checked against the bytes there are before it is used.
-Layouts are those of the ELF gABI; AMDGPU's own values are in the LLVM AMDGPU guide, "Code Object" > "ELF Header".
+Nothing here trusts the file: each offset, size and count is checked against the bytes there are
+before it is used. Layouts are those of the ELF gABI; AMDGPU's own values are in the LLVM AMDGPU
+guide, "Code Object" > "ELF Header".
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
 _NOTE = struct.Struct("<III")
 
-# Code objects have about 5 segments and 20 sections; the bounds keep hostile counts from costing time or memory.
+# Code objects have about 5 segments and 20 sections; the bounds keep hostile counts from costing
+# time or memory.
 _MOST_SEGMENTS = 64
 _MOST_SECTIONS = 4096
 _LARGEST_SEGMENT = 1 << 30
@@ -61,7 +63,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A loadable piece: `memory_size` bytes at `address`, the first of them `data`, the rest zeros."""
+    """A loadable piece: `memory_size` bytes at `address`, the first of them `data`, the rest
+    zeros."""
 
     address: int
     memory_size: int
@@ -104,7 +107,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """One RELA entry: write what `type` says at `address`. `symbol` indexes the table the section links to."""
+    """One RELA entry: write what `type` says at `address`. `symbol` indexes the table the section
+    links to."""
 
     address: int
     type: int
@@ -134,7 +138,9 @@ class ElfFile:
         """Return the section's bytes in the file."""
         if section.type == SECTION_NO_BITS:
             return b""
-        return slice_exactly(self.data, section.offset, section.size, f"section {section.name or 'without name'}")
+        return slice_exactly(
+            self.data, section.offset, section.size, f"section {section.name or 'without name'}"
+        )
 
     def symbols(self) -> tuple[Symbol, ...]:
         """Return the full symbol table, or the dynamic one of a stripped file."""
@@ -146,7 +152,9 @@ class ElfFile:
 
     def dynamic_symbols(self) -> tuple[Symbol, ...]:
         """Return the symbols that the loader sees."""
-        table = next((section for section in self.sections if section.type == SECTION_DYNAMIC_SYMBOLS), None)
+        table = next(
+            (section for section in self.sections if section.type == SECTION_DYNAMIC_SYMBOLS), None
+        )
         return _read_symbols(self, table) if table is not None else ()
 
     def dynamic_relocations(self) -> tuple[Relocation, ...]:
@@ -157,15 +165,23 @@ class ElfFile:
         data = self.section_data(section)
         usable = len(data) - len(data) % _RELA.size
         entries = _RELA.iter_unpack(data[:usable])
-        return tuple(Relocation(offset, info & 0xFFFFFFFF, info >> 32, addend) for offset, info, addend in entries)
+        return tuple(
+            Relocation(offset, info & 0xFFFFFFFF, info >> 32, addend)
+            for offset, info, addend in entries
+        )
 
     def notes(self) -> tuple[Note, ...]:
         """Return all notes, in file order."""
-        return tuple(note for offset, size in self.note_ranges for note in _read_notes(self.data, offset, size))
+        return tuple(
+            note
+            for offset, size in self.note_ranges
+            for note in _read_notes(self.data, offset, size)
+        )
 
 
 def read_elf(data: bytes) -> ElfFile:
-    """Parse the headers of an ELF file; MalformedCodeObject if it is not a sound 64-bit little-endian one."""
+    """Parse the headers of an ELF file; MalformedCodeObject if it is not a sound 64-bit
+    little-endian one."""
     if data[:4] != b"\x7fELF":
         raise MalformedCodeObject("not an ELF file: the first bytes are not 0x7f 'ELF'")
     ident = slice_exactly(data, 0, _IDENT.size, "ELF identification")
@@ -173,17 +189,35 @@ def read_elf(data: bytes) -> ElfFile:
     if (elf_class, encoding) != (2, 1):
         raise MalformedCodeObject("not a 64-bit little-endian ELF file")
     header = unpack_at(_HEADER, data, _IDENT.size, "ELF header")
-    elf_type, machine, _, _, segment_offset, section_offset, flags, _, phentsize, phnum, shentsize, shnum, names = (
-        header
-    )
+    (
+        elf_type,
+        machine,
+        _,
+        _,
+        segment_offset,
+        section_offset,
+        flags,
+        _,
+        phentsize,
+        phnum,
+        shentsize,
+        shnum,
+        names,
+    ) = header
     sections = _read_sections(data, section_offset, shentsize, shnum, names)
     segments, note_ranges = _read_segments(data, segment_offset, phentsize, phnum)
     if not note_ranges:
-        note_ranges = tuple((s.offset, s.size) for s in sections if s.type == SECTION_NOTE)[:_MOST_SEGMENTS]
-    return ElfFile(data, elf_type, machine, flags, osabi, abi_version, sections, segments, note_ranges)
+        note_ranges = tuple((s.offset, s.size) for s in sections if s.type == SECTION_NOTE)[
+            :_MOST_SEGMENTS
+        ]
+    return ElfFile(
+        data, elf_type, machine, flags, osabi, abi_version, sections, segments, note_ranges
+    )
 
 
-def _read_sections(data: bytes, offset: int, entry_size: int, count: int, names_index: int) -> tuple[Section, ...]:
+def _read_sections(
+    data: bytes, offset: int, entry_size: int, count: int, names_index: int
+) -> tuple[Section, ...]:
     if count == 0:
         return ()
     if entry_size != _SECTION.size or count > _MOST_SECTIONS:
@@ -194,7 +228,9 @@ def _read_sections(data: bytes, offset: int, entry_size: int, count: int, names_
         raise MalformedCodeObject(f"section headers: no section {names_index} for the names")
     names = slice_exactly(data, rows[names_index][4], rows[names_index][5], "section names")
     return tuple(
-        Section(string_at(names, name, "section name"), kind, flags, address, start, size, link, entry)
+        Section(
+            string_at(names, name, "section name"), kind, flags, address, start, size, link, entry
+        )
         for name, kind, flags, address, start, size, link, _, _, entry in rows
     )
 
@@ -217,9 +253,13 @@ def _read_segments(
     return _in_order(segments), tuple(notes)
 
 
-def _read_segment(data: bytes, flags: int, start: int, address: int, file_size: int, memory_size: int) -> Segment:
+def _read_segment(
+    data: bytes, flags: int, start: int, address: int, file_size: int, memory_size: int
+) -> Segment:
     if memory_size < file_size or memory_size > _LARGEST_SEGMENT or address > _HIGHEST_ADDRESS:
-        raise MalformedCodeObject(f"segment at {address:#x}: {file_size} bytes in the file, {memory_size} in memory")
+        raise MalformedCodeObject(
+            f"segment at {address:#x}: {file_size} bytes in the file, {memory_size} in memory"
+        )
     content = slice_exactly(data, start, file_size, f"segment at {address:#x}")
     return Segment(address, memory_size, content, bool(flags & 4), bool(flags & 2), bool(flags & 1))
 
@@ -228,13 +268,17 @@ def _in_order(segments: list[Segment]) -> tuple[Segment, ...]:
     ordered = sorted(segments, key=lambda segment: segment.address)
     for before, after in pairwise(ordered):
         if after.address < before.end:
-            raise MalformedCodeObject(f"segments at {before.address:#x} and {after.address:#x} overlap")
+            raise MalformedCodeObject(
+                f"segments at {before.address:#x} and {after.address:#x} overlap"
+            )
     return tuple(ordered)
 
 
 def _read_symbols(elf: ElfFile, table: Section) -> tuple[Symbol, ...]:
     if table.entry_size != _SYMBOL.size or table.link >= len(elf.sections):
-        raise MalformedCodeObject(f"symbol table {table.name}: entries of {table.entry_size} bytes, link {table.link}")
+        raise MalformedCodeObject(
+            f"symbol table {table.name}: entries of {table.entry_size} bytes, link {table.link}"
+        )
     names = elf.section_data(elf.sections[table.link])
     data = elf.section_data(table)
     usable = len(data) - len(data) % _SYMBOL.size

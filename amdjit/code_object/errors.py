@@ -8,4 +8,5 @@ __all__ = ["MalformedCodeObject"]
 
 
 class MalformedCodeObject(AmdjitError):
-    """The bytes are not a code object that amdjit can read; the message says what is wrong with them."""
+    """The bytes are not a code object that amdjit can read; the message says what is wrong with
+    them."""

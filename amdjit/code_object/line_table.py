@@ -1,7 +1,8 @@
 """Machine addresses to source lines: a reader of `.debug_line`, DWARF versions 3 to 5.
 
-Section numbers in comments are those of the DWARF 5 standard. The program is run to its end once; every read is
-bounded by its unit, so that no table, however broken, can make it read elsewhere or run on.
+Section numbers in comments are those of the DWARF 5 standard. The program is run to its end once;
+every read is bounded by its unit, so that no table, however broken, can make it read elsewhere or
+run on.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _END_SEQUENCE, _SET_ADDRESS = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
-    """From `address` up to the next row's address the code comes from `file`:`line` (line 0: from no line)."""
+    """From `address` up to the next row's address the code comes from `file`:`line` (line 0: from
+    no line)."""
 
     address: int
     file: str
@@ -55,7 +57,8 @@ class LineTable:
         object.__setattr__(self, "_addresses", tuple(row.address for row in self.rows))
 
     def line_of(self, pc: int) -> tuple[str, int] | None:
-        """Return the file and line of the instruction at `pc`, or None where the compiler gave none.
+        """Return the file and line of the instruction at `pc`, or None where the compiler gave
+        none.
 
         Code that belongs to no line (line 0) takes the line before it in the same sequence.
         """
@@ -99,7 +102,8 @@ class _Strings:
 
 
 def read_line_table(elf: ElfFile) -> LineTable:
-    """Return the file's line table, empty if it has no debug information; MalformedCodeObject if it is broken."""
+    """Return the file's line table, empty if it has no debug information; MalformedCodeObject if it
+    is broken."""
     data = _section(elf, ".debug_line")
     strings = _Strings(_section(elf, ".debug_line_str"), _section(elf, ".debug_str"))
     reader = BytesReader(data, 0, len(data), ".debug_line")
@@ -113,13 +117,16 @@ def read_line_table(elf: ElfFile) -> LineTable:
 
 
 def _by_address(rows: list[LineRow]) -> tuple[LineRow, ...]:
-    """Order whole sequences: inside one the program's order counts, rows of equal address included."""
+    """Order whole sequences: inside one the program's order counts, rows of equal address
+    included."""
     sequences: list[list[LineRow]] = [[]]
     for row in rows:
         sequences[-1].append(row)
         if row.ends_sequence:
             sequences.append([])
-    ordered = sorted(filter(None, sequences), key=lambda sequence: (sequence[0].address, sequence[-1].address))
+    ordered = sorted(
+        filter(None, sequences), key=lambda sequence: (sequence[0].address, sequence[-1].address)
+    )
     return tuple(row for sequence in ordered for row in sequence)
 
 
@@ -135,7 +142,9 @@ def _initial_length(reader: BytesReader) -> tuple[int, int]:
     return length, 4
 
 
-def _read_unit(reader: BytesReader, offset_size: int, strings: _Strings, rows: list[LineRow]) -> None:
+def _read_unit(
+    reader: BytesReader, offset_size: int, strings: _Strings, rows: list[LineRow]
+) -> None:
     version = reader.unsigned(2)
     if not 3 <= version <= 5:
         raise MalformedCodeObject(f".debug_line: version {version}")
@@ -154,11 +163,15 @@ def _read_header(reader: BytesReader, version: int, offset_size: int, strings: _
     reader.take(1)  # default_is_stmt
     line_base, line_range, opcode_base = reader.signed(1), reader.unsigned(1), reader.unsigned(1)
     if line_range == 0 or opcode_base == 0:
-        raise MalformedCodeObject(f".debug_line: line range {line_range}, opcode base {opcode_base}")
+        raise MalformedCodeObject(
+            f".debug_line: line range {line_range}, opcode base {opcode_base}"
+        )
     operand_counts = reader.take(opcode_base - 1)
     if version == 5:
         files = _read_files(reader, offset_size, strings)
-        return _Unit(files, 0, instruction_length, line_base, line_range, opcode_base, operand_counts)
+        return _Unit(
+            files, 0, instruction_length, line_base, line_range, opcode_base, operand_counts
+        )
     files = _read_old_files(reader)
     return _Unit(files, 1, instruction_length, line_base, line_range, opcode_base, operand_counts)
 
@@ -166,10 +179,15 @@ def _read_header(reader: BytesReader, version: int, offset_size: int, strings: _
 def _read_files(reader: BytesReader, offset_size: int, strings: _Strings) -> tuple[str, ...]:
     """Read the tables of 6.2.4 (version 5): directory 0 is the compilation's."""
     directories = [path for path, _ in _read_entries(reader, offset_size, strings)]
-    return tuple(_join(directories, index, path) for path, index in _read_entries(reader, offset_size, strings))
+    return tuple(
+        _join(directories, index, path)
+        for path, index in _read_entries(reader, offset_size, strings)
+    )
 
 
-def _read_entries(reader: BytesReader, offset_size: int, strings: _Strings) -> list[tuple[str, int]]:
+def _read_entries(
+    reader: BytesReader, offset_size: int, strings: _Strings
+) -> list[tuple[str, int]]:
     formats = [(reader.uleb(), reader.uleb()) for _ in range(reader.unsigned(1))]
     count = reader.uleb()
     if count and not formats:
@@ -204,7 +222,8 @@ def _read_form(reader: BytesReader, form: int, offset_size: int, strings: _Strin
 
 
 def _read_old_files(reader: BytesReader) -> tuple[str, ...]:
-    """Read the tables of DWARF 3 and 4: NUL-ended lists; directory 0 is the compilation's and not named here."""
+    """Read the tables of DWARF 3 and 4: NUL-ended lists; directory 0 is the compilation's and not
+    named here."""
     directories = [""]
     while name := reader.string():
         directories.append(name)
@@ -241,7 +260,9 @@ def _run(reader: BytesReader, unit: _Unit, rows: list[LineRow]) -> None:
             raise MalformedCodeObject(f".debug_line: more than {_MOST_ROWS} rows")
 
 
-def _emit(unit: _Unit, registers: _Registers, rows: list[LineRow], ends_sequence: bool = False) -> None:
+def _emit(
+    unit: _Unit, registers: _Registers, rows: list[LineRow], ends_sequence: bool = False
+) -> None:
     index = registers.file - unit.first_file
     name = unit.files[index] if 0 <= index < len(unit.files) else ""
     rows.append(LineRow(registers.address, name, registers.line, ends_sequence))
@@ -257,7 +278,9 @@ def _run_special(adjusted: int, unit: _Unit, registers: _Registers, rows: list[L
     _emit(unit, registers, rows)
 
 
-def _run_extended(reader: BytesReader, unit: _Unit, registers: _Registers, rows: list[LineRow]) -> _Registers:
+def _run_extended(
+    reader: BytesReader, unit: _Unit, registers: _Registers, rows: list[LineRow]
+) -> _Registers:
     operands = reader.take(reader.uleb())
     if operands[:1] == bytes([_END_SEQUENCE]):
         _emit(unit, registers, rows, ends_sequence=True)
@@ -267,7 +290,9 @@ def _run_extended(reader: BytesReader, unit: _Unit, registers: _Registers, rows:
     return registers
 
 
-def _run_standard(opcode: int, reader: BytesReader, unit: _Unit, registers: _Registers, rows: list[LineRow]) -> None:
+def _run_standard(
+    opcode: int, reader: BytesReader, unit: _Unit, registers: _Registers, rows: list[LineRow]
+) -> None:
     if opcode == _COPY:
         _emit(unit, registers, rows)
     elif opcode == _ADVANCE_PC:
@@ -281,6 +306,7 @@ def _run_standard(opcode: int, reader: BytesReader, unit: _Unit, registers: _Reg
     elif opcode == _FIXED_ADVANCE_PC:
         registers.address = registers.address + reader.unsigned(2) & _ADDRESS_MASK
     else:
-        # Columns, flags and opcodes from later standards: the header says how many operands to skip.
+        # Columns, flags and opcodes from later standards: the header says how many operands to
+        # skip.
         for _ in range(unit.operand_counts[opcode - 1]):
             reader.uleb()

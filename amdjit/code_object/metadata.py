@@ -74,8 +74,13 @@ class KernelMetadata:
 
 
 def read_metadata(elf: ElfFile) -> tuple[KernelMetadata, ...]:
-    """Return the metadata of all kernels, in the order of the note; MalformedCodeObject if there is none."""
-    notes = [note for note in elf.notes() if (note.owner, note.type) == (_NOTE_OWNER, _NOTE_TYPE_METADATA)]
+    """Return the metadata of all kernels, in the order of the note; MalformedCodeObject if there is
+    none."""
+    notes = [
+        note
+        for note in elf.notes()
+        if (note.owner, note.type) == (_NOTE_OWNER, _NOTE_TYPE_METADATA)
+    ]
     if not notes:
         raise MalformedCodeObject("no AMDGPU metadata note")
     root = _mapping(_unpack(notes[0].payload), "metadata")

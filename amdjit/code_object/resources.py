@@ -9,8 +9,8 @@ from amdjit.target import Target
 
 __all__ = ["Resources", "read_resources", "waves_by_lds", "waves_by_vgprs"]
 
-# A workgroup processor has 32 workgroup barriers in WGP mode, a CU 16; a workgroup of one wave needs none
-# (LLVM: AMDGPU::IsaInfo::getMaxWorkGroupsPerCU).
+# A workgroup processor has 32 workgroup barriers in WGP mode, a CU 16; a workgroup of one wave
+# needs none (LLVM: AMDGPU::IsaInfo::getMaxWorkGroupsPerCU).
 _BARRIERS_PER_SIMD, _BARRIERS_PER_SIMD_OF_CU = 8, 4
 
 
@@ -18,10 +18,11 @@ _BARRIERS_PER_SIMD, _BARRIERS_PER_SIMD_OF_CU = 8, 4
 class Resources:
     """What one kernel needs, from its metadata and descriptor.
 
-    vgprs, sgprs: registers of a wave. vgpr_spills, sgpr_spills: registers spilled.
-    lds_bytes: static LDS of a workgroup. scratch_bytes: private memory of a work-item. code_bytes: machine code.
-    instructions: machine instructions. waves_per_simd: the most waves of this kernel that one SIMD can hold.
-    limiter: what keeps it from holding more: "none" (all wave slots are filled), "vgprs", "lds" or "workgroup size".
+    vgprs, sgprs: registers of a wave. vgpr_spills, sgpr_spills: registers spilled. lds_bytes:
+    static LDS of a workgroup. scratch_bytes: private memory of a work-item. code_bytes: machine
+    code. instructions: machine instructions. waves_per_simd: the most waves of this kernel that one
+    SIMD can hold. limiter: what keeps it from holding more: "none" (all wave slots are filled),
+    "vgprs", "lds" or "workgroup size".
     """
 
     vgprs: int
@@ -36,11 +37,13 @@ class Resources:
     limiter: str
 
 
-def read_resources(code_object: CodeObject, kernel: Kernel | str, target: Target, instructions: int) -> Resources:
+def read_resources(
+    code_object: CodeObject, kernel: Kernel | str, target: Target, instructions: int
+) -> Resources:
     """Return the resources of one kernel (KeyError if there is none of that name).
 
-    `instructions` is given because counting them takes a decoder. Occupancy is for the largest workgroup the kernel
-    allows and for static LDS only: LDS asked for at launch can lower it.
+    `instructions` is given because counting them takes a decoder. Occupancy is for the largest
+    workgroup the kernel allows and for static LDS only: LDS asked for at launch can lower it.
     """
     entry = code_object.kernels[kernel] if isinstance(kernel, str) else kernel
     metadata = entry.metadata
@@ -71,8 +74,11 @@ def waves_by_vgprs(vgprs: int, wavefront_size: int, target: Target) -> int:
     return min(target.max_waves, target.vgpr_file // rows // allocated)
 
 
-def waves_by_lds(lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_mode: bool = True) -> int:
-    """Return how many waves a SIMD holds when only LDS, wave slots and barriers limit the workgroups (0: none)."""
+def waves_by_lds(
+    lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_mode: bool = True
+) -> int:
+    """Return how many waves a SIMD holds when only LDS, wave slots and barriers limit the
+    workgroups (0: none)."""
     # In CU mode a workgroup has one CU: half of the workgroup processor's SIMDs and LDS.
     share = 1 if wgp_mode or not target.has_workgroup_processors else 2
     simds = target.simds_per_workgroup_processor // share
@@ -82,7 +88,9 @@ def waves_by_lds(lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_m
         return 0
     workgroups = target.max_waves * simds // waves_per_workgroup
     if waves_per_workgroup > 1:
-        barriers = _BARRIERS_PER_SIMD if target.has_workgroup_processors else _BARRIERS_PER_SIMD_OF_CU
+        barriers = (
+            _BARRIERS_PER_SIMD if target.has_workgroup_processors else _BARRIERS_PER_SIMD_OF_CU
+        )
         workgroups = min(workgroups, barriers * simds)
     if allocated:
         workgroups = min(workgroups, lds // allocated)

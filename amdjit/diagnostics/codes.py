@@ -1,4 +1,5 @@
-"""The table of error codes: one row each, from which the reference page and the tests that look for goldens are made.
+"""The table of error codes: one row each, from which the reference page and the tests that look for
+goldens are made.
 
 AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
 """
@@ -6,7 +7,12 @@ AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and
 from __future__ import annotations
 
 from amdjit.diagnostics.diagnostic import ErrorKind
-from amdjit.diagnostics.errors import CompileError, TargetError, TypeCheckError, UnsupportedSyntaxError
+from amdjit.diagnostics.errors import (
+    CompileError,
+    TargetError,
+    TypeCheckError,
+    UnsupportedSyntaxError,
+)
 from amdjit.diagnostics.span import Span
 
 UNSUPPORTED_STATEMENT = ErrorKind(
@@ -28,7 +34,8 @@ NO_SOURCE = ErrorKind(
     UnsupportedSyntaxError,
     "the source of `{function}` cannot be read from {file}",
     "",
-    "kernels are compiled from their source text: put the function in a file (or a notebook cell) and import it again",
+    "kernels are compiled from their source text: put the function in a file (or a notebook cell) "
+    "and import it again",
 )
 LAMBDA = ErrorKind(
     "AJ0104",
@@ -84,7 +91,8 @@ STATIC_LOOP_LENGTH = ErrorKind(
     UnsupportedSyntaxError,
     "{rounds} rounds are too many to unroll when compiling",
     "{rounds} rounds",
-    "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} rounds are unrolled",
+    "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} "
+    "rounds are unrolled",
 )
 TOO_DEEP = ErrorKind(
     "AJ0113",
@@ -146,7 +154,8 @@ ARGUMENT_TYPE = ErrorKind(
 IMMEDIATE = ErrorKind(
     "AJ0208",
     TypeCheckError,
-    "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, known when compiling",
+    "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, "
+    "known when compiling",
     "{found}",
     "{remedy}",
 )
@@ -210,7 +219,8 @@ CONDITION_TYPE = ErrorKind(
 BITCAST_SIZE = ErrorKind(
     "AJ0217",
     TypeCheckError,
-    "a bitcast needs types of one size, but {source} has {source_bits} bits and {target} has {target_bits}",
+    "a bitcast needs types of one size, but {source} has {source_bits} bits and {target} has "
+    "{target_bits}",
     "{source} to {target}",
     "choose a type of {source_bits} bits, such as one of amdjit.vector(...)",
 )
@@ -261,7 +271,8 @@ WIDE_ACCESS = ErrorKind(
     TypeCheckError,
     "{width} at once cannot be loaded from or stored to {type}",
     "{width} of {type}",
-    "one access has 1 element, or more that have 16, 32, 64, 96, 128, 256, 512 or 1024 bits together",
+    "one access has 1 element, or more that have 16, 32, 64, 96, 128, 256, 512 or 1024 bits "
+    "together",
 )
 RANGE_TYPES = ErrorKind(
     "AJ0225",
@@ -290,14 +301,16 @@ UNDEFINED_NAME = ErrorKind(
     CompileError,
     "`{name}` {reason}",
     "no single value here",
-    "assign it before the branch or loop; in place of None or a string, which have no run-time form, use a number",
+    "assign it before the branch or loop; in place of None or a string, which have no run-time "
+    "form, use a number",
 )
 UNSUPPORTED_GLOBAL = ErrorKind(
     "AJ0303",
     CompileError,
     "`{name}` is {what}, which a kernel cannot read from outside",
     "{what}",
-    "pass it as an argument; numbers, tuples, strings, types and functions can be read as constants",
+    "pass it as an argument; numbers, tuples, strings, types and functions can be read as "
+    "constants",
 )
 NOT_CONSTANT = ErrorKind(
     "AJ0304",
@@ -378,7 +391,9 @@ NO_LIBRARY = ErrorKind(
     "{remedy}",
 )
 
-ALL: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))
+ALL: tuple[ErrorKind, ...] = tuple(
+    value for value in list(globals().values()) if isinstance(value, ErrorKind)
+)
 
 
 def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:

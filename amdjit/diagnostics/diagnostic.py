@@ -16,8 +16,9 @@ _LIBRARY = Path(__file__).parent.parent / "intrinsics"
 class ErrorKind:
     """One row of the table of error codes.
 
-    title, label and help are templates over the fields that the place of the error gives: the title says what is
-    wrong in one line, the label stands beside the caret, the help says what to write instead.
+    title, label and help are templates over the fields that the place of the error gives: the title
+    says what is wrong in one line, the label stands beside the caret, the help says what to write
+    instead.
     """
 
     code: str
@@ -34,7 +35,8 @@ class ErrorKind:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error in a kernel. `calls` holds the call sites from the kernel inwards, outermost first."""
+    """An error in a kernel. `calls` holds the call sites from the kernel inwards, outermost
+    first."""
 
     kind: ErrorKind
     span: Span | None
@@ -77,10 +79,15 @@ class Diagnostic:
         return "\n".join(lines)
 
     def _calls_of_the_user(self) -> int:
-        """Count the calls that lead to the place to show: that of a call of amdjit's library, not one inside of it."""
+        """Count the calls that lead to the place to show: that of a call of amdjit's library, not
+        one inside of it."""
         spans = (*(span for _, span in self.calls), self.span)
         own = len(self.calls)
-        while own > 0 and (span := spans[own]) is not None and Path(span.file).is_relative_to(_LIBRARY):
+        while (
+            own > 0
+            and (span := spans[own]) is not None
+            and Path(span.file).is_relative_to(_LIBRARY)
+        ):
             own -= 1
         return own
 
@@ -90,7 +97,8 @@ def _line_at(span: Span) -> str:
 
 
 def in_source_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return errors in the order of the kernel's lines, of those of one kind at one place the first.
+    """Return errors in the order of the kernel's lines, of those of one kind at one place the
+    first.
 
     Those of helpers stand where the kernel calls them.
     """
@@ -128,4 +136,7 @@ def excerpt(span: Span, label: str) -> list[str]:
 
 def _columns(text: str) -> int:
     """Count terminal columns: wide characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )

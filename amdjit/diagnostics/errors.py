@@ -60,7 +60,8 @@ class InternalError(AmdjitError):
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A device allocation as a fault reports it. `distance` is in bytes from the end (>= 0) or start (< 0)."""
+    """A device allocation as a fault reports it. `distance` is in bytes from the end (>= 0) or
+    start (< 0)."""
 
     address: int
     nbytes: int
@@ -69,13 +70,16 @@ class Allocation:
 
 
 class KernelFault(AmdjitError):
-    """A kernel did at run time what no device allows; the launch was stopped, all other memory is intact.
+    """A kernel did at run time what no device allows; the launch was stopped, all other memory is
+    intact.
 
-    kind: "assert", "raise", "index", "out-of-bounds", "misaligned", "trap", "time-limit", "barrier", ...
-    block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in bytes, None where there is none.
-    instruction: the machine instruction as text, with its pc. detail: of "assert", "raise" and "index", the message
-    alone, as the kernel wrote it. array, index, shape: of "index", and of "out-of-bounds" where the array can be told:
-    its name, the indices and its shape. offset_base: what the instruction adds an unsigned 32-bit offset to, or 0.
+    kind: "assert", "raise", "index", "out-of-bounds", "misaligned", "trap", "time-limit",
+    "barrier", ... block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in
+    bytes, None where there is none. instruction: the machine instruction as text, with its pc.
+    detail: of "assert", "raise" and "index", the message alone, as the kernel wrote it. array,
+    index, shape: of "index", and of "out-of-bounds" where the array can be told: its name, the
+    indices and its shape. offset_base: what the instruction adds an unsigned 32-bit offset to, or
+    0.
     """
 
     def __init__(

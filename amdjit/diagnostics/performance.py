@@ -1,4 +1,5 @@
-"""Warnings about what compiles: what works and is slow by accident, and what is likely to be a mistake."""
+"""Warnings about what compiles: what works and is slow by accident, and what is likely to be a
+mistake."""
 
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ from amdjit.diagnostics.span import Span
 
 
 class PerformanceWarning(UserWarning):
-    """A kernel works, and something in it or in its launches makes it slow. See docs/language.md, "Warnings"."""
+    """A kernel works, and something in it or in its launches makes it slow. See docs/language.md,
+    "Warnings"."""
 
 
 class CompileWarning(UserWarning):
-    """A kernel compiles, and a line of it is unlikely to mean what it says. See docs/language.md, "Warnings"."""
+    """A kernel compiles, and a line of it is unlikely to mean what it says. See docs/language.md,
+    "Warnings"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,11 @@ class Finding:
 
     def render(self) -> str:
         """Return the text that people read."""
-        lines = [f"{self.title} [{self.name}]", *excerpt(self.span, self.label), f"  = help: {self.help}"]
+        lines = [
+            f"{self.title} [{self.name}]",
+            *excerpt(self.span, self.label),
+            f"  = help: {self.help}",
+        ]
         return "\n".join(lines)
 
     def warn(self) -> None:

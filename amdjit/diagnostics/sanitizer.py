@@ -16,7 +16,8 @@ _WIDTH = 118
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A second place that a report is about: what happened there (`store`, `freed`, ...), its line, who did it.
+    """A second place that a report is about: what happened there (`store`, `freed`, ...), its line,
+    who did it.
 
     block, thread: x, y, z indices, None where they are not known.
     """
@@ -35,13 +36,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SanitizerReport:
-    """One thing that a check found, at one line (and one other line, where there is a second place).
+    """One thing that a check found, at one line (and one other line, where there is a second
+    place).
 
-    check: memory, race, init or sync. kind: what of it, such as "use-after-free". severity: "error" or "warning".
-    message: one line. kernel: its name, empty for memory that leaks. file, line: of the Python source. block, thread:
-    x, y, z indices; lane: 0..31. address: in bytes, of LDS from its start; nbytes: of the access. array, index, shape:
-    the element, where it is one of a known array. other: the other access of a race, where memory was freed, where a
-    value came from. count: how often it was seen. instruction: the machine instruction, with its pc. notes: more
+    check: memory, race, init or sync. kind: what of it, such as "use-after-free". severity: "error"
+    or "warning". message: one line. kernel: its name, empty for memory that leaks. file, line: of
+    the Python source. block, thread: x, y, z indices; lane: 0..31. address: in bytes, of LDS from
+    its start; nbytes: of the access. array, index, shape: the element, where it is one of a known
+    array. other: the other access of a race, where memory was freed, where a value came from.
+    count: how often it was seen. instruction: the machine instruction, with its pc. notes: more
     lines; help: what to do about it.
     """
 
@@ -80,7 +83,9 @@ class SanitizerReport:
         subject = f"{self.kernel}: " if self.kernel else ""
         lines = [f"{self.severity}[{self.check}/{self.kind}]: {subject}{self.message}"]
         lines += _excerpt(self.file, self.line, "")
-        who = ", ".join(_who(self.block, self.thread)) + (f" (lane {self.lane})" if self.lane is not None else "")
+        who = ", ".join(_who(self.block, self.thread)) + (
+            f" (lane {self.lane})" if self.lane is not None else ""
+        )
         times = f"; {self.count} times" if self.count > 1 else ""
         if self.kernel:
             lines.append(f"  = {who or 'the whole launch'}{times}")
@@ -91,7 +96,9 @@ class SanitizerReport:
         if self.instruction:
             lines.append(f"  = instruction: {self.instruction}")
         if self.help:
-            lines += textwrap.wrap(f"  = help: {self.help}", _WIDTH, subsequent_indent=" " * 10, break_on_hyphens=False)
+            lines += textwrap.wrap(
+                f"  = help: {self.help}", _WIDTH, subsequent_indent=" " * 10, break_on_hyphens=False
+            )
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -99,13 +106,16 @@ class SanitizerReport:
 
 
 class SanitizerWarning(UserWarning):
-    """A check of the emulator found a hazard: something that may be meant, and that hardware need not do as it was."""
+    """A check of the emulator found a hazard: something that may be meant, and that hardware need
+    not do as it was."""
 
 
 class SanitizerError(KernelFault):
-    """The checks of a launch found errors; `reports` holds all reports of the launch, the first error is the fault's.
+    """The checks of a launch found errors; `reports` holds all reports of the launch, the first
+    error is the fault's.
 
-    kind and all places are those of the first error. The launch has ended; wrong accesses were left out.
+    kind and all places are those of the first error. The launch has ended; wrong accesses were left
+    out.
     """
 
     def __init__(self, reports: Sequence[SanitizerReport]) -> None:
@@ -132,11 +142,16 @@ class SanitizerError(KernelFault):
 
 
 def _who(block: Coordinates | None, thread: Coordinates | None) -> list[str]:
-    return [f"{name} {value}" for name, value in (("block", block), ("thread", thread)) if value is not None]
+    return [
+        f"{name} {value}"
+        for name, value in (("block", block), ("thread", thread))
+        if value is not None
+    ]
 
 
 def _excerpt(file: str | None, line: int | None, label: str) -> list[str]:
-    """Return a line of a file with its text underlined; just the place if the file cannot be read."""
+    """Return a line of a file with its text underlined; just the place if the file cannot be
+    read."""
     if file is None or line is None:
         return []
     gutter = " " * len(str(line))

@@ -19,7 +19,8 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters from (line, column) up to (end_line, end_column); lines from 1, columns in characters from 0."""
+    """Characters from (line, column) up to (end_line, end_column); lines from 1, columns in
+    characters from 0."""
 
     source: SourceText = field(repr=False)
     line: int

@@ -11,28 +11,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amdjit.checking.sanitizing import is_on
 from amdjit.disk_cache import DiskCache, source_version
-from amdjit.emulator.compilation import Host
-from amdjit.emulator.dispatch import Dispatcher
-from amdjit.emulator.host_jit import HostCompiler
-from amdjit.emulator.kernarg import Extent, Geometry
-from amdjit.emulator.loader import EmulatedModule
+from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.launch.dispatch import Dispatcher
+from amdjit.emulator.launch.kernarg import Extent, Geometry
+from amdjit.emulator.launch.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.native.library import NativeLibrary
-from amdjit.emulator.operation_library import OperationLibrary
+from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.tiers.compilation import Host
+from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.options import Environment, read_environment
-from amdjit.sanitizing import is_on
 from amdjit.target import Target
 
 if TYPE_CHECKING:
-    from amdjit.check_settings import Request
+    from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
 
 
 @dataclass
 class EmulatedEvent:
-    """A point in time; launches are done when they return, so an event is reached when it is recorded."""
+    """A point in time; launches are done when they return, so an event is reached when it is
+    recorded."""
 
     seconds: float | None = None
 
@@ -57,12 +58,13 @@ class _Lazy:
 
 
 class EmulatorDevice:
-    """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has ended.
+    """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has
+    ended.
 
-    threads: host threads a launch may use. time_limit: seconds a launch may take, None for no limit. memory: bytes
-    that allocations may take. They default to AMDJIT_EMULATOR_THREADS, AMDJIT_EMULATOR_TIME_LIMIT and
-    AMDJIT_EMULATOR_MEMORY, then to all processors, no limit and the host's memory. compiler: makes the host code, for
-    this CPU unless given.
+    threads: host threads a launch may use. time_limit: seconds a launch may take, None for no
+    limit. memory: bytes that allocations may take. They default to AMDJIT_EMULATOR_THREADS,
+    AMDJIT_EMULATOR_TIME_LIMIT and AMDJIT_EMULATOR_MEMORY, then to all processors, no limit and the
+    host's memory. compiler: makes the host code, for this CPU unless given.
     """
 
     def __init__(
@@ -106,7 +108,10 @@ class EmulatorDevice:
         limit = self._memory.limit
         room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
         matrix = "" if self.matrix == "silicon" else f", matrix={self.matrix}"
-        return f"{self._target} machine code, emulated on the CPU with {self._threads} thread(s){room}{matrix}"
+        return (
+            f"{self._target} machine code, emulated on the CPU with {self._threads} "
+            f"thread(s){room}{matrix}"
+        )
 
     @property
     def matrix(self) -> str:
@@ -135,7 +140,9 @@ class EmulatorDevice:
                 library = NativeLibrary(compiler, self._cache, self._environment.emulator_matrix)
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
-                host = Host(compiler, library, operations, self._cache, self._environment.emulator_tier)
+                host = Host(
+                    compiler, library, operations, self._cache, self._environment.emulator_tier
+                )
                 self._lazy.machine = _Machine(host, dispatcher)
             return self._lazy.machine
 
@@ -144,11 +151,14 @@ class EmulatorDevice:
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes)
         address = self._memory.allocate(nbytes, tracked=True)
-        importlib.import_module("amdjit.emulator.checks.leaks").watch(self._memory, address, self._environment)
+        importlib.import_module("amdjit.emulator.checks.memory.leaks").watch(
+            self._memory, address, self._environment
+        )
         return address
 
     def share(self, address: int) -> None:
-        """Count all of the allocation that holds `address` as written: others may write it unseen from now on."""
+        """Count all of the allocation that holds `address` as written: others may write it unseen
+        from now on."""
         self._memory.written.forget(self._memory.check(address, 0))
 
     def free(self, address: int) -> None:
@@ -163,7 +173,9 @@ class EmulatorDevice:
         """Copy device bytes to contiguous, writable host memory."""
         self._memory.read(destination, address)
 
-    def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
+    def copy_on_device(
+        self, destination: int, source: int, nbytes: int, stream: Any = None
+    ) -> None:
         """Copy bytes between two places of this device."""
         self._memory.copy(destination, source, nbytes)
 
@@ -180,9 +192,11 @@ class EmulatorDevice:
         kernarg: bytearray,
         stream: Any = None,
     ) -> None:
-        """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit arguments.
+        """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
+        arguments.
 
-        LaunchError if it cannot start, KernelFault for what it does wrong; other memory is intact then.
+        LaunchError if it cannot start, KernelFault for what it does wrong; other memory is intact
+        then.
         """
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
@@ -197,8 +211,8 @@ class EmulatorDevice:
         request: Request,
         stream: Any = None,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run a kernel as `launch` does, with checks; return their reports, and what stopped the launch if it did not
-        end by itself."""
+        """Run a kernel as `launch` does, with checks; return their reports, and what stopped the
+        launch if it did not end by itself."""
         # The checks take milliseconds to import, which launches without them need not pay.
         session = importlib.import_module("amdjit.emulator.checks.session")
         dispatcher = self._machine().dispatcher

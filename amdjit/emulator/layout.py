@@ -1,4 +1,5 @@
-"""The memory that Python and the generated host code share: arrays of 64-bit fields, addressed by these indices."""
+"""The memory that Python and the generated host code share: arrays of 64-bit fields, addressed by
+these indices."""
 
 from __future__ import annotations
 
@@ -6,27 +7,31 @@ from enum import IntEnum
 
 FIELD_BYTES = 8
 
-# The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA, section 3.3,
-# "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of its own: 124 is `null`.
+# The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA,
+# section 3.3, "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of
+# its own: 124 is `null`.
 SCALAR_SLOTS = 144
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
 # MODE has no such code; it is kept behind them where a kernel does not always know it.
 MODE_SLOT = 128
-# What barriers keep of a wave (`native/barriers.py`): how often the workgroup's barrier had completed when it waited
-# last, and that number + 1 when it signalled last; whether the named barrier that it has joined has completed, which
-# one that is (its number + 1), and the ones that it has signalled since they last completed; the site where it ended.
+# What barriers keep of a wave (`native/barriers.py`): how often the workgroup's barrier had
+# completed when it waited last, and that number + 1 when it signalled last; whether the named
+# barrier that it has joined has completed, which one that is (its number + 1), and the ones that it
+# has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
 SCALAR_BYTES = SCALAR_SLOTS * 4
-# A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them (RDNA 4 ISA, 2.1).
-# Each has a vector of 32 dwords for every VGPR; those of the upper half stand behind all of the lower one's.
+# A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them
+# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half stand
+# behind all of the lower one's.
 HALF_LANES = 32
 VGPR_BYTES = HALF_LANES * 4
 HALF_VGPRS = 256
 
-# The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so host memory
-# is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB, 4 GiB aligned).
+# The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so
+# host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,
+# 4 GiB aligned).
 SHARED_APERTURE_HIGH = 0x01000000
 PRIVATE_APERTURE_HIGH = 0x02000000
 
@@ -51,11 +56,13 @@ class Context(IntEnum):
     LOAD_BIAS = 14
     SCRATCH_ALL = 15
     LANE_BASE = 16
-    # Another one for each workgroup and each part of it between two barriers; EPOCHS is how many there were.
+    # Another one for each workgroup and each part of it between two barriers; EPOCHS is how many
+    # there were.
     EPOCH = 17
     # What the access in hand adds unsigned 32-bit offsets to, 0 if it does not.
     OFFSET_BASE = 18
-    # The slots of the workgroups that are resident on this host thread, and the one of the workgroup that runs.
+    # The slots of the workgroups that are resident on this host thread, and the one of the
+    # workgroup that runs.
     SLOTS = 19
     SLOT = 20
     RESIDENTS = 21
@@ -64,18 +71,20 @@ class Context(IntEnum):
     EPOCHS = 24
     # Which of the launch's host threads it is, from 0 on.
     THREAD = 25
-    # How many instructions, about, its waves may still execute until it looks at the stop flag; how often it does that
-    # until it calls ATTEND, which returns that number anew. 0 where nobody wants to be called.
+    # How many instructions, about, its waves may still execute until it looks at the stop flag; how
+    # often it does that until it calls ATTEND, which returns that number anew. 0 where nobody wants
+    # to be called.
     BUDGET = 26
     TICKS = 27
     ATTEND = 28
     FIELDS = 29
 
 
-# The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's document "AMDGPU
-# Execution Synchronization", "s_barrier IDs GFX12").
+# The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's
+# document "AMDGPU Execution Synchronization", "s_barrier IDs GFX12").
 NAMED_BARRIERS = 16
-# Of each: how many signals it has, how many it waits for, whether it was initialised; how often it has completed.
+# Of each: how many signals it has, how many it waits for, whether it was initialised; how often it
+# has completed.
 BARRIER_ROW = 4
 
 
@@ -110,7 +119,8 @@ class Launch(IntEnum):
     FAULT = 12
     # The address of what the checks of this launch work with (`Sanitizer`), 0 if there are none.
     SANITIZER = 13
-    # The program of `aj_threaded32` or `aj_threaded64`; not 0 when WAVE_FUNCTION is no longer what it was.
+    # The program of `aj_threaded32` or `aj_threaded64`; not 0 when WAVE_FUNCTION is no longer what
+    # it was.
     PROGRAM = 14
     CHANGED = 15
     FIELDS = 16
@@ -149,7 +159,8 @@ class FaultKind(IntEnum):
     MISALIGNED = 10
     BUFFER = 11
     MODE = 12
-    # An instruction of a barrier, or a wave's end, whose effect nobody documents: the address is a `BarrierMisuse`.
+    # An instruction of a barrier, or a wave's end, whose effect nobody documents: the address is a
+    # `BarrierMisuse`.
     BARRIER_MISUSE = 13
     # All waves of a workgroup wait, and none can go on.
     DEADLOCK = 14
@@ -158,7 +169,8 @@ class FaultKind(IntEnum):
 
 
 class BufferRefusal(IntEnum):
-    """What a buffer access asks for that no document settles, or forbids; in the address of a fault of kind BUFFER."""
+    """What a buffer access asks for that no document settles, or forbids; in the address of a fault
+    of kind BUFFER."""
 
     TYPE = 1
     UNBOUND = 2
@@ -198,14 +210,16 @@ class Stop(IntEnum):
     TIME_LIMIT = 3
 
 
-# What BUDGET starts with each time: some 50 us of arithmetic, some milliseconds of slow instructions.
+# What BUDGET starts with each time: some 50 us of arithmetic, some milliseconds of slow
+# instructions.
 TICK_INSTRUCTIONS = 1 << 16
 # The driver counts so many for each time that it calls a wave.
 CALL_INSTRUCTIONS = 64
 
 # A row of the allocation table: first address, one past the last, writable; three 64-bit fields.
 TABLE_ROW = 3
-# A row of the site cache: first address of the allocation last met there, its size; two 64-bit fields.
+# A row of the site cache: first address of the allocation last met there, its size; two 64-bit
+# fields.
 SITE_ROW = 2
 
 
@@ -217,8 +231,9 @@ def state_bytes(wave_size: int) -> int:
 # Results of the wave function. Positive: waits at the barrier of that id.
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
-# A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well if nothing in its
-# registers has changed since it gave way there before, or if it sleeps: it waits for another wave.
+# A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
+# if nothing in its registers has changed since it gave way there before, or if it sleeps: it waits
+# for another wave.
 WAVE_YIELDED = 1 << 30
 WAVE_WAITS = 1 << 29
 # It waits at a named barrier. At the workgroup's: it signals that at the same time.
@@ -226,7 +241,8 @@ WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
 class Sanitizer(IntEnum):
-    """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of rows."""
+    """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of
+    rows."""
 
     ROWS = 0
     ROW_MASK = 1
@@ -239,9 +255,11 @@ class Sanitizer(IntEnum):
 
 
 class Report(IntEnum):
-    """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of the first find.
+    """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of
+    the first find.
 
-    OTHER_*: the second place, where the kind has one; OTHER_SITE is the number of a site, 0 for none.
+    OTHER_*: the second place, where the kind has one; OTHER_SITE is the number of a site, 0 for
+    none.
     """
 
     KEY = 0
@@ -265,9 +283,12 @@ class Report(IntEnum):
 
 
 REPORT_ROWS = 256
-# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has 32 numbers.
+# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has
+# 32 numbers.
 RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128
-# What the driver finds of barriers: waves went on without one that has ended; waves wait at different ones.
+# What the driver finds of barriers: waves went on without one that has ended; waves wait at
+# different ones.
 SYNC_UNREACHED, SYNC_DIFFERENT = SYNC_KINDS + 1, SYNC_KINDS + 2
-# What native code finds: a wave signals the workgroup's barrier twice; a barrier completes again before a wave waits.
+# What native code finds: a wave signals the workgroup's barrier twice; a barrier completes again
+# before a wave waits.
 SYNC_TWICE, SYNC_OVERRUN = SYNC_KINDS + 6, SYNC_KINDS + 7

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.array_places import ArrayArgument
-from amdjit.check_settings import launch_checked
+from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.sanitizing import ACTIVE
+from amdjit.checking.settings import launch_checked
 from amdjit.code_object import CodeObject, Kernel, KernelArgument
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
-from amdjit.emulator.kernarg import Extent
-from amdjit.emulator.loader import EmulatedFunction
-from amdjit.sanitizing import ACTIVE
+from amdjit.emulator.launch.kernarg import Extent
+from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.target import find_target
 
 Argument = NDArray[Any] | np.generic | int | None
@@ -38,11 +38,12 @@ def run(
 ) -> None:
     """Run a kernel on the emulator.
 
-    grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous arrays, passed as
-    pointers and updated in place, None (or 0) for null pointers, and NumPy scalars (those of structured types for
-    structures by value), laid out as the code object's metadata says.
-    LaunchError for arguments that do not fit, KernelFault for what the kernel does wrong, SanitizerError for what
-    checks find where `amdjit.sanitize` or AMDJIT_SANITIZE asks for them.
+    grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous
+    arrays, passed as pointers and updated in place, None (or 0) for null pointers, and NumPy
+    scalars (those of structured types for structures by value), laid out as the code object's
+    metadata says. LaunchError for arguments that do not fit, KernelFault for what the kernel does
+    wrong, SanitizerError for what checks find where `amdjit.sanitize` or AMDJIT_SANITIZE asks for
+    them.
     """
     target = find_target(CodeObject.read(code_object).target_name)
     assert target is not None
@@ -66,7 +67,13 @@ def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> No
         return
     arrays = [
         ArrayArgument(
-            name, address, array.shape, array.strides, array.itemsize, str(array.dtype), array.flags.writeable
+            name,
+            address,
+            array.shape,
+            array.strides,
+            array.itemsize,
+            str(array.dtype),
+            array.flags.writeable,
         )
         for address, array, name in places
     ]
@@ -78,7 +85,9 @@ def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> No
     )
 
 
-def _pack(device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], places: list[_Place]) -> bytearray:
+def _pack(
+    device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], places: list[_Place]
+) -> bytearray:
     wanted = kernel.metadata.explicit_arguments
     if len(wanted) != len(args):
         raise LaunchError(f"{kernel.name}: takes {len(wanted)} arguments, {len(args)} were given")
@@ -86,7 +95,9 @@ def _pack(device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], plac
     kernarg = bytearray(end)
     for number, (argument, value) in enumerate(zip(wanted, args, strict=True), 1):
         try:
-            data = _argument_bytes(device, argument, value, argument.name or f"args[{number - 1}]", places)
+            data = _argument_bytes(
+                device, argument, value, argument.name or f"args[{number - 1}]", places
+            )
         except LaunchError as error:
             name = f"{number} ({argument.name})" if argument.name else str(number)
             raise LaunchError(f"{kernel.name}: argument {name} {error}") from None
@@ -95,15 +106,23 @@ def _pack(device: EmulatorDevice, kernel: Kernel, args: Sequence[Argument], plac
 
 
 def _argument_bytes(
-    device: EmulatorDevice, argument: KernelArgument, value: Argument, label: str, places: list[_Place]
+    device: EmulatorDevice,
+    argument: KernelArgument,
+    value: Argument,
+    label: str,
+    places: list[_Place],
 ) -> bytes:
-    """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the argument's name."""
+    """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the
+    argument's name."""
     if argument.value_kind == "by_value":
         return _value_bytes(argument, value)
     if value is None or (type(value) is int and value == 0):
         return bytes(argument.size)
     if not isinstance(value, np.ndarray):
-        raise LaunchError(f"is a pointer: give it an array, or None for a null pointer, not {type(value).__name__}")
+        raise LaunchError(
+            "is a pointer: give it an array, or None for a null pointer, not "
+            f"{type(value).__name__}"
+        )
     if not value.flags.c_contiguous:
         raise LaunchError("must be C-contiguous: numpy.ascontiguousarray copies")
     address = device.allocate(value.nbytes)
@@ -115,11 +134,13 @@ def _argument_bytes(
 def _value_bytes(argument: KernelArgument, value: Argument) -> bytes:
     if isinstance(value, np.ndarray):
         raise LaunchError(
-            f"is a value of {argument.size} bytes: give it a NumPy scalar; array[()] makes one of an array"
+            f"is a value of {argument.size} bytes: give it a NumPy scalar; array[()] makes one of "
+            "an array"
         )
     if not isinstance(value, np.generic):
         raise LaunchError(
-            f"must be a NumPy scalar, not {type(value).__name__}: it has {argument.size} bytes, as np.int32(3) has 4"
+            f"must be a NumPy scalar, not {type(value).__name__}: it has {argument.size} bytes, "
+            "as np.int32(3) has 4"
         )
     if value.nbytes != argument.size:
         raise LaunchError(f"has {argument.size} bytes, {value.dtype} has {value.nbytes}")

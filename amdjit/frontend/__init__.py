@@ -1,14 +1,14 @@
 """From Python source to the typed tree."""
 
-from amdjit.complex_types import COMPLEX64, COMPLEX128
-from amdjit.frontend.annotation_places import at_annotation
-from amdjit.frontend.limits import Limits
-from amdjit.frontend.outside import OutsideRead
-from amdjit.frontend.parameters import array_matches
+from amdjit.frontend.building.compilation import Limits
+from amdjit.frontend.names.annotation_places import at_annotation
+from amdjit.frontend.names.parameters import array_matches
 from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
-from amdjit.frontend.source import definition_span
-from amdjit.frontend.structures import element_of_dtype, field_types, structure_of
-from amdjit.frontend.values import CompileTime
+from amdjit.frontend.source.reading import definition_span
+from amdjit.frontend.values.dependencies import OutsideRead
+from amdjit.frontend.values.kinds import CompileTime
+from amdjit.frontend.values.structures import element_of_dtype, field_types, structure_of
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 
 __all__ = [
     "COMPLEX64",

@@ -10,23 +10,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.abi.reports import CallSite
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.bound_names import assigned_names
-from amdjit.frontend.builder import FunctionBuilder, StatementHandler, describe
-from amdjit.frontend.closures import LocalFunction, define, local_signature, refreshed, split
-from amdjit.frontend.effects import written_parameters
-from amdjit.frontend.expressions import EXPRESSIONS
-from amdjit.frontend.freeze import freeze
-from amdjit.frontend.kernel_parameters import kernel_parameters, with_launched
-from amdjit.frontend.limits import Limits
-from amdjit.frontend.loops import LOOPS
-from amdjit.frontend.matching import match
-from amdjit.frontend.narrow_products import narrow_products
-from amdjit.frontend.outside import OutsideRead
-from amdjit.frontend.parameters import (
+from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
+from amdjit.frontend.building.compilation import Limits
+from amdjit.frontend.building.freeze import freeze
+from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.calls.closures import LocalFunction, define, local_signature, refreshed, split
+from amdjit.frontend.expression_typing import EXPRESSIONS
+from amdjit.frontend.expressions.narrow_products import narrow_products
+from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.names.kernel_parameters import kernel_parameters, with_launched
+from amdjit.frontend.names.parameters import (
     argument_key,
     arguments_of,
     beside_others,
@@ -38,23 +34,23 @@ from amdjit.frontend.parameters import (
     passed,
     run_time_parts,
 )
-from amdjit.frontend.report_sites import ReportSites
-from amdjit.frontend.returns import finish_returns, static_result
-from amdjit.frontend.source import FunctionSource, is_library, read_source
-from amdjit.frontend.statements import STATEMENTS
-from amdjit.frontend.structures import record_class
-from amdjit.frontend.values import (
-    CompileTime,
-    FunctionValue,
-    Value,
-)
-from amdjit.frontend.weakness import Origin, Weakness, used
-from amdjit.launch_numbers import LaunchUse
-from amdjit.reports import CallSite
+from amdjit.frontend.source.bound_names import assigned_names
+from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
+from amdjit.frontend.statements.loops import LOOPS
+from amdjit.frontend.statements.matching import match
+from amdjit.frontend.statements.returns import finish_returns, static_result
+from amdjit.frontend.statements.simple import STATEMENTS
+from amdjit.frontend.values.dependencies import OutsideRead
+from amdjit.frontend.values.effects import written_parameters
+from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
+from amdjit.frontend.values.structures import record_class
+from amdjit.frontend.values.weakness import Origin, Weakness, used
+from amdjit.language.declarations import DeviceFunction, Intrinsic
+from amdjit.language.launch_numbers import LaunchUse
+from amdjit.language.types import VOID, Array, Tuple, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import has_own_lds_arrays, lds_arrays
 from amdjit.tree.walk import called_functions
-from amdjit.types import VOID, Array, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     **STATEMENTS,
@@ -66,7 +62,8 @@ _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
 
 @dataclass(frozen=True, slots=True)
 class TypedKernel:
-    """What the front end gives: the program, what it read from outside the kernel, and the bitcode that it needs."""
+    """What the front end gives: the program, what it read from outside the kernel, and the bitcode
+    that it needs."""
 
     program: tree.Program
     reads: tuple[OutsideRead, ...]
@@ -78,7 +75,8 @@ class TypedKernel:
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
-    """A device function typed for some arguments; `value` is set where it just returns a compile-time value.
+    """A device function typed for some arguments; `value` is set where it just returns a
+    compile-time value.
 
     uses: the launch's numbers that it takes behind its parameters.
     """
@@ -86,7 +84,9 @@ class _Instance:
     function: tree.Function | None
     value: Value | None = None
     uses: tuple[LaunchUse, ...] = ()
-    is_shared: bool = True  # between calls; not where it has LDS arrays, of which each call has its own
+    is_shared: bool = (
+        True  # between calls; not where it has LDS arrays, of which each call has its own
+    )
 
 
 _Key = tuple[object, tuple[object, ...]]
@@ -135,11 +135,18 @@ class _Session:
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
-        if any(map(self.weakness.number, arguments.values())) and function in self.builtins.values():
+        if (
+            any(map(self.weakness.number, arguments.values()))
+            and function in self.builtins.values()
+        ):
             arguments = beside_others(builder, arguments, node)
-        keys = (argument_key(builder, value, node, is_library(python)) for value in arguments.values())
+        keys = (
+            argument_key(builder, value, node, is_library(python)) for value in arguments.values()
+        )
         key: _Key = (python, tuple(keys))
-        instance = self._instance(builder, key, node, lambda: self._instantiate(function, python, arguments))
+        instance = self._instance(
+            builder, key, node, lambda: self._instantiate(function, python, arguments)
+        )
         return self._result(builder, instance, arguments, node)
 
     def call_local(
@@ -162,9 +169,15 @@ class _Session:
             inner.names[local.name] = FunctionValue(local, (), ())
         signature = local_signature(inner, defaults)
         given = match_arguments(builder, local.name, signature, positional, keywords, node)
-        arguments = {name: refreshed(builder, given.get(name, defaults.get(name))) for name in signature.parameters}  # type: ignore[arg-type]
+        arguments = {
+            name: refreshed(builder, given[name] if name in given else defaults[name])
+            for name in signature.parameters
+        }
         whole = {**arguments, **captured}
-        key: _Key = (local, tuple((n, argument_key(builder, value, node)) for n, value in whole.items()))
+        key: _Key = (
+            local,
+            tuple((n, argument_key(builder, value, node)) for n, value in whole.items()),
+        )
 
         def make() -> _Instance:
             parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
@@ -187,14 +200,22 @@ class _Session:
         return found
 
     def _result(
-        self, builder: FunctionBuilder, instance: _Instance, arguments: dict[str, Value], node: ast.expr
+        self,
+        builder: FunctionBuilder,
+        instance: _Instance,
+        arguments: dict[str, Value],
+        node: ast.expr,
     ) -> Value:
         if instance.function is None:
             assert instance.value is not None
             for argument in arguments.values():
                 builder.discard(argument, node)
             number = self.weakness.number(instance.value)
-            return instance.value if number is None else builder.launched.weak(number, builder.span(node))
+            return (
+                instance.value
+                if number is None
+                else builder.launched.weak(number, builder.span(node))
+            )
         return self._call_instance(builder, instance.function, instance.uses, arguments, node)
 
     def _call_instance(
@@ -209,7 +230,13 @@ class _Session:
         flat += [builder.launched.read(use.number, use.type, use.span) for use in uses]
         pairs = zip(flat, function.parameters, strict=True)
         operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
-        call = tree.Call(builder.span(node), function.result, function, operands, self._site(builder, function, node))
+        call = tree.Call(
+            builder.span(node),
+            function.result,
+            function,
+            operands,
+            self._site(builder, function, node),
+        )
         origins = self.weakness.results.get(function, ())
         if isinstance(function.result, (Array, Tuple)):
             held = builder.hold(call, function.name, node)
@@ -225,7 +252,9 @@ class _Session:
         builder.reports = max(builder.reports, function.reports + 1)
         source = builder.source
         text = source.text.line(node.lineno).strip()
-        return self.reports.add_call(CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library))
+        return self.reports.add_call(
+            CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library)
+        )
 
     def _instantiate(
         self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
@@ -236,7 +265,11 @@ class _Session:
         return self._type_body(builder, python, parameters, function.inline)
 
     def _type_body(
-        self, builder: FunctionBuilder, identity: object, parameters: tuple[tree.Variable, ...], inline: bool = True
+        self,
+        builder: FunctionBuilder,
+        identity: object,
+        parameters: tuple[tree.Variable, ...],
+        inline: bool = True,
     ) -> _Instance:
         self.active.append(identity)
         try:
@@ -244,7 +277,9 @@ class _Session:
         finally:
             self.active.pop()
 
-    def _finish(self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]) -> _Instance:
+    def _finish(
+        self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]
+    ) -> _Instance:
         source, node = builder.source, builder.source.node
         builder.run(node.body)
         builder.raise_failures()
@@ -263,7 +298,9 @@ class _Session:
             self.weakness.results[typed] = origins
         self.requests.update(builder.launched.requests)
         self.functions.append(typed)
-        return _Instance(typed, uses=tuple(use for use, _ in launched), is_shared=not has_own_lds_arrays(typed))
+        return _Instance(
+            typed, uses=tuple(use for use, _ in launched), is_shared=not has_own_lds_arrays(typed)
+        )
 
 
 def type_kernel(
@@ -272,9 +309,11 @@ def type_kernel(
     limits: Limits,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> TypedKernel:
-    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const` parameter.
+    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const`
+    parameter.
 
-    Where a variable that began as a literal meets a wider type after it was typed, all is typed again with it wider.
+    Where a variable that began as a literal meets a wider type after it was typed, all is typed
+    again with it wider.
     """
     source = read_source(function)
     widened: frozenset[Origin] = frozenset()
@@ -287,7 +326,10 @@ def type_kernel(
 
 
 def _type_once(
-    source: FunctionSource, session: _Session, function: types.FunctionType, arguments: tuple[Type | CompileTime, ...]
+    source: FunctionSource,
+    session: _Session,
+    function: types.FunctionType,
+    arguments: tuple[Type | CompileTime, ...],
 ) -> TypedKernel:
     builder = new_builder(source, session, is_kernel=True)
     names = parameter_names(builder)
@@ -299,7 +341,13 @@ def _type_once(
     session.requests.update(builder.launched.requests)
     passed_on = with_launched(parameters, dict(used(builder.launched, body)))
     kernel = tree.Function(
-        source.node.name, tuple(passed_on), VOID, body, source.name_span, False, reports=builder.reports
+        source.node.name,
+        tuple(passed_on),
+        VOID,
+        body,
+        source.name_span,
+        False,
+        reports=builder.reports,
     )
     functions = called_functions(kernel)
     program = tree.Program(kernel, functions)
@@ -315,7 +363,8 @@ def _type_once(
 def kernel_annotations(
     function: types.FunctionType, limits: Limits, builtins: Mapping[Any, Intrinsic | DeviceFunction]
 ) -> tuple[Type | CompileTime | None, ...]:
-    """Return each parameter's annotation: a type, `CompileTime(Const)`, or None where there is none."""
+    """Return each parameter's annotation: a type, `CompileTime(Const)`, or None where there is
+    none."""
     source = read_source(function)
     builder = new_builder(source, _Session(limits, builtins), is_kernel=True)
     parameter_names(builder)
@@ -341,7 +390,9 @@ def _annotation(builder: FunctionBuilder, argument: ast.arg) -> Type | CompileTi
 
 def new_builder(source: FunctionSource, session: _Session, is_kernel: bool) -> FunctionBuilder:
     """Make the builder of one function."""
-    return FunctionBuilder(source, session, EXPRESSIONS, _STATEMENTS, is_kernel, local_names=_local_names(source.node))
+    return FunctionBuilder(
+        source, session, EXPRESSIONS, _STATEMENTS, is_kernel, local_names=_local_names(source.node)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -349,12 +400,17 @@ def _local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
-def _with_call(failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_own: bool) -> CompileError:
-    """Add the call to the errors of a function. What amdjit's own functions refuse is an error of the call itself."""
+def _with_call(
+    failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_own: bool
+) -> CompileError:
+    """Add the call to the errors of a function. What amdjit's own functions refuse is an error of
+    the call itself."""
     span = builder.span(node)
     site = (builder.source.node.name, span)
     from_here = tuple(
-        replace(d, span=span) if is_own and d.kind is codes.REFUSED else replace(d, calls=(site, *d.calls))
+        replace(d, span=span)
+        if is_own and d.kind is codes.REFUSED
+        else replace(d, calls=(site, *d.calls))
         for d in failure.diagnostics
     )
     return type(failure)(*from_here)
@@ -368,4 +424,6 @@ def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
         largest = max(arrays, key=lambda array: array.nbytes)
         nbytes, limit = largest.type.size * largest.type.element.nbytes, target.lds_per_workgroup
         where = largest.allocation.span
-        raise codes.error(codes.LDS_SIZE, where, used=used, target=target.name, limit=limit, largest=nbytes)
+        raise codes.error(
+            codes.LDS_SIZE, where, used=used, target=target.name, limit=limit, largest=nbytes
+        )

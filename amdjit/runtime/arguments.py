@@ -5,7 +5,7 @@ vector   its elements, aligned to its size rounded up to a power of two, as LLVM
 array    the address, then an extent for each axis, then for strided arrays a stride in elements for each axis;
          extents and strides have the array type's `index_type`
 
-Their order in the segment is that of `amdjit.kernarg`.
+Their order in the segment is that of `amdjit.abi.kernarg`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.abi.kernarg import kernarg_order
 from amdjit.diagnostics.errors import InternalError, LaunchError
-from amdjit.kernarg import kernarg_order
+from amdjit.language.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 
 Flatten = Callable[[Any], Sequence[Any]]
 
@@ -31,13 +31,15 @@ _CODES = {
     "bf16": "H", "fp8": "B", "bf8": "B",
 }  # fmt: skip
 _ADDRESS = "Q"
-# What the `struct` module raises for a value of the wrong type, out of range, or that cannot be read as a number.
+# What the `struct` module raises for a value of the wrong type, out of range, or that cannot be
+# read as a number.
 _PACK_ERRORS = (struct.error, OverflowError, TypeError, ValueError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
 class KernargField:
-    """One machine value: where it lies in the kernarg segment, in bytes, and its code of the `struct` module."""
+    """One machine value: where it lies in the kernarg segment, in bytes, and its code of the
+    `struct` module."""
 
     offset: int
     code: str
@@ -56,7 +58,8 @@ class _Piece:
 
 
 def kernarg_fields(types: Sequence[Type]) -> tuple[tuple[KernargField, ...], ...]:
-    """Return the fields of each argument. LLVM AMDGPU guide, "Kernel Argument": each value at its ABI alignment."""
+    """Return the fields of each argument. LLVM AMDGPU guide, "Kernel Argument": each value at its
+    ABI alignment."""
     pieces = [_pieces(type) for type in types]
     flat = [piece for part in pieces for piece in part]
     fields: list[KernargField | None] = [None] * len(flat)
@@ -74,7 +77,8 @@ def _pieces(type: Type) -> list[_Piece]:
     if isinstance(type, Scalar):
         return [_Piece(_CODES[type.name], type.nbytes, type.nbytes)]
     if isinstance(type, Vector):
-        # LLVM: a vector's allocation size and ABI alignment are its size rounded up to a power of two.
+        # LLVM: a vector's allocation size and ABI alignment are its size rounded up to a power of
+        # two.
         rounded = 1 << (type.nbytes - 1).bit_length()
         return [_Piece(f"{type.nbytes}s", rounded, rounded)]
     if isinstance(type, Array):
@@ -87,7 +91,8 @@ def _pieces(type: Type) -> list[_Piece]:
 class ArgumentPacker:
     """Packs the arguments of one specialisation of a kernel.
 
-    nbytes: of the explicit part of the kernarg segment. fields: for each argument its machine values.
+    nbytes: of the explicit part of the kernarg segment. fields: for each argument its machine
+    values.
     """
 
     def __init__(self, names: Sequence[str], types: Sequence[Type]) -> None:
@@ -102,7 +107,8 @@ class ArgumentPacker:
         self.nbytes = self._struct.size
 
     def pack(self, values: Sequence[Any]) -> bytearray:
-        """Return the explicit kernarg bytes; arrays are given as DeviceArrays. LaunchError as for `pack_into`."""
+        """Return the explicit kernarg bytes; arrays are given as DeviceArrays. LaunchError as for
+        `pack_into`."""
         kernarg = bytearray(self.nbytes)
         self.pack_into(kernarg, values)
         return kernarg
@@ -195,13 +201,19 @@ def _wrong_count(names: Sequence[str], given: int) -> str:
 
 def _does_not_fit(name: str, type: Type, value: Any, error: Exception) -> str:
     if isinstance(type, Scalar) and type.is_integer:
-        remedy = f"Give an integer from {type.minimum} to {type.maximum}, or annotate {name} with a wider type."
+        remedy = (
+            f"Give an integer from {type.minimum} to {type.maximum}, or annotate {name} with "
+            "a wider type."
+        )
     elif isinstance(type, Scalar):
         remedy = f"Give a number that {type} can hold."
     elif isinstance(type, Vector):
         remedy = f"Give {type.length} numbers, such as amdjit.{type}(...)."
     else:
-        remedy = "Pass a NumPy array or a DeviceArray of that type; a copy of it is contiguous and aligned."
+        remedy = (
+            "Pass a NumPy array or a DeviceArray of that type; a copy of it is contiguous "
+            "and aligned."
+        )
     return f"argument {name} is {_shown(value)}, which does not fit {type}: {error}. {remedy}"
 
 

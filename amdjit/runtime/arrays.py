@@ -37,12 +37,14 @@ class Memory:
         self.nbytes = nbytes
         self.address = device.allocate(max(nbytes, 1))
         finalizer = weakref.finalize(self, _release, device, self.address)
-        # When the process ends its device memory goes anyway, and the driver may be gone before Python is.
+        # When the process ends its device memory goes anyway, and the driver may be gone before
+        # Python is.
         finalizer.atexit = False
 
 
 def _release(device: Device, address: int) -> None:
-    # No one can catch what a finalizer raises; work that failed tells it again to whoever waits for it.
+    # No one can catch what a finalizer raises; work that failed tells it again to whoever waits for
+    # it.
     try:
         device.free(address)
     except AmdjitError as error:
@@ -52,12 +54,19 @@ def _release(device: Device, address: int) -> None:
 class DeviceArray:
     """An n-dimensional array in a device's memory, shaped as a NumPy array is.
 
-    Indexing with integers, slices, None and ... gives views of the same memory; an integer for every axis gives a view
-    of no axes. `strides` are in bytes. `address` is the device address of the first element.
+    Indexing with integers, slices, None and ... gives views of the same memory; an integer for
+    every axis gives a view of no axes. `strides` are in bytes. `address` is the device address of
+    the first element.
     """
 
     def __init__(
-        self, device: Device, address: int, shape: Shape, dtype: np.dtype[Any], strides: Shape, owner: object
+        self,
+        device: Device,
+        address: int,
+        shape: Shape,
+        dtype: np.dtype[Any],
+        strides: Shape,
+        owner: object,
     ) -> None:
         self.device = device
         self.address = address
@@ -88,7 +97,8 @@ class DeviceArray:
 
     @functools.cached_property
     def byte_span(self) -> tuple[int, int]:
-        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) for no elements."""
+        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) for no
+        elements."""
         return byte_span(self.shape, self.strides, self.dtype.itemsize)
 
     @functools.cached_property
@@ -116,15 +126,21 @@ class DeviceArray:
         return self._view(view.offset, view.shape, view.strides)
 
     def reshape(self, *shape: int | Shape) -> DeviceArray:
-        """Return a view of another shape with as many elements; one extent may be -1. Needs a contiguous array."""
+        """Return a view of another shape with as many elements; one extent may be -1. Needs a
+        contiguous array."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         if not self.is_contiguous:
-            raise ValueError("only a C-contiguous DeviceArray can be reshaped without a copy; this one is strided")
+            raise ValueError(
+                "only a C-contiguous DeviceArray can be reshaped without a copy; this one is "
+                "strided"
+            )
         # NumPy's own rules for -1 and for sizes that do not fit, on an array that takes no memory.
         new_shape = np.broadcast_to(np.int8(0), self.shape).reshape(wanted).shape
         return self._view(0, new_shape, contiguous_strides(new_shape, self.itemsize))
 
-    def copy_to_host(self, out: NDArray[Any] | None = None, stream: Stream | None = None) -> NDArray[Any]:
+    def copy_to_host(
+        self, out: NDArray[Any] | None = None, stream: Stream | None = None
+    ) -> NDArray[Any]:
         """Copy to a NumPy array, a new one or `out` (same shape and type), and return it.
 
         Waits for the work of `stream` (None: the default stream) first.
@@ -148,8 +164,8 @@ class DeviceArray:
     def copy_from_host(self, source: ArrayLike, stream: Stream | None = None) -> None:
         """Copy a host array of the same shape and type into this one.
 
-        For a strided view, the memory that it spans is read and written back, so nothing else may change the
-        elements in between meanwhile.
+        For a strided view, the memory that it spans is read and written back, so nothing else may
+        change the elements in between meanwhile.
         """
         refuse_masked(source, "the source")
         array = np.asarray(source, self.dtype if not isinstance(source, np.ndarray) else None)
@@ -172,10 +188,13 @@ class DeviceArray:
         """
         if self.device.dlpack_device[0] == dlpack.CPU:
             raise AttributeError(
-                f"the memory of {self.device.name} is the host's: use numpy.from_dlpack or copy_to_host()"
+                f"the memory of {self.device.name} is the host's: use numpy.from_dlpack or "
+                "copy_to_host()"
             )
         if self.dtype.kind == "V":
-            raise AttributeError(f"the CUDA array interface has no name for {self.dtype}: use DLPack")
+            raise AttributeError(
+                f"the CUDA array interface has no name for {self.dtype}: use DLPack"
+            )
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -195,20 +214,35 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """Return a DLPack capsule over this memory, after waiting for the device: any consumer's stream may read it."""
+        """Return a DLPack capsule over this memory, after waiting for the device: any consumer's
+        stream may read it."""
         if copy:
-            raise BufferError("a DeviceArray is exported without a copy; copy it on the consumer's side")
+            raise BufferError(
+                "a DeviceArray is exported without a copy; copy it on the consumer's side"
+            )
         if dl_device is not None and tuple(dl_device) != self.device.dlpack_device:
-            raise BufferError(f"the memory is on DLPack device {self.device.dlpack_device}, not on {dl_device}")
+            raise BufferError(
+                f"the memory is on DLPack device {self.device.dlpack_device}, not on {dl_device}"
+            )
         self.device.synchronize()
         self.device.share(self.address)
         return dlpack.export(
-            dlpack.Tensor(self.address, self.device.dlpack_device, self.dtype, self.shape, self.strides, self._owner)
+            dlpack.Tensor(
+                self.address,
+                self.device.dlpack_device,
+                self.dtype,
+                self.shape,
+                self.strides,
+                self._owner,
+            )
         )
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("a NumPy array of a DeviceArray is always a copy; numpy.from_dlpack may share memory")
+            raise ValueError(
+                "a NumPy array of a DeviceArray is always a copy; numpy.from_dlpack may share "
+                "memory"
+            )
         host = self.copy_to_host()
         return host if dtype is None else host.astype(dtype, copy=False)
 
@@ -216,11 +250,16 @@ class DeviceArray:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device.name})"
 
     def _view(self, offset: int, shape: Shape, strides: Shape) -> DeviceArray:
-        return DeviceArray(self.device, self.address + offset, shape, self.dtype, strides, self._owner)
+        return DeviceArray(
+            self.device, self.address + offset, shape, self.dtype, strides, self._owner
+        )
 
     def _check_same(self, array: NDArray[Any], what: str) -> None:
         if array.dtype != self.dtype:
-            raise TypeError(f"{what} has type {array.dtype}, the DeviceArray {self.dtype}: convert with astype first")
+            raise TypeError(
+                f"{what} has type {array.dtype}, the DeviceArray {self.dtype}: convert with "
+                "astype first"
+            )
         if array.shape != self.shape:
             raise ValueError(f"{what} has shape {array.shape}, the DeviceArray {self.shape}")
 
@@ -246,11 +285,14 @@ def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> 
     if kind.hasobject:
         raise TypeError(f"device memory cannot hold Python objects ({kind})")
     memory = Memory(device, math.prod(extents) * kind.itemsize)
-    return DeviceArray(device, memory.address, extents, kind, contiguous_strides(extents, kind.itemsize), memory)
+    return DeviceArray(
+        device, memory.address, extents, kind, contiguous_strides(extents, kind.itemsize), memory
+    )
 
 
 def _extents(shape: object) -> Shape:
-    """Return a shape as NumPy takes it: an integer or a sequence of integers, of any type that is one."""
+    """Return a shape as NumPy takes it: an integer or a sequence of integers, of any type that is
+    one."""
     is_several = isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim > 0)
     try:
         return tuple(map(operator.index, shape)) if is_several else (operator.index(shape),)  # type: ignore[call-overload,arg-type]
@@ -262,15 +304,21 @@ def refuse_masked(array: object, what: str) -> None:
     """Refuse a masked array: its mask would be lost."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(
-            f"{what} is a masked array, and a device has no masks: fill it, `array.filled(value)`, or pass "
+            f"{what} is a masked array, and a device has no masks: fill it, "
+            "`array.filled(value)`, or pass "
             "`array.data` and `array.mask`"
         )
 
 
 def full(
-    device: Device, shape: int | Shape, value: Any, dtype: DTypeLike | None = None, stream: Stream | None = None
+    device: Device,
+    shape: int | Shape,
+    value: Any,
+    dtype: DTypeLike | None = None,
+    stream: Stream | None = None,
 ) -> DeviceArray:
-    """Return a new array with `value` in every element; the type is NumPy's for `value` unless given."""
+    """Return a new array with `value` in every element; the type is NumPy's for `value` unless
+    given."""
     array = empty(device, shape, np.asarray(value).dtype if dtype is None else dtype)
     array.copy_from_host(np.full(array.shape, value, array.dtype), stream)
     return array
@@ -284,7 +332,8 @@ def zeros(
 
 
 def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) -> DeviceArray:
-    """Return a C-contiguous copy of a host array. A DeviceArray of the same device is returned as it is."""
+    """Return a C-contiguous copy of a host array. A DeviceArray of the same device is returned as
+    it is."""
     if isinstance(array, DeviceArray):
         if array.device is device:
             return array
@@ -299,8 +348,9 @@ def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) ->
 def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> DeviceArray:
     """Return a DeviceArray over another library's tensor, or of its contents.
 
-    Memory of the same GPU is shared. Host memory is copied to the device (the emulator too runs only on memory of its
-    own allocations). BufferError with `copy=False` if that needs a copy, and for memory of another device.
+    Memory of the same GPU is shared. Host memory is copied to the device (the emulator too runs
+    only on memory of its own allocations). BufferError with `copy=False` if that needs a copy, and
+    for memory of another device.
     """
     refuse_masked(tensor, "the tensor")
     if isinstance(tensor, DeviceArray) and tensor.device is device and not copy:
@@ -311,7 +361,9 @@ def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> Device
             raise BufferError(f"host memory must be copied to {device.name}: leave out copy=False")
         return to_device(device, np.from_dlpack(tensor))
     if place != device.dlpack_device:
-        raise BufferError(f"the tensor is on DLPack device {place}, {device.name} is {device.dlpack_device}")
+        raise BufferError(
+            f"the tensor is on DLPack device {place}, {device.name} is {device.dlpack_device}"
+        )
     # -1: the producer need not order itself behind a stream of ours, it is waited for below.
     shared = dlpack.consume(tensor.__dlpack__(stream=-1))
     device.synchronize()

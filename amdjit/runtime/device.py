@@ -1,4 +1,5 @@
-"""What a device can do. The emulator and HIP are two of them; nothing above knows which one it has."""
+"""What a device can do. The emulator and HIP are two of them; nothing above knows which one it
+has."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amdjit.target import Target
 
 if TYPE_CHECKING:
-    from amdjit.check_settings import Request
+    from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
 
@@ -35,9 +36,9 @@ class Module(Protocol):
 class Device(Protocol):
     """A device that holds memory and runs code objects.
 
-    Addresses are the device's own, in bytes. A `stream` is an opaque handle from `create_stream`, None the default
-    stream. Work on one stream is done in order; `synchronize*` raises what asynchronous work failed with
-    (KernelFault on the emulator, BackendError from HIP).
+    Addresses are the device's own, in bytes. A `stream` is an opaque handle from `create_stream`,
+    None the default stream. Work on one stream is done in order; `synchronize*` raises what
+    asynchronous work failed with (KernelFault on the emulator, BackendError from HIP).
     """
 
     @property
@@ -57,11 +58,13 @@ class Device(Protocol):
 
     @property
     def dlpack_device(self) -> tuple[int, int]:
-        """DLPack's (device type, device id): (1, 0) kDLCPU where addresses are the host's own, (10, index) kDLROCM."""
+        """DLPack's (device type, device id): (1, 0) kDLCPU where addresses are the host's own, (10,
+        index) kDLROCM."""
         ...
 
     def allocate(self, nbytes: int) -> int:
-        """Allocate device memory, at least 256-byte aligned; never address 0. BackendError when out of memory."""
+        """Allocate device memory, at least 256-byte aligned; never address 0. BackendError when out
+        of memory."""
         ...
 
     def share(self, address: int) -> None:
@@ -80,7 +83,9 @@ class Device(Protocol):
         """Copy device bytes to contiguous host memory. Returns when the data are there."""
         ...
 
-    def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
+    def copy_on_device(
+        self, destination: int, source: int, nbytes: int, stream: Any = None
+    ) -> None:
         """Copy bytes between two places of this device."""
         ...
 
@@ -89,10 +94,16 @@ class Device(Protocol):
         ...
 
     def launch(
-        self, function: Function, grid: Extent, block: Extent, dynamic_lds: int, kernarg: bytearray, stream: Any = None
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        stream: Any = None,
     ) -> None:
-        """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the code object's
-        metadata lays them out; hidden arguments are the device's to fill in."""
+        """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the
+        code object's metadata lays them out; hidden arguments are the device's to fill in."""
         ...
 
     def launch_sanitized(
@@ -105,14 +116,16 @@ class Device(Protocol):
         request: Request,
         stream: Any = None,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run a kernel to its end with checks; return their reports, and what stopped the launch if something did.
+        """Run a kernel to its end with checks; return their reports, and what stopped the launch if
+        something did.
 
         LaunchError on devices that cannot check, which is all but the emulator.
         """
         ...
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` once the work is done that the stream has now: at the next wait for it at the latest.
+        """Call `tell` once the work is done that the stream has now: at the next wait for it at the
+        latest.
 
         What `tell` raises is raised there; what stands behind it is called at the next wait.
         """

@@ -1,4 +1,5 @@
-"""The C structures of DLPack (dmlc/dlpack, dlpack.h) and the capsules that carry them between libraries."""
+"""The C structures of DLPack (dmlc/dlpack, dlpack.h) and the capsules that carry them between
+libraries."""
 
 from __future__ import annotations
 
@@ -46,16 +47,21 @@ class _DLManagedTensor(ctypes.Structure):
 
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_DLManagedTensor))
-_DLManagedTensor._fields_ = (("tensor", _DLTensor), ("manager", ctypes.c_void_p), ("deleter", _Deleter))
+_DLManagedTensor._fields_ = (
+    ("tensor", _DLTensor),
+    ("manager", ctypes.c_void_p),
+    ("deleter", _Deleter),
+)
 
 _CapsuleDestructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _CapsuleDestructor)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _CapsuleDestructor
+)(("PyCapsule_New", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
-# The destructor gets a capsule that is being deallocated: as a bare address, because a reference would revive it.
+# The destructor gets a capsule that is being deallocated: as a bare address, because a reference
+# would revive it.
 _raw_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -80,8 +86,8 @@ class Tensor:
     owner: object
 
 
-# DLPack frees a tensor through a C callback, perhaps long after Python's last reference: the counted reference that
-# keeps the memory is the one that `manager` holds.
+# DLPack frees a tensor through a C callback, perhaps long after Python's last reference: the
+# counted reference that keeps the memory is the one that `manager` holds.
 _increase_references = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
 _decrease_references = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
 
@@ -91,7 +97,8 @@ def _release_tensor(managed: Any) -> None:
 
 
 def _release_capsule(capsule: int) -> None:
-    # A consumer renames the capsule and calls the deleter itself; only an unused one is ours to free.
+    # A consumer renames the capsule and calls the deleter itself; only an unused one is ours to
+    # free.
     if _raw_capsule_is_valid(capsule, _NEW):
         managed = _DLManagedTensor.from_address(_raw_capsule_pointer(capsule, _NEW))
         _decrease_references(managed.manager)
@@ -107,7 +114,10 @@ def export(tensor: Tensor) -> object:
     itemsize = tensor.dtype.itemsize
     strides = tensor.strides if tensor.strides is not None else ()
     if any(stride % itemsize for stride in strides):
-        raise BufferError("DLPack counts strides in elements; this array's strides are no multiples of its item size")
+        raise BufferError(
+            "DLPack counts strides in elements; this array's strides are no multiples of its item "
+            "size"
+        )
     shape_array = (ctypes.c_int64 * max(ndim, 1))(*tensor.shape)
     stride_array = (ctypes.c_int64 * max(ndim, 1))(*(stride // itemsize for stride in strides))
     int64_pointer = ctypes.POINTER(ctypes.c_int64)
@@ -175,5 +185,6 @@ def _dtype(data_type: _DLDataType) -> np.dtype[Any]:
                 found: np.dtype[Any] = np.dtype(f"{kind}{data_type.bits // 8}")
                 return found
     raise BufferError(
-        f"amdjit has no type for DLPack's code {data_type.code} of {data_type.bits} bits x {data_type.lanes}"
+        f"amdjit has no type for DLPack's code {data_type.code} of {data_type.bits} bits x "
+        f"{data_type.lanes}"
     )

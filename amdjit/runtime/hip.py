@@ -20,11 +20,12 @@ from amdjit.runtime.pending import Pending
 from amdjit.target import TARGETS, Target, find_target
 
 if TYPE_CHECKING:
-    from amdjit.check_settings import Request
+    from amdjit.checking.settings import Request
 
 # hip_runtime_api.h: the tags of hipModuleLaunchKernel's `extra` array.
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
-# A launch packet: the kernarg size, the five words of `extra` (two of them addresses of parts of the packet), kernarg.
+# A launch packet: the kernarg size, the five words of `extra` (two of them addresses of parts of
+# the packet), kernarg.
 _HEADER = struct.Struct("<Q5Q")
 # Each holds a record in device memory.
 _MOST_PENDING = 64
@@ -36,24 +37,32 @@ _BYTES = re.compile(r"b'([^']*)'")
 @functools.cache
 def _hip() -> Any:
     """Return hip-python's module of HIP functions; HipUnavailableError if it is not installed."""
-    # Importing hip-python takes 45 ms, a third of what `import amdjit` may take, and most processes on machines
-    # without an AMD GPU never need it: so it is loaded at the first question about HIP devices.
+    # Importing hip-python takes 45 ms, a third of what `import amdjit` may take, and most processes
+    # on machines without an AMD GPU never need it: so it is loaded at the first question about HIP
+    # devices.
     try:
         package = importlib.import_module("hip")
         return package.hip
     except (ImportError, AttributeError) as error:
-        raise HipUnavailableError(f"hip-python is not installed ({error}): pip install hip-python") from error
+        raise HipUnavailableError(
+            f"hip-python is not installed ({error}): pip install hip-python"
+        ) from error
 
 
 def _call(doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a HIP function and return what it gives beside the error code; HipError says what could not be done."""
+    """Call a HIP function and return what it gives beside the error code; HipError says what could
+    not be done."""
     try:
         code, *values = function(*arguments)
     except RuntimeError as error:
-        if not str(error).startswith("failed to dl"):  # hip-python's words where dlopen or dlsym found nothing
+        if not str(error).startswith(
+            "failed to dl"
+        ):  # hip-python's words where dlopen or dlsym found nothing
             raise
         words = _BYTES.sub(r"\1", str(error))
-        raise HipUnavailableError(f"the HIP runtime cannot {doing}: {words}. Install ROCm's HIP runtime.") from error
+        raise HipUnavailableError(
+            f"the HIP runtime cannot {doing}: {words}. Install ROCm's HIP runtime."
+        ) from error
     except ValueError as error:  # a code that this hip-python does not know yet
         raise HipError(doing, _UNKNOWN_ERROR, "an unknown error", str(error)) from error
     if code:
@@ -116,7 +125,8 @@ class HipFunction:
         self._address = 0
 
     def fill_packet(self, kernarg: bytearray) -> int:
-        """Return the address of `extra` with the kernarg in it. Hold `lock` until HIP has read it."""
+        """Return the address of `extra` with the kernarg in it. Hold `lock` until HIP has read
+        it."""
         if len(self._packet) != _HEADER.size + len(kernarg):
             self._make_packet(len(kernarg))
         self._packet[_HEADER.size :] = kernarg
@@ -128,7 +138,9 @@ class HipFunction:
         self._pinned = (ctypes.c_char * len(packet)).from_buffer(packet)
         self._address = ctypes.addressof(self._pinned)
         kernarg_address = self._address + _HEADER.size
-        _HEADER.pack_into(packet, 0, nbytes, _BUFFER_POINTER, kernarg_address, _BUFFER_SIZE, self._address, _END)
+        _HEADER.pack_into(
+            packet, 0, nbytes, _BUFFER_POINTER, kernarg_address, _BUFFER_SIZE, self._address, _END
+        )
         self._packet = packet
 
 
@@ -165,7 +177,9 @@ class HipDevice:
         memory = properties.totalGlobalMem / 2**30
         self._pending = Pending()
         version = _version(_call("read the runtime's version", hip.hipRuntimeGetVersion))
-        self.description = f"{_text(properties.name)} ({architecture}, {memory:.1f} GiB, HIP {version})"
+        self.description = (
+            f"{_text(properties.name)} ({architecture}, {memory:.1f} GiB, HIP {version})"
+        )
 
     def __repr__(self) -> str:
         return f"<HipDevice {self.name}: {self.description}>"
@@ -173,7 +187,11 @@ class HipDevice:
     def allocate(self, nbytes: int) -> int:
         """Allocate device memory; HipError when out of memory, with what is free."""
         try:
-            return int(self._here(f"allocate {nbytes} bytes on {self.name}", self._hip.hipMalloc, max(nbytes, 1)))
+            return int(
+                self._here(
+                    f"allocate {nbytes} bytes on {self.name}", self._hip.hipMalloc, max(nbytes, 1)
+                )
+            )
         except HipError as error:
             if error.code == _OUT_OF_MEMORY:
                 raise error.with_detail(self._free_memory()) from None
@@ -188,7 +206,14 @@ class HipDevice:
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
         """Copy contiguous host bytes to the device and wait for it."""
-        self._copy(address, source, source.nbytes, self._hip.hipMemcpyKind.hipMemcpyHostToDevice, stream, wait=True)
+        self._copy(
+            address,
+            source,
+            source.nbytes,
+            self._hip.hipMemcpyKind.hipMemcpyHostToDevice,
+            stream,
+            wait=True,
+        )
 
     def copy_to_host(self, destination: memoryview, address: int, stream: Any = None) -> None:
         """Copy device bytes to contiguous host memory and wait for it."""
@@ -198,7 +223,9 @@ class HipDevice:
         self._copy(destination, address, destination.nbytes, kind, stream, wait=True)
         self._pending.tell_stream(stream)
 
-    def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
+    def copy_on_device(
+        self, destination: int, source: int, nbytes: int, stream: Any = None
+    ) -> None:
         """Copy bytes between two places of this device that do not overlap."""
         kind = self._hip.hipMemcpyKind.hipMemcpyDeviceToDevice
         self._copy(destination, source, nbytes, kind, stream, wait=False)
@@ -208,18 +235,30 @@ class HipDevice:
         return HipModule(code_object, self._here)
 
     def launch(
-        self, function: Function, grid: Extent, block: Extent, dynamic_lds: int, kernarg: bytearray, stream: Any = None
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        stream: Any = None,
     ) -> None:
-        """Start a kernel. HIP fills in the hidden arguments and has copied `kernarg` when this returns."""
+        """Start a kernel. HIP fills in the hidden arguments and has copied `kernarg` when this
+        returns."""
         assert isinstance(function, HipFunction)
         shape = (*grid, *block, dynamic_lds)
         try:
             with function.lock:
                 extra = function.fill_packet(kernarg)
                 launch = self._hip.hipModuleLaunchKernel
-                self._here(function.doing, launch, function.native, *shape, _native(stream), None, extra)
+                self._here(
+                    function.doing, launch, function.native, *shape, _native(stream), None, extra
+                )
         except HipError as error:
-            detail = f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
+            detail = (
+                f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of "
+                "dynamic LDS."
+            )
             raise error.with_detail(detail) from None
 
     def launch_sanitized(
@@ -235,17 +274,21 @@ class HipDevice:
         """LaunchError: the checks are the emulator's."""
         checks = ", ".join(sorted(request.checks))
         raise LaunchError(
-            f"{function.name}: {self.name} cannot check launches ({checks}); the emulator can: launch inside "
-            f'`with amdjit.use("emulator:{self.target}"):`, or without `sanitize` and AMDJIT_SANITIZE'
+            f"{function.name}: {self.name} cannot check launches ({checks}); the emulator can: "
+            "launch inside "
+            f'`with amdjit.use("emulator:{self.target}"):`, or without `sanitize` and '
+            "AMDJIT_SANITIZE"
         )
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` at the next wait for the stream; many calls that wait are worth a wait of their own."""
+        """Call `tell` at the next wait for the stream; many calls that wait are worth a wait of
+        their own."""
         if self._pending.add(tell, stream) >= _MOST_PENDING:
             self.synchronize()
 
     def synchronize(self) -> None:
-        """Wait for all work of this device; HipError if some of it failed, KernelFault if a kernel reports one."""
+        """Wait for all work of this device; HipError if some of it failed, KernelFault if a kernel
+        reports one."""
         self._here(f"finish the work on {self.name}", self._hip.hipDeviceSynchronize)
         self._pending.tell_all()
 
@@ -255,12 +298,17 @@ class HipDevice:
         return _Handle(native, self._hip.hipStreamDestroy)
 
     def synchronize_stream(self, stream: Any) -> None:
-        """Wait for all work of one stream; HipError if some of it failed, KernelFault if a kernel reports one."""
+        """Wait for all work of one stream; HipError if some of it failed, KernelFault if a kernel
+        reports one."""
         self._wait_for(stream)
         self._pending.tell_stream(stream)
 
     def _wait_for(self, stream: Any) -> None:
-        self._here(f"finish the work of a stream on {self.name}", self._hip.hipStreamSynchronize, _native(stream))
+        self._here(
+            f"finish the work of a stream on {self.name}",
+            self._hip.hipStreamSynchronize,
+            _native(stream),
+        )
 
     def create_event(self) -> _Event:
         """Make an event that can be timed; it is destroyed with its last reference."""
@@ -279,7 +327,9 @@ class HipDevice:
 
     def elapsed_milliseconds(self, start: Any, end: Any) -> float:
         """Return the time between two recorded, reached events, to about 1 us."""
-        return float(_call("time two events", self._hip.hipEventElapsedTime, start.native, end.native))
+        return float(
+            _call("time two events", self._hip.hipEventElapsedTime, start.native, end.native)
+        )
 
     def _here(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a HIP function with this device as HIP's current one."""
@@ -293,14 +343,18 @@ class HipDevice:
         finally:
             _call(f"switch back from {self.name}", self._hip.hipSetDevice, before)
 
-    def _copy(self, destination: Any, source: Any, nbytes: int, kind: Any, stream: Any, wait: bool) -> None:
+    def _copy(
+        self, destination: Any, source: Any, nbytes: int, kind: Any, stream: Any, wait: bool
+    ) -> None:
         if nbytes == 0:
             return
         doing = f"copy {nbytes} bytes ({kind.name.removeprefix('hipMemcpy')}) on {self.name}"
         if stream is None:
             self._here(doing, self._hip.hipMemcpy, destination, source, nbytes, kind)
             return
-        self._here(doing, self._hip.hipMemcpyAsync, destination, source, nbytes, kind, _native(stream))
+        self._here(
+            doing, self._hip.hipMemcpyAsync, destination, source, nbytes, kind, _native(stream)
+        )
         if wait:
             # HIP may still read or write pageable host memory when hipMemcpyAsync has returned.
             self._wait_for(stream)
@@ -314,7 +368,9 @@ def _target_of(name: str, architecture: str) -> Target:
     target = find_target(architecture)
     if target is None:
         known = ", ".join(str(target) for target in TARGETS)
-        raise BackendError(f"{name} is a {architecture}, for which amdjit does not compile; it has {known}")
+        raise BackendError(
+            f"{name} is a {architecture}, for which amdjit does not compile; it has {known}"
+        )
     return target
 
 
@@ -324,7 +380,8 @@ def _version(number: int) -> str:
 
 
 def discover() -> tuple[list[HipDevice], str]:
-    """Return the GPUs that can be used, and why there are not more: empty only if all of them can be used.
+    """Return the GPUs that can be used, and why there are not more: empty only if all of them can
+    be used.
 
     Never raises for a machine without ROCm, without a GPU or with GPUs that amdjit does not know.
     """

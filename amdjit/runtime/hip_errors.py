@@ -1,12 +1,17 @@
-"""HIP's error codes as exceptions: what failed, what HIP calls it, and what can be done about it."""
+"""HIP's error codes as exceptions: what failed, what HIP calls it, and what can be done about
+it."""
 
 from __future__ import annotations
 
 from amdjit.diagnostics.errors import BackendError
 
 _RESTART = "The GPU's state is lost for this process: start it anew."
-_WRONG_TARGET = "Compile for the GPU's own processor (`amdjit devices` shows it), as launches do by themselves."
-_RUN_EMULATED = "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address."
+_WRONG_TARGET = (
+    "Compile for the GPU's own processor (`amdjit devices` shows it), as launches do by themselves."
+)
+_RUN_EMULATED = (
+    "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address."
+)
 
 # hip_runtime_api.h, hipError_t. Only codes where a user can do something.
 _REMEDIES: dict[int, str] = {
@@ -17,7 +22,8 @@ _REMEDIES: dict[int, str] = {
     35: "The kernel driver is older than this ROCm: update amdgpu-dkms, or use an older ROCm.",
     52: "Ask for fewer work-items or less LDS.",
     98: "The code object was made for another processor. " + _WRONG_TARGET,
-    100: "No GPU is visible: check `rocminfo`, HIP_VISIBLE_DEVICES, and that you may open /dev/kfd (group render).",
+    100: "No GPU is visible: check `rocminfo`, HIP_VISIBLE_DEVICES, and that you may open "
+    "/dev/kfd (group render).",
     101: "Use one of the devices that `amdjit devices` lists.",
     200: "The code object is damaged or for another processor. " + _WRONG_TARGET,
     209: "The code object was made for another processor. " + _WRONG_TARGET,
@@ -28,8 +34,10 @@ _REMEDIES: dict[int, str] = {
     500: "The code object has no kernel of that name.",
     600: "Wait for the event or stream first: synchronize().",
     700: "The kernel accessed memory outside every allocation. " + _RUN_EMULATED + " " + _RESTART,
-    701: "The kernel needs more registers or LDS than a workgroup of this size can have: use a smaller block.",
-    702: "The kernel ran longer than the driver allows: split the work, or look for an endless loop. " + _RESTART,
+    701: "The kernel needs more registers or LDS than a workgroup of this size can have: use a "
+    "smaller block.",
+    702: "The kernel ran longer than the driver allows: split the work, or look for an endless "
+    "loop. " + _RESTART,
     709: "The device was reset. " + _RESTART,
     710: "An assert in the kernel failed. " + _RESTART,
     719: "The kernel failed while it ran. " + _RUN_EMULATED + " " + _RESTART,
@@ -40,8 +48,8 @@ _REMEDIES: dict[int, str] = {
 class HipError(BackendError):
     """HIP refused or failed.
 
-    name, code: HIP's, such as hipErrorOutOfMemory and 2. text: HIP's own words. doing: what amdjit was about to do.
-    remedy: what can be done, empty if amdjit knows nothing.
+    name, code: HIP's, such as hipErrorOutOfMemory and 2. text: HIP's own words. doing: what amdjit
+    was about to do. remedy: what can be done, empty if amdjit knows nothing.
     """
 
     def __init__(self, doing: str, code: int, name: str, text: str, detail: str = "") -> None:
@@ -50,7 +58,11 @@ class HipError(BackendError):
         self.name = name
         self.text = text
         self.remedy = _REMEDIES.get(code, "")
-        parts = [f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}.", detail, self.remedy]
+        parts = [
+            f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}.",
+            detail,
+            self.remedy,
+        ]
         super().__init__(" ".join(part for part in parts if part))
 
     def with_detail(self, detail: str) -> HipError:

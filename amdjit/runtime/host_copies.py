@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from amdjit.diagnostics.performance import PerformanceWarning
 
-# So many launches in a row with the same memory are a loop, and so many bytes cost more than a launch itself does.
+# So many launches in a row with the same memory are a loop, and so many bytes cost more than a
+# launch itself does.
 _LAUNCHES = 10
 _BYTES = 64 * 1024
 
@@ -24,7 +25,8 @@ class HostPlace:
 
 @dataclass(slots=True)
 class HostCopies:
-    """Counts, for one kernel, in how many launches up to now each array was copied without a break; warns once."""
+    """Counts, for one kernel, in how many launches up to now each array was copied without a break;
+    warns once."""
 
     kernel: str
     _counts: dict[HostPlace, int] = field(default_factory=dict)
@@ -34,15 +36,19 @@ class HostCopies:
         """Count a launch. The warning stands at the line `callers` calls above this one."""
         if self._has_warned:
             return
-        self._counts = {place: self._counts.get(place, 0) + 1 for place in places if place.nbytes >= _BYTES}
+        self._counts = {
+            place: self._counts.get(place, 0) + 1 for place in places if place.nbytes >= _BYTES
+        }
         often = next((place for place, count in self._counts.items() if count >= _LAUNCHES), None)
         if often is None:
             return
         self._has_warned = True
         warnings.warn(
-            f"{_LAUNCHES} launches of `{self.kernel}` in a row copied the NumPy array `{often.name}` "
+            f"{_LAUNCHES} launches of `{self.kernel}` in a row copied the NumPy array "
+            f"`{often.name}` "
             f"({often.nbytes} bytes) to the device [host-copies]\n"
-            f"  = help: copy it once, before the loop: {often.name} = amdjit.to_device({often.name}), and back behind "
+            f"  = help: copy it once, before the loop: {often.name} = "
+            f"amdjit.to_device({often.name}), and back behind "
             f"it: {often.name}.copy_to_host()",
             PerformanceWarning,
             stacklevel=callers + 1,

@@ -13,7 +13,8 @@ from amdjit.target import Target
 AXES = "xyz"
 # HIP's hipDeviceProp_t::maxGridSize on AMD devices, in workgroups.
 GRID_LIMITS: Extent = (2**31 - 1, 65535, 65535)
-# `amdjit.grid` is an i32 that is known not to wrap. (The dispatch packet could count twice as many.)
+# `amdjit.grid` is an i32 that is known not to wrap. (The dispatch packet could count twice as
+# many.)
 WORK_ITEM_LIMIT = 2**31 - 1
 # So few workgroups are within every limit, whatever their shape.
 _SMALL_GRID = 65535
@@ -37,8 +38,9 @@ def check_launch(
 ) -> LaunchShape:
     """Check a launch against the target and the kernel, and return it with three axes each.
 
-    grid, block: an int or up to three. dynamic_lds, static_lds: bytes. max_flat_workgroup_size: what the kernel was
-    compiled for (`block=`); required_block: its exact shape if one was compiled in. LaunchError says what to change.
+    grid, block: an int or up to three. dynamic_lds, static_lds: bytes. max_flat_workgroup_size:
+    what the kernel was compiled for (`block=`); required_block: its exact shape if one was compiled
+    in. LaunchError says what to change.
     """
     shape = LaunchShape(extent_of(grid, "grid"), extent_of(block, "block"))
     _check_block(shape.block, target, max_flat_workgroup_size, required_block)
@@ -49,13 +51,18 @@ def check_launch(
 
 
 def extent_of(value: object, what: str) -> Extent:
-    """Return a grid or block given as an int or as one to three ints with three axes; LaunchError if it is none."""
+    """Return a grid or block given as an int or as one to three ints with three axes; LaunchError
+    if it is none."""
     if type(value) is int and value > 0:
         return value, 1, 1
     entries = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(entries) <= 3:
-        raise LaunchError(f"the {what} is {value!r}. Give one to three numbers: {what} = n, (x, y) or (x, y, z).")
-    numbers = [_extent(entry, axis, value, what) for entry, axis in zip(entries, AXES, strict=False)]
+        raise LaunchError(
+            f"the {what} is {value!r}. Give one to three numbers: {what} = n, (x, y) or (x, y, z)."
+        )
+    numbers = [
+        _extent(entry, axis, value, what) for entry, axis in zip(entries, AXES, strict=False)
+    ]
     x, y, z = numbers + [1] * (3 - len(numbers))
     return x, y, z
 
@@ -69,8 +76,14 @@ def _extent(entry: object, axis: str, value: object, what: str) -> int:
             f"the {what} is {value!r}: {axis} is a {type(entry).__name__}, not an integer.{hint}"
         ) from None
     if number < 1:
-        hint = " There is nothing to compute: skip the launch." if what == "grid" and number == 0 else ""
-        raise LaunchError(f"the {what} is {value!r}: {axis} is {number}, and must be at least 1.{hint}")
+        hint = (
+            " There is nothing to compute: skip the launch."
+            if what == "grid" and number == 0
+            else ""
+        )
+        raise LaunchError(
+            f"the {what} is {value!r}: {axis} is {number}, and must be at least 1.{hint}"
+        )
     return number
 
 
@@ -81,7 +94,8 @@ def _check_block(block: Extent, target: Target, limit: int, required: Extent | N
         return
     if size > target.max_workgroup_size:
         raise LaunchError(
-            f"the block {block} has {size} work-items; {target} runs at most {target.max_workgroup_size} in a "
+            f"the block {block} has {size} work-items; {target} runs at most "
+            f"{target.max_workgroup_size} in a "
             f"workgroup. Make the block smaller and the grid larger."
         )
     if required is not None and block != required:
@@ -91,7 +105,8 @@ def _check_block(block: Extent, target: Target, limit: int, required: Extent | N
         )
     if size > limit:
         raise LaunchError(
-            f"the block {block} has {size} work-items, but the kernel was compiled for at most {limit}. "
+            f"the block {block} has {size} work-items, but the kernel was compiled for at most "
+            f"{limit}. "
             f"Launch a smaller block, or write @amdjit.kernel(block={size})."
         )
 
@@ -100,13 +115,20 @@ def _check_grid(shape: LaunchShape) -> None:
     for axis, count, size, limit in zip(AXES, shape.grid, shape.block, GRID_LIMITS, strict=True):
         if count > limit:
             raise LaunchError(
-                f"the grid {shape.grid} has {count} workgroups along {axis}; at most {limit} are allowed there. "
-                + ("Put the largest axis on x." if axis != "x" else "Let each work-item do more than one element.")
+                f"the grid {shape.grid} has {count} workgroups along {axis}; at most {limit} are "
+                "allowed there. "
+                + (
+                    "Put the largest axis on x."
+                    if axis != "x"
+                    else "Let each work-item do more than one element."
+                )
             )
         if count * size > WORK_ITEM_LIMIT:
             raise LaunchError(
-                f"the grid {shape.grid} of blocks {shape.block} has {count * size} work-items along {axis}; at most "
-                f"{WORK_ITEM_LIMIT} can be counted there. Let each work-item do more than one element."
+                f"the grid {shape.grid} of blocks {shape.block} has {count * size} work-items "
+                f"along {axis}; at most "
+                f"{WORK_ITEM_LIMIT} can be counted there. Let each work-item do more than one "
+                "element."
             )
 
 
@@ -114,12 +136,16 @@ def _check_lds(dynamic_lds: object, static_lds: int, target: Target) -> None:
     try:
         dynamic = operator.index(dynamic_lds)  # type: ignore[arg-type]
     except TypeError:
-        raise LaunchError(f"dynamic LDS is {dynamic_lds!r}; give the number of bytes, an integer.") from None
+        raise LaunchError(
+            f"dynamic LDS is {dynamic_lds!r}; give the number of bytes, an integer."
+        ) from None
     if dynamic < 0:
         raise LaunchError(f"dynamic LDS is {dynamic} bytes; give 0 or more.")
     if static_lds + dynamic > target.lds_per_workgroup:
         parts = f"{static_lds} bytes of shared.array and {dynamic} bytes of dynamic LDS"
         raise LaunchError(
-            f"the kernel needs {static_lds + dynamic} bytes of LDS ({parts}); a workgroup on {target} has "
-            f"{target.lds_per_workgroup}. Use smaller tiles, a smaller element type, or fewer buffers."
+            f"the kernel needs {static_lds + dynamic} bytes of LDS ({parts}); a workgroup on "
+            f"{target} has "
+            f"{target.lds_per_workgroup}. Use smaller tiles, a smaller element type, or fewer "
+            "buffers."
         )

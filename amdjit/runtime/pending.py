@@ -1,4 +1,5 @@
-"""What is to be told to the user once asynchronous work is done: printed lines and faults of launches."""
+"""What is to be told to the user once asynchronous work is done: printed lines and faults of
+launches."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ class _Entry:
 
 @dataclass(slots=True)
 class Pending:
-    """What is to be told of one device's work, in the order of the launches. Safe to use from several threads."""
+    """What is to be told of one device's work, in the order of the launches. Safe to use from
+    several threads."""
 
     _entries: list[_Entry] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _telling: threading.local = field(default_factory=threading.local)
 
     def add(self, tell: Callable[[], None], stream: Any) -> int:
-        """Remember to call `tell` when the work is done that `stream` has now; return how many calls wait."""
+        """Remember to call `tell` when the work is done that `stream` has now; return how many
+        calls wait."""
         with self._lock:
             self._entries.append(_Entry(stream, tell))
             return len(self._entries)

@@ -1,4 +1,5 @@
-"""The records of launches whose kernels report to the host: made before, read after, told to the user."""
+"""The records of launches whose kernels report to the host: made before, read after, told to the
+user."""
 
 from __future__ import annotations
 
@@ -7,8 +8,16 @@ from dataclasses import dataclass
 from struct import unpack_from
 from typing import Any
 
+from amdjit.abi.reports import (
+    HEAD_BYTES,
+    LINE_HEAD_WORDS,
+    CallSite,
+    FaultSite,
+    ReportTable,
+    Word,
+    fresh_head,
+)
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.reports import HEAD_BYTES, LINE_HEAD_WORDS, CallSite, FaultSite, ReportTable, Word, fresh_head
 from amdjit.runtime.arrays import Memory
 from amdjit.runtime.device import Device, Extent
 
@@ -32,12 +41,15 @@ class LaunchRecord:
         return self.memory.address.to_bytes(8, "little")
 
     def tell(self, stream: Any = None) -> None:
-        """Print what the launch printed, to sys.stdout, and raise its fault as KernelFault. The launch has ended."""
+        """Print what the launch printed, to sys.stdout, and raise its fault as KernelFault. The
+        launch has ended."""
         head = self._read(0, HEAD_BYTES, stream)
         cursor, _, end = unpack_from("<QQQ", head, 4 * Word.CURSOR)
         if cursor:
             lines = self._read(HEAD_BYTES, min(cursor, end), stream)
-            sys.stdout.write(_printed(self, lines) + _lost(self, unpack_from("<I", head, 4 * Word.LOST)[0]))
+            sys.stdout.write(
+                _printed(self, lines) + _lost(self, unpack_from("<I", head, 4 * Word.LOST)[0])
+            )
         if unpack_from("<I", head)[0]:
             raise _fault(self, head)
 
@@ -48,9 +60,16 @@ class LaunchRecord:
 
 
 def make_record(
-    kernel: str, table: ReportTable, device: Device, block: Extent, wave_size: int, print_buffer: int, stream: Any
+    kernel: str,
+    table: ReportTable,
+    device: Device,
+    block: Extent,
+    wave_size: int,
+    print_buffer: int,
+    stream: Any,
 ) -> LaunchRecord:
-    """Reserve the record of a launch. print_buffer: bytes for what the kernel prints, if it does."""
+    """Reserve the record of a launch. print_buffer: bytes for what the kernel prints, if it
+    does."""
     capacity = print_buffer if table.prints else 0
     memory = Memory(device, HEAD_BYTES + capacity)
     device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
@@ -58,12 +77,14 @@ def make_record(
 
 
 def with_record(kernarg: bytearray, record: LaunchRecord) -> bytearray:
-    """Return a kernel's arguments with the record's address behind them, at the next multiple of 8 bytes."""
+    """Return a kernel's arguments with the record's address behind them, at the next multiple of 8
+    bytes."""
     return kernarg + bytes(-len(kernarg) % 8) + record.argument
 
 
 def _printed(record: LaunchRecord, lines: bytearray) -> str:
-    """Return the lines by block and wave; those of a wave lie in the order in which it printed them."""
+    """Return the lines by block and wave; those of a wave lie in the order in which it printed
+    them."""
     found: list[tuple[tuple[int, int, int, int], str]] = []
     at = 0
     while at < len(lines):
@@ -102,7 +123,8 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
     item = thread[0] + record.block[0] * (thread[1] + record.block[1] * thread[2])
     index, shape = _index(site, words)
     text = (
-        f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at {source.file}:{source.line}"
+        f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at "
+        f"{source.file}:{source.line}"
     )
     for call in frames[1:]:
         assert isinstance(call, CallSite)
@@ -128,7 +150,9 @@ def _headline(site: FaultSite, detail: str) -> str:
     return ": ".join(part for part in parts if part)
 
 
-def _index(site: FaultSite, words: tuple[int, ...]) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def _index(
+    site: FaultSite, words: tuple[int, ...]
+) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     if site.kind != "index":
         return None, None
     values = site.text.values(words)

@@ -1,4 +1,5 @@
-"""Launches with the emulator's checks: run them, hand out what they found. Also: which element a fault was about."""
+"""Launches with the emulator's checks: run them, hand out what they found. Also: which element a
+fault was about."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from amdjit.array_places import ArrayArgument, place_in_lds, place_of, signed_offset
-from amdjit.check_settings import launch_checked
+from amdjit.checking.array_places import ArrayArgument, place_in_lds, place_of, signed_offset
+from amdjit.checking.settings import launch_checked
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
@@ -28,14 +29,21 @@ def launch(
     arrays: list[ArrayArgument],
     handle: Any,
 ) -> None:
-    """Run a kernel with checks. SanitizerError if they find errors, KernelFault for what stopped the launch."""
-    launch_checked(lambda request: device.launch_sanitized(*call, request, handle), option, environment, arrays)
+    """Run a kernel with checks. SanitizerError if they find errors, KernelFault for what stopped
+    the launch."""
+    launch_checked(
+        lambda request: device.launch_sanitized(*call, request, handle), option, environment, arrays
+    )
 
 
-def array_arguments(names: Sequence[str], values: Sequence[Any], written: Sequence[bool]) -> list[ArrayArgument]:
+def array_arguments(
+    names: Sequence[str], values: Sequence[Any], written: Sequence[bool]
+) -> list[ArrayArgument]:
     """Return the arrays among a launch's arguments."""
     return [
-        ArrayArgument(name, value.address, value.shape, value.strides, value.itemsize, _text(value.dtype), may)
+        ArrayArgument(
+            name, value.address, value.shape, value.strides, value.itemsize, _text(value.dtype), may
+        )
         for name, value, may in zip(names, values, written, strict=True)
         if isinstance(value, DeviceArray)
     ]
@@ -47,7 +55,8 @@ def _text(dtype: object) -> str:
 
 
 def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
-    """Return a kernel's static LDS arrays; none where its IR leaves their places to LLVM (see `lowering.lds`)."""
+    """Return a kernel's static LDS arrays; none where its IR leaves their places to LLVM (see
+    `lowering.lds`)."""
     if "!absolute_symbol" not in llvm:
         return []
     found = []
@@ -55,12 +64,15 @@ def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
         shape, itemsize = array.type.shape or (), array.type.element.nbytes
         strides = tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
         dtype = str(array.type.element)
-        found.append(ArrayArgument(array.name, array.offset, shape, strides, itemsize, dtype, in_lds=True))
+        found.append(
+            ArrayArgument(array.name, array.offset, shape, strides, itemsize, dtype, in_lds=True)
+        )
     return found
 
 
 def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
-    """Name the element of the launch's arrays that a wrong access of memory was for, where it can be told."""
+    """Name the element of the launch's arrays that a wrong access of memory was for, where it can
+    be told."""
     if fault.array is not None or fault.address is None:
         return
     if fault.nearest_allocation is not None:

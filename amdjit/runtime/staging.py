@@ -1,8 +1,9 @@
 """NumPy arrays of one launch, on their way to the device and back.
 
-An array that shares no memory with another argument arrives C-contiguous, whatever its strides were. Arrays that do
-share memory, or that overlap themselves (zero strides, sliding windows), arrive as views of one copy of the memory that
-they span, so that a kernel sees the same aliasing as NumPy would.
+An array that shares no memory with another argument arrives C-contiguous, whatever its strides
+were. Arrays that do share memory, or that overlap themselves (zero strides, sliding windows),
+arrive as views of one copy of the memory that they span, so that a kernel sees the same aliasing as
+NumPy would.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from amdjit.runtime.host_copies import HostPlace
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
 
-# Allocations are at least this much aligned: memory staged as it lies keeps its host address modulo this.
+# Allocations are at least this much aligned: memory staged as it lies keeps its host address modulo
+# this.
 _ALIGNMENT = 256
 
 
 @dataclass(slots=True)
 class _Group:
-    """Host arrays staged together: argument positions, and the host bytes low..high that they span."""
+    """Host arrays staged together: argument positions, and the host bytes low..high that they
+    span."""
 
     low: int
     high: int
@@ -41,14 +44,18 @@ class _Group:
 class Staging:
     """The arguments of one launch with DeviceArrays in place of NumPy arrays.
 
-    `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive with `upload`.
-    `names` holds the name of each.
-    `by_value` holds the positions whose NumPy arrays stay as they are: vectors and compile-time values.
-    LaunchError for a DeviceArray of another device.
+    `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive
+    with `upload`. `names` holds the name of each. `by_value` holds the positions whose NumPy arrays
+    stay as they are: vectors and compile-time values. LaunchError for a DeviceArray of another
+    device.
     """
 
     def __init__(
-        self, device: Device, names: Sequence[str], values: Sequence[Any], by_value: Collection[int] = ()
+        self,
+        device: Device,
+        names: Sequence[str],
+        values: Sequence[Any],
+        by_value: Collection[int] = (),
     ) -> None:
         self.arguments: list[Any] = list(values)
         self._device = device
@@ -75,10 +82,13 @@ class Staging:
     @property
     def host_places(self) -> list[HostPlace]:
         """Where the NumPy arguments lie."""
-        return [HostPlace(self.names[p], _address(host), host.nbytes) for p, host in self._hosts.items()]
+        return [
+            HostPlace(self.names[p], _address(host), host.nbytes) for p, host in self._hosts.items()
+        ]
 
     def check_writable(self, written: Sequence[bool]) -> None:
-        """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each argument."""
+        """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each
+        argument."""
         for position, host in self._hosts.items():
             if written[position] and not host.flags.writeable:
                 name = self.names[position]
@@ -98,10 +108,13 @@ class Staging:
             else:
                 position = group.positions[0]
                 contiguous = np.ascontiguousarray(self._hosts[position])
-                self._device.copy_to_device(self.arguments[position].address, bytes_of(contiguous), handle)
+                self._device.copy_to_device(
+                    self.arguments[position].address, bytes_of(contiguous), handle
+                )
 
     def download(self, written: Sequence[bool], stream: Stream | None = None) -> None:
-        """Wait for the stream and copy what the kernel wrote back; nothing but the arrays' own elements changes."""
+        """Wait for the stream and copy what the kernel wrote back; nothing but the arrays' own
+        elements changes."""
         for group in self._groups:
             positions = [p for p in group.positions if written[p]]
             if not positions or group.high == group.low:
@@ -110,22 +123,28 @@ class Staging:
                 self._download_span(group, positions, stream)
             else:
                 host = self._hosts[positions[0]]
-                # The array itself as base class: a subclass's own assignment may do more than to store.
+                # The array itself as base class: a subclass's own assignment may do more than to
+                # store.
                 self.arguments[positions[0]].copy_to_host(host.view(np.ndarray), stream)
 
-    def _download_span(self, group: _Group, positions: Sequence[int], stream: Stream | None) -> None:
+    def _download_span(
+        self, group: _Group, positions: Sequence[int], stream: Stream | None
+    ) -> None:
         span = np.empty(group.high - group.low, np.uint8)
         self._device.copy_to_host(bytes_of(span), group.start, handle_of(stream, self._device))
         for position in positions:
             host = self._hosts[position].view(np.ndarray)
-            host[...] = np.ndarray(host.shape, host.dtype, span, _address(host) - group.low, host.strides)
+            host[...] = np.ndarray(
+                host.shape, host.dtype, span, _address(host) - group.low, host.strides
+            )
 
     def _check_place(self, position: int, array: DeviceArray) -> None:
         if array.device is not self._device:
             name = self.names[position]
             raise LaunchError(
                 f"argument {name} is on {array.device.name}, the launch on {self._device.name}. "
-                f'Copy it: amdjit.to_device({name}.copy_to_host()), or launch inside `with amdjit.use("'
+                f"Copy it: amdjit.to_device({name}.copy_to_host()), or launch inside `with "
+                'amdjit.use("'
                 f'{array.device.name}"):`.'
             )
 
@@ -136,14 +155,17 @@ class Staging:
             raise LaunchError(str(problem)) from None
 
     def _refuse_shared_device_memory(self) -> None:
-        """A NumPy view of device memory (from_dlpack) beside the DeviceArray itself would be staged as a copy."""
+        """A NumPy view of device memory (from_dlpack) beside the DeviceArray itself would be staged
+        as a copy."""
         spans = [(p, _span(a)) for p, a in enumerate(self.arguments) if isinstance(a, DeviceArray)]
         for group in self._groups:
             for position, (low, high) in spans:
                 if low < group.high and group.low < high:
                     raise LaunchError(
-                        f"arguments {self.names[group.positions[0]]} (a NumPy array) and {self.names[position]} "
-                        "(a DeviceArray) share memory. Pass DeviceArrays, or views of one, for both."
+                        f"arguments {self.names[group.positions[0]]} (a NumPy array) and "
+                        f"{self.names[position]} "
+                        "(a DeviceArray) share memory. Pass DeviceArrays, or views of one, for "
+                        "both."
                     )
 
     def _place(self, group: _Group) -> None:
@@ -162,14 +184,17 @@ class Staging:
             if not host.flags.aligned:
                 name = self.names[position]
                 raise LaunchError(
-                    f"argument {name} shares memory with another argument and its elements are not aligned to "
+                    f"argument {name} shares memory with another argument and its elements are "
+                    "not aligned to "
                     f"{host.dtype.alignment} bytes. Pass an aligned array, such as {name}.copy()."
                 )
             self._set(position, group.start + _address(host) - group.low, host.strides, memory)
 
     def _set(self, position: int, address: int, strides: tuple[int, ...], memory: Memory) -> None:
         host = self._hosts[position]
-        self.arguments[position] = DeviceArray(self._device, address, host.shape, host.dtype, strides, memory)
+        self.arguments[position] = DeviceArray(
+            self._device, address, host.shape, host.dtype, strides, memory
+        )
 
 
 def _group(hosts: dict[int, NDArray[Any]]) -> list[_Group]:
@@ -185,7 +210,13 @@ def _group(hosts: dict[int, NDArray[Any]]) -> list[_Group]:
             groups[-1].as_it_lies = True
         else:
             host = hosts[position]
-            groups.append(_Group(low, high, as_it_lies=may_overlap_itself(host.shape, host.strides, host.itemsize)))
+            groups.append(
+                _Group(
+                    low,
+                    high,
+                    as_it_lies=may_overlap_itself(host.shape, host.strides, host.itemsize),
+                )
+            )
         groups[-1].positions.append(position)
     return groups + empty
 

@@ -1,4 +1,5 @@
-"""Streams and events: queues of work on one device, and marks in them that can be waited for and timed."""
+"""Streams and events: queues of work on one device, and marks in them that can be waited for and
+timed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from amdjit.runtime.device import Device
 
 
 class Stream:
-    """A queue of work on one device. Work in one stream runs in order; it is destroyed with its last reference."""
+    """A queue of work on one device. Work in one stream runs in order; it is destroyed with its
+    last reference."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -20,7 +22,8 @@ class Stream:
         self.device.synchronize_stream(self.handle)
 
     def record(self, event: Event | None = None) -> Event:
-        """Put an event (a new one if none is given) behind the work that this stream has now, and return it."""
+        """Put an event (a new one if none is given) behind the work that this stream has now, and
+        return it."""
         event = Event(self.device) if event is None else event
         event.record(self)
         return event
@@ -53,7 +56,8 @@ class Event:
 
 
 def handle_of(stream: Stream | None, device: Device) -> Any:
-    """Return the device's handle of a stream, None for the default one; LaunchError if it is no stream of the device.
+    """Return the device's handle of a stream, None for the default one; LaunchError if it is no
+    stream of the device.
 
     0 also means the default stream, as HIP and Numba users write it.
     """

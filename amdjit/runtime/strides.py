@@ -1,4 +1,5 @@
-"""How an n-dimensional array lies in memory: pure functions of shape, strides (bytes) and item size."""
+"""How an n-dimensional array lies in memory: pure functions of shape, strides (bytes) and item
+size."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def contiguous_strides(shape: Shape, itemsize: int) -> Shape:
 
 
 def is_c_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether the elements lie one after another in C order; axes of extent 1 may have any stride."""
+    """Whether the elements lie one after another in C order; axes of extent 1 may have any
+    stride."""
     step = itemsize
     if 0 in shape:
         return True
@@ -50,7 +52,8 @@ def has_rows(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 
 def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
-    """Return the bytes that the elements cover, as (low, high) from the first element; (0, 0) for no elements."""
+    """Return the bytes that the elements cover, as (low, high) from the first element; (0, 0) for
+    no elements."""
     low, high = 0, itemsize
     for extent, stride in zip(shape, strides, strict=True):
         if extent == 0:
@@ -63,7 +66,8 @@ def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
 
 
 def may_overlap_itself(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether two indices may share a byte. False is certain; True may be a false alarm for odd interleavings."""
+    """Whether two indices may share a byte. False is certain; True may be a false alarm for odd
+    interleavings."""
     if math.prod(shape) == 0:
         return False
     covered = itemsize
@@ -104,10 +108,15 @@ def basic_view(key: object, shape: Shape, strides: Shape) -> View:
 
 def _refuse_advanced(entries: Sequence[object]) -> None:
     for entry in entries:
-        is_index = hasattr(entry, "__index__") and not isinstance(entry, bool) and getattr(entry, "ndim", 0) == 0
+        is_index = (
+            hasattr(entry, "__index__")
+            and not isinstance(entry, bool)
+            and getattr(entry, "ndim", 0) == 0
+        )
         if not (entry is None or entry is Ellipsis or isinstance(entry, slice) or is_index):
             raise TypeError(
-                f"a DeviceArray takes integers, slices, None and ... as index, not {type(entry).__name__}; "
+                "a DeviceArray takes integers, slices, None and ... as index, not "
+                f"{type(entry).__name__}; "
                 "copy_to_host() first to index with arrays or masks"
             )
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from amdjit.language.types import Array, Scalar, Type
 from amdjit.tree.nodes import Expression
-from amdjit.types import Array, Scalar, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Based(Expression):
-    """An array whose indices count from one of its elements on: loads and stores add what differs between lanes.
+    """An array whose indices count from one of its elements on: loads and stores add what differs
+    between lanes.
 
-    The type is the array's, extents included: nothing but the address of an access is taken from it.
+    The type is the array's, extents included: nothing but the address of an access is taken from
+    it.
     """
 
     array: Expression
@@ -29,4 +31,9 @@ def fits(node: Based, type_of: Callable[[Expression], Type]) -> bool:
     """Whether there is an integer for each axis, and the type is the array's."""
     array = type_of(node.array)
     integers = [isinstance(type_of(start), Scalar) for start in node.starts]
-    return isinstance(array, Array) and len(integers) == array.ndim and all(integers) and node.type == array
+    return (
+        isinstance(array, Array)
+        and len(integers) == array.ndim
+        and all(integers)
+        and node.type == array
+    )

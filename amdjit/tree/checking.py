@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import Array, Layout, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_expression
-from amdjit.types import Array, Layout, Type
 
 __all__ = ["check", "check_view", "fail", "same"]
 
@@ -33,7 +33,11 @@ def same(node: Any, expected: Type, found: Type) -> None:
 
 def check_view(node: tree.View, array: Array) -> None:
     """Check the type of a view of an array."""
-    check(len(node.extents) == len(node.steps) == array.ndim, node, "not one extent and step for each axis")
+    check(
+        len(node.extents) == len(node.steps) == array.ndim,
+        node,
+        "not one extent and step for each axis",
+    )
     if not isinstance(node.type, Array):
         fail(node, f"{node.type} is no array")
     kept = [extent for extent in node.extents if extent is not None]
@@ -42,5 +46,7 @@ def check_view(node: tree.View, array: Array) -> None:
     check(node.type.layout is not Layout.ANY, node, "a view without a layout")
     ordered = node.type.layout is Layout.STRIDED or array.layout is not Layout.STRIDED
     check(ordered, node, "a view in rows of an array without")
-    expected = replace(array, ndim=len(kept), layout=node.type.layout, shape=node.type.shape, alignment=0)
+    expected = replace(
+        array, ndim=len(kept), layout=node.type.layout, shape=node.type.shape, alignment=0
+    )
     same(node, expected, node.type)

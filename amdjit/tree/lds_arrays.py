@@ -1,13 +1,14 @@
-"""Static LDS arrays: which a program has, where in the workgroup's LDS they lie, and what the program calls them."""
+"""Static LDS arrays: which a program has, where in the workgroup's LDS they lie, and what the
+program calls them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from amdjit.language.types import AddressSpace, Array, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
-from amdjit.types import AddressSpace, Array, Type
 
 __all__ = ["LdsArray", "has_own_lds_arrays", "lds_arrays"]
 
@@ -17,7 +18,8 @@ _ALIGNMENT = 16
 
 @dataclass(frozen=True, slots=True)
 class LdsArray:
-    """An array of the workgroup's LDS: `offset` bytes from its beginning, under the name of its first variable."""
+    """An array of the workgroup's LDS: `offset` bytes from its beginning, under the name of its
+    first variable."""
 
     allocation: tree.AllocateArray
     type: Array
@@ -36,7 +38,9 @@ def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
     end = 0
     for function in (*program.functions, program.kernel):
         nodes = list(walk(function.body))
-        allocations = [node for node in nodes if isinstance(node, tree.AllocateArray) and not node.dynamic]
+        allocations = [
+            node for node in nodes if isinstance(node, tree.AllocateArray) and not node.dynamic
+        ]
         names = _names(nodes) if allocations else {}
         for node in allocations:
             if isinstance(node.type, Array) and _is_lds(node.type):
@@ -46,7 +50,8 @@ def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
 
 
 def has_own_lds_arrays(function: tree.Function) -> bool:
-    """Whether each call of a function has static LDS arrays of its own: here, or in functions that it calls.
+    """Whether each call of a function has static LDS arrays of its own: here, or in functions that
+    it calls.
 
     The calls of a library's function share what it has: it ends with a barrier, and keeps nothing.
     """
@@ -64,7 +69,8 @@ def _is_lds(type: Type) -> bool:
     return isinstance(type, Array) and type.address_space is AddressSpace.LDS
 
 
-# What the front end calls the variables of its own that hold a value between an expression and its use.
+# What the front end calls the variables of its own that hold a value between an expression and its
+# use.
 _UNNAMED = ("shared", "value")
 
 

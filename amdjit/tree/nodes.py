@@ -1,7 +1,8 @@
 """The typed tree: what the front end makes and the lowering takes.
 
-Every expression has a type; every node has the span of the Python code it came from. Control flow is Python's own,
-structured. Operands of arithmetic have been converted to one type already: the lowering never infers types.
+Every expression has a type; every node has the span of the Python code it came from. Control flow
+is Python's own, structured. Operands of arithmetic have been converted to one type already: the
+lowering never infers types.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from amdjit.declarations import Intrinsic
+from amdjit.abi.reports import ReportTable
 from amdjit.diagnostics.span import Span
-from amdjit.reports import ReportTable
+from amdjit.language.declarations import Intrinsic
+from amdjit.language.types import Type
 from amdjit.tree.operators import BinaryOperator as BinaryOperator
 from amdjit.tree.operators import Comparison as Comparison
 from amdjit.tree.operators import UnaryOperator as UnaryOperator
-from amdjit.types import Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,7 +62,8 @@ class Read(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Binary(Expression):
-    """left and right have the node's own type. no_wrap: the result is known not to leave a signed type's range."""
+    """left and right have the node's own type. no_wrap: the result is known not to leave a signed
+    type's range."""
 
     operator: BinaryOperator
     left: Expression
@@ -108,8 +110,8 @@ class Conditional(Expression):
 class Convert(Expression):
     """A scalar (or vector, elementwise) to another type.
 
-    Float to integer truncates toward zero and saturates, NaN gives 0; float to float rounds to nearest even;
-    integer to integer wraps; to boolean: != 0.
+    Float to integer truncates toward zero and saturates, NaN gives 0; float to float rounds to
+    nearest even; integer to integer wraps; to boolean: != 0.
     """
 
     operand: Expression
@@ -195,10 +197,12 @@ class Stride(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class View(Expression):
-    """A part of an array, in the same memory: for each axis of `array` where it starts, its extent, and its step.
+    """A part of an array, in the same memory: for each axis of `array` where it starts, its extent,
+    and its step.
 
-    Axes whose extent is None are dropped: `starts` has their index. Starts, extents and steps are integers of the
-    array's index_type; steps may be negative. No extent is negative; of an empty part no element is ever accessed.
+    Axes whose extent is None are dropped: `starts` has their index. Starts, extents and steps are
+    integers of the array's index_type; steps may be negative. No extent is negative; of an empty
+    part no element is ever accessed.
     """
 
     array: Expression
@@ -209,10 +213,11 @@ class View(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AllocateArray(Expression):
-    """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a shape.
+    """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a
+    shape.
 
-    dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) behind all static LDS. Where its type
-    has no shape it reaches to the end of what the launch adds.
+    dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) behind all static
+    LDS. Where its type has no shape it reaches to the end of what the launch adds.
     """
 
     name: str
@@ -224,8 +229,9 @@ class AllocateArray(Expression):
 class Load(Expression):
     """An element of an array; one integer index an axis.
 
-    width > 0: that many elements along the last axis, as a vector whose address is a multiple of `alignment` bytes
-    (0: of the vector's size). check: here and below, the number of the fault of an index outside of the array, plus 1.
+    width > 0: that many elements along the last axis, as a vector whose address is a multiple of
+    `alignment` bytes (0: of the vector's size). check: here and below, the number of the fault of
+    an index outside of the array, plus 1.
     """
 
     array: Expression
@@ -246,7 +252,8 @@ class AddressOf(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallIntrinsic(Expression):
-    """arguments: in the order of the intrinsic's parameters; immediates stand as Python values (int, bool, str)."""
+    """arguments: in the order of the intrinsic's parameters; immediates stand as Python values
+    (int, bool, str)."""
 
     intrinsic: Intrinsic
     arguments: tuple[Any, ...]
@@ -254,7 +261,8 @@ class CallIntrinsic(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
-    """A call of another function of the program. site: its number in the table of reports, 0 where it has none."""
+    """A call of another function of the program. site: its number in the table of reports, 0 where
+    it has none."""
 
     function: Function
     arguments: tuple[Expression, ...]
@@ -276,7 +284,8 @@ class Assign(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Store(Statement):
-    """Write an element, or with a vector value of width > 0 that many elements along the last axis."""
+    """Write an element, or with a vector value of width > 0 that many elements along the last
+    axis."""
 
     array: Expression
     indices: tuple[Expression, ...]
@@ -318,10 +327,12 @@ class While(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForRange(Statement):
-    """`for variable in range(start, stop, step)`: the bounds are evaluated once, before the first round.
+    """`for variable in range(start, stop, step)`: the bounds are evaluated once, before the first
+    round.
 
-    start, stop and step have the variable's type; step is not 0. The variable keeps its last value afterwards, and is
-    not assigned where there is no round. Assigning to it in the body does not change the number of rounds.
+    start, stop and step have the variable's type; step is not 0. The variable keeps its last value
+    afterwards, and is not assigned where there is no round. Assigning to it in the body does not
+    change the number of rounds.
     """
 
     variable: Variable
@@ -352,7 +363,8 @@ class Return(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fault(Statement):
-    """End the wave and, unless number is -1, report that fault of the program's table with the values of its text."""
+    """End the wave and, unless number is -1, report that fault of the program's table with the
+    values of its text."""
 
     number: int
     values: tuple[Expression, ...] = ()
@@ -370,8 +382,9 @@ class Print(Statement):
 class Function:
     """One typed function. `inline` False keeps it a function of its own in the machine code.
 
-    transparent: its machine instructions carry the source line of the call instead of lines of its own.
-    reports: 0, or functions on the longest way from this one, itself counted, to one that reports to the host.
+    transparent: its machine instructions carry the source line of the call instead of lines of its
+    own. reports: 0, or functions on the longest way from this one, itself counted, to one that
+    reports to the host.
     """
 
     name: str

@@ -8,8 +8,9 @@ from enum import Enum
 class BinaryOperator(Enum):
     """Arithmetic on two values of the expression's own type, elementwise on vectors.
 
-    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on floats;
-    SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative number, -1.
+    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on
+    floats; SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative
+    number, -1.
     """
 
     ADD = "+"

@@ -1,4 +1,5 @@
-"""The typed tree as text: one statement a line, with its Python line, and a type wherever a value gets one."""
+"""The typed tree as text: one statement a line, with its Python line, and a type wherever a value
+gets one."""
 
 from __future__ import annotations
 
@@ -14,20 +15,27 @@ __all__ = ["print_expression", "print_function", "print_program"]
 
 
 def print_program(program: tree.Program) -> str:
-    """Return the kernel's device functions and the kernel, in the order in which they are lowered."""
+    """Return the kernel's device functions and the kernel, in the order in which they are
+    lowered."""
     parts = [print_function(function) for function in program.functions]
     return "\n\n".join([*parts, print_function(program.kernel, "kernel", program.written)]) + "\n"
 
 
-def print_function(function: tree.Function, keyword: str = "function", written: frozenset[str] = frozenset()) -> str:
+def print_function(
+    function: tree.Function, keyword: str = "function", written: frozenset[str] = frozenset()
+) -> str:
     """Return one function. `written` names the array parameters to mark as written to."""
-    parameters = [f"{v}: {v.type}{' (written)' if v.name in written else ''}" for v in function.parameters]
+    parameters = [
+        f"{v}: {v.type}{' (written)' if v.name in written else ''}" for v in function.parameters
+    ]
     marks = " (not inlined)" if keyword == "function" and not function.inline else ""
     head = f"{keyword} {function.name}({', '.join(parameters)}) -> {function.result}{marks}:"
     rows = [(function.span.line, head)]
     rows += [(line, "    " + text) for line, text in _block(function.body)]
     width = len(str(max(line for line, _ in rows)))
-    return f"# {function.span.file}\n" + "\n".join(f"{line:{width}} | {text}" for line, text in rows)
+    return f"# {function.span.file}\n" + "\n".join(
+        f"{line:{width}} | {text}" for line, text in rows
+    )
 
 
 def print_expression(node: Any) -> str:
@@ -97,7 +105,10 @@ def _unroll(count: int) -> str:
 
 
 def _return(node: tree.Return) -> Iterator[tuple[int, str]]:
-    yield node.span.line, "return" if node.value is None else f"return {print_expression(node.value)}"
+    yield (
+        node.span.line,
+        "return" if node.value is None else f"return {print_expression(node.value)}",
+    )
 
 
 def _fault(node: tree.Fault) -> Iterator[tuple[int, str]]:
@@ -108,7 +119,9 @@ def _print(node: tree.Print) -> Iterator[tuple[int, str]]:
     yield node.span.line, f"print {node.number}: {_list(node.values)}"
 
 
-def _element(array: tree.Expression, indices: Sequence[tree.Expression], width: int, alignment: int) -> str:
+def _element(
+    array: tree.Expression, indices: Sequence[tree.Expression], width: int, alignment: int
+) -> str:
     wide = f", width={width}" if width else ""
     aligned = f", alignment={alignment}" if alignment else ""
     return f"{print_expression(array)}[{_list(indices)}{wide}{aligned}]"
@@ -138,7 +151,10 @@ def _compare(node: tree.Compare) -> str:
 
 
 def _logical(node: tree.Logical) -> str:
-    return f"({print_expression(node.left)} {'and' if node.is_and else 'or'} {print_expression(node.right)})"
+    return (
+        f"({print_expression(node.left)} {'and' if node.is_and else 'or'} "
+        f"{print_expression(node.right)})"
+    )
 
 
 def _conditional(node: tree.Conditional) -> str:
@@ -160,7 +176,9 @@ def _view(node: tree.View) -> str:
     parts = []
     for start, extent, step in zip(node.starts, node.extents, node.steps, strict=True):
         text = print_expression(start)
-        parts.append(text if extent is None else f"{text} + {step} * [0:{print_expression(extent)}]")
+        parts.append(
+            text if extent is None else f"{text} + {step} * [0:{print_expression(extent)}]"
+        )
     return f"{print_expression(node.array)}.view[{', '.join(parts)}]"
 
 
@@ -202,22 +220,30 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.Logical: _logical,
         tree.Conditional: _conditional,
         Based: lambda node: f"{print_expression(node.array)} from [{_list(node.starts)}]",
-        RecordView: lambda node: _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}",
+        RecordView: lambda node: (
+            _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}"
+        ),
         tree.Convert: lambda node: f"{node.type}({print_expression(node.operand)})",
         tree.Bitcast: lambda node: f"bitcast({print_expression(node.operand)}, {node.type})",
         tree.MakeVector: lambda node: f"{node.type}({_list(node.elements)})",
         tree.Splat: lambda node: f"{node.type}({print_expression(node.operand)})",
-        tree.ExtractElement: lambda node: f"{print_expression(node.vector)}[{print_expression(node.index)}]",
+        tree.ExtractElement: lambda node: (
+            f"{print_expression(node.vector)}[{print_expression(node.index)}]"
+        ),
         tree.InsertElement: _insert,
         tree.Shuffle: _shuffle,
-        tree.MakeTuple: lambda node: f"({_list(node.elements)}{',' if len(node.elements) == 1 else ''})",
+        tree.MakeTuple: lambda node: (
+            f"({_list(node.elements)}{',' if len(node.elements) == 1 else ''})"
+        ),
         tree.TupleItem: lambda node: f"{print_expression(node.tuple)}[{node.index}]",
         tree.Extent: _axis_of,
         tree.Stride: _axis_of,
         tree.View: _view,
         tree.AllocateArray: _allocate,
         tree.Load: lambda node: _element(node.array, node.indices, node.width, node.alignment),
-        tree.AddressOf: lambda node: f"address_of({print_expression(node.array)}, {_list(node.indices)})",
+        tree.AddressOf: lambda node: (
+            f"address_of({print_expression(node.array)}, {_list(node.indices)})"
+        ),
         tree.CallIntrinsic: _intrinsic,
         tree.Call: lambda node: f"{node.function.name}({_list(node.arguments)}): {node.type}",
     }

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from amdjit.language.types import Array, Record, Type
 from amdjit.tree.nodes import Expression
-from amdjit.types import Array, Record, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordView(Expression):
-    """What lies `offset` bytes behind an array's start, or behind one of its elements where indices are given.
+    """What lies `offset` bytes behind an array's start, or behind one of its elements where indices
+    are given.
 
-    Without indices: a field of all the elements, as an array of the same shape. With them: one element, or a field of
-    it, as an array without dimensions, or with those of the field. check: as of a Load.
+    Without indices: a field of all the elements, as an array of the same shape. With them: one
+    element, or a field of it, as an array without dimensions, or with those of the field. check: as
+    of a Load.
     """
 
     array: Expression
@@ -26,11 +28,17 @@ class RecordView(Expression):
 def fits(node: RecordView, type_of: Callable[[Expression], Type]) -> bool:
     """Whether a view is one of a part of its array."""
     array, view = type_of(node.array), node.type
-    if not isinstance(array, Array) or not isinstance(view, Array) or not isinstance(array.element, Record):
+    if (
+        not isinstance(array, Array)
+        or not isinstance(view, Array)
+        or not isinstance(array.element, Record)
+    ):
         return False
     for index in node.indices:
         type_of(index)
     whole = len(node.indices) == array.ndim or (not node.indices and view.ndim == array.ndim)
-    size = view.element.nbytes * (view.size if view.shape is not None and array.ndim == len(node.indices) else 1)
+    size = view.element.nbytes * (
+        view.size if view.shape is not None and array.ndim == len(node.indices) else 1
+    )
     inside = 0 <= node.offset <= node.offset + size <= array.element.nbytes
     return whole and inside and view.address_space is array.address_space

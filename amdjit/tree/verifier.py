@@ -1,4 +1,5 @@
-"""Check a program before it is lowered: every node's types, and that every way through a function returns.
+"""Check a program before it is lowered: every node's types, and that every way through a function
+returns.
 
 A broken rule is the front end's mistake, so it is an InternalError that says where."""
 
@@ -9,15 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import bases
-from amdjit.tree import nodes as tree
-from amdjit.tree.checking import check as _check
-from amdjit.tree.checking import check_view
-from amdjit.tree.checking import fail as _fail
-from amdjit.tree.checking import same as _same
-from amdjit.tree.operators import BinaryOperator
-from amdjit.tree.record_views import RecordView, fits
-from amdjit.types import (
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Array,
@@ -32,18 +25,34 @@ from amdjit.types import (
     boolean,
     i32,
 )
+from amdjit.tree import bases
+from amdjit.tree import nodes as tree
+from amdjit.tree.checking import check as _check
+from amdjit.tree.checking import check_view
+from amdjit.tree.checking import fail as _fail
+from amdjit.tree.checking import same as _same
+from amdjit.tree.operators import BinaryOperator
+from amdjit.tree.record_views import RecordView, fits
 
 __all__ = ["verify"]
 
 _BITWISE = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
-_INTEGER_ONLY = _BITWISE | {BinaryOperator.SHIFT_LEFT, BinaryOperator.SHIFT_RIGHT, BinaryOperator.POWER}
+_INTEGER_ONLY = _BITWISE | {
+    BinaryOperator.SHIFT_LEFT,
+    BinaryOperator.SHIFT_RIGHT,
+    BinaryOperator.POWER,
+}
 
 
 def verify(program: tree.Program) -> None:
     """Raise InternalError if a node breaks a rule of its docstring in nodes.py."""
     _check(program.kernel.result == VOID, program.kernel, "a kernel returns nothing")
     arrays = {p.name for p in program.kernel.parameters if _holds_array(p.type)}
-    _check(program.written <= arrays, program.kernel, f"written names no array: {sorted(program.written - arrays)}")
+    _check(
+        program.written <= arrays,
+        program.kernel,
+        f"written names no array: {sorted(program.written - arrays)}",
+    )
     known: set[tree.Function] = set()
     for function in (*program.functions, program.kernel):
         read_only = arrays - program.written if function is program.kernel else frozenset()
@@ -52,7 +61,9 @@ def verify(program: tree.Program) -> None:
 
 
 def _holds_array(type: Type) -> bool:
-    return isinstance(type, Array) or (isinstance(type, Tuple) and any(map(_holds_array, type.elements)))
+    return isinstance(type, Array) or (
+        isinstance(type, Tuple) and any(map(_holds_array, type.elements))
+    )
 
 
 def _is_integer(type: Type) -> bool:
@@ -69,7 +80,10 @@ class _Checker:
     """Checks one function."""
 
     def __init__(
-        self, function: tree.Function, callable_functions: frozenset[tree.Function], read_only: frozenset[str]
+        self,
+        function: tree.Function,
+        callable_functions: frozenset[tree.Function],
+        read_only: frozenset[str],
     ) -> None:
         self._function = function
         self._read_only = read_only
@@ -79,7 +93,11 @@ class _Checker:
     def run(self) -> None:
         for parameter in self._function.parameters:
             if isinstance(parameter.type, Array):
-                _check(parameter.type.layout is not Layout.ANY, self._function, f"{parameter}: no layout")
+                _check(
+                    parameter.type.layout is not Layout.ANY,
+                    self._function,
+                    f"{parameter}: no layout",
+                )
         falls_through = self._block(self._function.body)
         if falls_through and self._function.result != VOID:
             _fail(self._function, "the end can be reached without a return")
@@ -112,7 +130,9 @@ class _Checker:
         if isinstance(array, tree.Read):
             variable = array.variable
             constant = variable.name in self._read_only and variable in self._function.parameters
-            _check(not constant, node, f"{variable} is stored to but not among the written parameters")
+            _check(
+                not constant, node, f"{variable} is stored to but not among the written parameters"
+            )
         return True
 
     def _evaluate(self, node: tree.Evaluate) -> bool:
@@ -149,11 +169,17 @@ class _Checker:
         return False
 
     def _return(self, node: tree.Return) -> bool:
-        _same(node, self._function.result, VOID if node.value is None else self.expression(node.value))
+        _same(
+            node, self._function.result, VOID if node.value is None else self.expression(node.value)
+        )
         return False
 
     def _report(self, node: tree.Fault | tree.Print) -> bool:
-        _check(node.number < 0 or self._function.reports > 0, node, f"{self._function.name} does not report")
+        _check(
+            node.number < 0 or self._function.reports > 0,
+            node,
+            f"{self._function.name} does not report",
+        )
         for value in node.values:
             _check(isinstance(self.expression(value), Scalar), node, f"a report of {value.type}")
         return isinstance(node, tree.Print)
@@ -165,7 +191,9 @@ class _Checker:
         if scalar is None:
             _fail(node, f"a constant of {node.type}")
         if scalar.is_integer:
-            in_range = isinstance(node.value, int) and scalar.minimum <= node.value <= scalar.maximum
+            in_range = (
+                isinstance(node.value, int) and scalar.minimum <= node.value <= scalar.maximum
+            )
             _check(in_range, node, f"{node.value!r} is no {scalar}")
         elif scalar == boolean:
             _check(isinstance(node.value, bool), node, f"{node.value!r} is no boolean")
@@ -182,7 +210,9 @@ class _Checker:
         if scalar.kind is ScalarKind.BOOLEAN:
             _check(node.operator in _BITWISE, node, f"no {node.operator.value} on booleans")
         elif scalar.is_float:
-            _check(node.operator not in _INTEGER_ONLY, node, f"no {node.operator.value} on {scalar}")
+            _check(
+                node.operator not in _INTEGER_ONLY, node, f"no {node.operator.value} on {scalar}"
+            )
         else:
             _check(node.operator is not tree.BinaryOperator.DIVIDE, node, "`/` on integers")
 
@@ -216,7 +246,11 @@ class _Checker:
 
     def _convert(self, node: tree.Convert) -> None:
         source = self.expression(node.operand)
-        _check(_numeric(source) is not None and _numeric(node.type) is not None, node, f"no conversion of {source}")
+        _check(
+            _numeric(source) is not None and _numeric(node.type) is not None,
+            node,
+            f"no conversion of {source}",
+        )
         lengths = [type.length if isinstance(type, Vector) else 0 for type in (source, node.type)]
         _check(lengths[0] == lengths[1], node, f"{source} and {node.type} differ in length")
 
@@ -251,7 +285,11 @@ class _Checker:
         if not isinstance(left, Vector):
             _fail(node, f"{left} is no vector")
         _same(node, Vector(left.element, len(node.indices)), node.type)
-        _check(all(0 <= index < 2 * left.length for index in node.indices), node, "an index out of range")
+        _check(
+            all(0 <= index < 2 * left.length for index in node.indices),
+            node,
+            "an index out of range",
+        )
 
     def _element_of(self, node: Any, type: Type) -> Type:
         if not isinstance(type, Vector):
@@ -283,15 +321,27 @@ class _Checker:
         if not isinstance(node.type, Array):
             _fail(node, f"{node.type} is no array")
         spaces = (AddressSpace.LDS,) if node.dynamic else (AddressSpace.LDS, AddressSpace.PRIVATE)
-        _check(node.type.address_space in spaces, node, f"no allocation in {node.type.address_space.name}")
+        _check(
+            node.type.address_space in spaces,
+            node,
+            f"no allocation in {node.type.address_space.name}",
+        )
         _check(node.type.layout is Layout.CONTIGUOUS, node, "an allocation is contiguous")
         if node.dynamic:
-            _check(node.type.ndim == 1 or node.type.shape is not None, node, "a dynamic array has one axis, or a shape")
+            _check(
+                node.type.ndim == 1 or node.type.shape is not None,
+                node,
+                "a dynamic array has one axis, or a shape",
+            )
             if node.offset is not None:
                 _same(node, i32, self.expression(node.offset))
         else:
             shape = node.type.shape
-            _check(shape is not None and len(shape) == node.type.ndim, node, "an allocation of unknown shape")
+            _check(
+                shape is not None and len(shape) == node.type.ndim,
+                node,
+                "an allocation of unknown shape",
+            )
 
     def _load(self, node: tree.Load) -> None:
         _same(node, self._accessed(node), node.type)
@@ -309,7 +359,9 @@ class _Checker:
         array = self._indexed(node, node.array, node.indices)
         _same(node, Pointer(array.element, array.address_space), node.type)
 
-    def _indexed(self, node: Any, array: tree.Expression, indices: Sequence[tree.Expression]) -> Array:
+    def _indexed(
+        self, node: Any, array: tree.Expression, indices: Sequence[tree.Expression]
+    ) -> Array:
         type = self._array(node, array)
         _check(len(indices) == type.ndim, node, f"{len(indices)} indices for {type.ndim} axes")
         for index in indices:
@@ -327,12 +379,18 @@ class _Checker:
         _check(len(node.arguments) == len(parameters), node, f"{len(node.arguments)} arguments")
         for parameter, argument in zip(parameters, node.arguments, strict=True):
             is_value = isinstance(argument, tree.Expression)
-            _check(is_value == (parameter.immediate is None), node, f"{parameter.name}: {argument!r}")
+            _check(
+                is_value == (parameter.immediate is None), node, f"{parameter.name}: {argument!r}"
+            )
             if is_value:
                 self.expression(argument)
 
     def _call(self, node: tree.Call) -> None:
-        _check(node.function in self._callable, node, f"{node.function.name} is not among the functions before this")
+        _check(
+            node.function in self._callable,
+            node,
+            f"{node.function.name} is not among the functions before this",
+        )
         expected = [parameter.type for parameter in node.function.parameters]
         _check(len(expected) == len(node.arguments), node, f"{len(node.arguments)} arguments")
         for type, argument in zip(expected, node.arguments, strict=True):
@@ -362,8 +420,12 @@ class _Checker:
             tree.View: _view,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
-            bases.Based: lambda self, node: _check(bases.fits(node, self.expression), node, "no place in the array"),
-            RecordView: lambda self, node: _check(fits(node, self.expression), node, "not a part of the array"),
+            bases.Based: lambda self, node: _check(
+                bases.fits(node, self.expression), node, "no place in the array"
+            ),
+            RecordView: lambda self, node: _check(
+                fits(node, self.expression), node, "not a part of the array"
+            ),
             tree.AddressOf: _address_of,
             tree.CallIntrinsic: _call_intrinsic,
             tree.Call: _call,
@@ -391,7 +453,9 @@ def _has_break(statements: Sequence[tree.Statement]) -> bool:
     for statement in statements:
         if isinstance(statement, tree.Break):
             return True
-        if isinstance(statement, tree.If) and (_has_break(statement.then) or _has_break(statement.otherwise)):
+        if isinstance(statement, tree.If) and (
+            _has_break(statement.then) or _has_break(statement.otherwise)
+        ):
             return True
         if isinstance(statement, (tree.While, tree.ForRange)) and _has_break(statement.otherwise):
             return True

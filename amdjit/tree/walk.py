@@ -12,7 +12,9 @@ from amdjit.tree import nodes as tree
 __all__ = ["called_functions", "walk"]
 
 # Types of fields, as they are written, that hold no nodes; called functions are excluded.
-_WITHOUT_NODES = frozenset({"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"})
+_WITHOUT_NODES = frozenset(
+    {"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"}
+)
 
 
 def walk(node: object) -> Iterator[tree.Node]:
@@ -33,14 +35,16 @@ def walk(node: object) -> Iterator[tree.Node]:
 
 @cache
 def _parts(kind: type[Any]) -> tuple[str, ...] | None:
-    """Return the names of a node's fields that may hold nodes, last first; None for what is no node."""
+    """Return the names of a node's fields that may hold nodes, last first; None for what is no
+    node."""
     if not issubclass(kind, tree.Node):
         return None
     return tuple(field.name for field in reversed(fields(kind)) if field.type not in _WITHOUT_NODES)
 
 
 def called_functions(function: tree.Function) -> tuple[tree.Function, ...]:
-    """Return the functions that one calls, directly or not, those that are called before those that call them."""
+    """Return the functions that one calls, directly or not, those that are called before those that
+    call them."""
     found: dict[int, tree.Function] = {}
 
     def visit(caller: tree.Function) -> None:

@@ -1,28 +1,18 @@
-"""Matrix cores: rocWMMA's fragments for kernels; where operands lie in a wave, and what the instructions compute.
+"""Matrix cores: rocWMMA's fragments for kernels; where operands lie in a wave, and what the
+instructions compute.
 
     from amdjit.intrinsics import matrix
     matrix.layout("wmma_f32_16x16x16_f16_w32_gfx12", operand="a").element(17, 3)   # (row, column): (1, 7)
 
-`wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts about them. `pack`
-and `unpack` bring whole matrices into a wave's registers and back, `compress_2to4` and `pack_index` make the operands
-of a sparse product, `layout_map` draws a layout. `reference` is a product in NumPy as a GPU rounds it, `certainty` how
-far that is known, `error_bound` how far it may be from the exact product.
+`wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts
+about them. `pack` and `unpack` bring whole matrices into a wave's registers and back,
+`compress_2to4` and `pack_index` make the operands of a sparse product, `layout_map` draws a layout.
+`reference` is a product in NumPy as a GPU rounds it, `certainty` how far that is known,
+`error_bound` how far it may be from the exact product.
 """
 
 from __future__ import annotations
 
-from amdjit.intrinsics.matrix.bounds import error_bound
-from amdjit.intrinsics.matrix.certainty import certainty
-from amdjit.intrinsics.matrix.conversions import convert
-from amdjit.intrinsics.matrix.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
-from amdjit.intrinsics.matrix.coordinates import (
-    block_coord,
-    data_offset,
-    matrix_coord,
-    wave_coord,
-    workgroup_dim,
-)
-from amdjit.intrinsics.matrix.elements import column_of, place_of, reduce, row_of
 from amdjit.intrinsics.matrix.fragments import (
     Fragment,
     accumulator,
@@ -40,7 +30,9 @@ from amdjit.intrinsics.matrix.fragments import (
     synchronize_workgroup,
     u4,
 )
-from amdjit.intrinsics.matrix.instructions import (
+from amdjit.intrinsics.matrix.multiply.bounds import error_bound
+from amdjit.intrinsics.matrix.multiply.certainty import certainty
+from amdjit.intrinsics.matrix.multiply.instructions import (
     swmmac_bf16_16x16x32_bf16,
     swmmac_f16_16x16x32_f16,
     swmmac_f32_16x16x32_bf8_bf8,
@@ -64,11 +56,24 @@ from amdjit.intrinsics.matrix.instructions import (
     wmma_i32_16x16x16_iu8,
     wmma_i32_16x16x32_iu4,
 )
-from amdjit.intrinsics.matrix.maps import layout_map
-from amdjit.intrinsics.matrix.packing import pack, unpack
-from amdjit.intrinsics.matrix.products import compress_2to4, expand_2to4, pack_index, reference
-from amdjit.intrinsics.matrix.run_time_layouts import mem_col_major, mem_row_major
-from amdjit.intrinsics.matrix.schedules import (
+from amdjit.intrinsics.matrix.multiply.products import (
+    compress_2to4,
+    expand_2to4,
+    pack_index,
+    reference,
+)
+from amdjit.intrinsics.matrix.multiply.sparse import load_index_sync
+from amdjit.intrinsics.matrix.operands.coordinates import (
+    block_coord,
+    data_offset,
+    matrix_coord,
+    wave_coord,
+    workgroup_dim,
+)
+from amdjit.intrinsics.matrix.operands.maps import layout_map
+from amdjit.intrinsics.matrix.operands.packing import pack, unpack
+from amdjit.intrinsics.matrix.operands.run_time_layouts import mem_col_major, mem_row_major
+from amdjit.intrinsics.matrix.operands.schedules import (
     coop_col_major_2d,
     coop_col_slice_2d,
     coop_row_major_2d,
@@ -76,8 +81,10 @@ from amdjit.intrinsics.matrix.schedules import (
     default_schedule,
     single,
 )
-from amdjit.intrinsics.matrix.sparse import load_index_sync
-from amdjit.intrinsics.matrix.transforms import (
+from amdjit.intrinsics.matrix.views.conversions import convert
+from amdjit.intrinsics.matrix.views.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
+from amdjit.intrinsics.matrix.views.elements import column_of, place_of, reduce, row_of
+from amdjit.intrinsics.matrix.views.transforms import (
     apply_data_layout,
     apply_fragment,
     apply_transpose,
@@ -85,7 +92,13 @@ from amdjit.intrinsics.matrix.transforms import (
     to_register_file,
     transpose,
 )
-from amdjit.intrinsics.matrix_layouts import INSTRUCTIONS, Layout, MatrixInstruction, layout, matrix_instruction
+from amdjit.intrinsics.models.matrix_layouts import (
+    INSTRUCTIONS,
+    Layout,
+    MatrixInstruction,
+    layout,
+    matrix_instruction,
+)
 
 __all__ = [
     "INSTRUCTIONS",

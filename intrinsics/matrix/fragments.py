@@ -6,10 +6,11 @@
     matrix.mma_sync(acc, a, b, acc)
     matrix.store_matrix_sync(D, acc, (row, column))
 
-All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m, n or k is no
-multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds nothing to products, and stores
-write only what the matrix has. So what is done to `x[i]` of a partial A or B must leave 0 as it is.
-Which lane holds which element is not part of the interface: `x[i]` is for what is done to all elements alike.
+All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m,
+n or k is no multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds
+nothing to products, and stores write only what the matrix has. So what is done to `x[i]` of a
+partial A or B must leave 0 as it is. Which lane holds which element is not part of the interface:
+`x[i]` is for what is done to all elements alike.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
 """
@@ -18,26 +19,32 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
-from amdjit.intrinsics.matrix.blocks import fill_blocks, load_blocks, store_blocks
-from amdjit.intrinsics.matrix.kinds import DataLayout, Nibble, Use, fragment_kind
-from amdjit.intrinsics.matrix.memory import access_of, bitcast
-from amdjit.intrinsics.matrix.memory import static_range as _static_range
-from amdjit.intrinsics.matrix.mma import product_of
-from amdjit.intrinsics.matrix.run_time_layouts import chosen_when_running, mem_row_major
-from amdjit.intrinsics.matrix.schedules import number_of_wave, takes_part
+from amdjit.intrinsics.matrix.multiply.mma import product_of
+from amdjit.intrinsics.matrix.operands.kinds import DataLayout, Nibble, Use, fragment_kind
+from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running, mem_row_major
+from amdjit.intrinsics.matrix.operands.schedules import number_of_wave, takes_part
+from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, store_blocks
+from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast
+from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.types import i32, u8, u32
+from amdjit.language.declarations import device_function
+from amdjit.language.types import i32, u8, u32
 
-matrix_a, matrix_b, accumulator, sparse_a = Use.MATRIX_A, Use.MATRIX_B, Use.ACCUMULATOR, Use.SPARSE_A
+matrix_a, matrix_b, accumulator, sparse_a = (
+    Use.MATRIX_A,
+    Use.MATRIX_B,
+    Use.ACCUMULATOR,
+    Use.SPARSE_A,
+)
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
 i4, u4 = Nibble.I4, Nibble.U4
 synchronize_workgroup = syncthreads
 
 
 class Fragment(NamedTuple):
-    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits: eight an item).
+    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits:
+    eight an item).
 
     index: words that say where the elements of a `sparse_a` stand, None for other fragments.
     """
@@ -66,22 +73,27 @@ class Fragment(NamedTuple):
 def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
-    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which two of each four are.
-    m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of 32): what is no multiple of 16 (4-bit
-    elements: of 32 along k) is padded in the registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for
-    4 bits. layout: `row_major` or `col_major` in memory; accumulators need none.
-    schedule: which waves share it, as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
-    wide_k: for A and B together, of 8 and 4 bits: blocks are twice as deep, so that lanes load up to 16 bytes at once.
-    The order of k in them is then no longer that of an accumulator's rows. Wider elements are loaded so anyway.
+    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which
+    two of each four are. m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of
+    32): what is no multiple of 16 (4-bit elements: of 32 along k) is padded in the registers.
+    dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout: `row_major` or
+    `col_major` in memory; accumulators need none. schedule: which waves share it, as
+    `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks. wide_k: for A and
+    B together, of 8 and 4 bits: blocks are twice as deep, so that lanes load up to 16 bytes at
+    once. The order of k in them is then no longer that of an accumulator's rows. Wider elements are
+    loaded so anyway.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
     words = kind.blocks_across * kind.index_words
-    return Fragment(kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None)
+    return Fragment(
+        kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None
+    )
 
 
 @device_function
 def fill_fragment(fragment, value):
-    """Set all elements to a value, converted to their type, and the padding of a partial fragment to 0.
+    """Set all elements to a value, converted to their type, and the padding of a partial fragment
+    to 0.
 
     Those of a `sparse_a` are then the first two of each four.
     """
@@ -101,71 +113,115 @@ def fill_fragment(fragment, value):
 
 @device_function
 def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=None):
-    """Read the fragment's part of a matrix, in global memory or LDS; the padding of a partial fragment becomes 0.
+    """Read the fragment's part of a matrix, in global memory or LDS; the padding of a partial
+    fragment becomes 0.
 
-    array: of one axis, then index is the offset of the first element and ld the distance from one row (row_major) or
-    column (col_major) to the next, in elements; with ld alone the offset is 0. Of two axes, then index is the first
-    element's pair of indices, and the array's rows are the matrix's rows or columns. Elements of 4 bits count as bytes,
-    two of them each. layout: instead of the fragment's own; an accumulator's is row_major if not given.
-    Where only the launch knows it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1.
-    clip: nothing outside of the matrix is read, elements there become 0. True: it is the array, and the first element
-    may lie before it, too, at negative indices; (rows, columns): how many the matrix has from the fragment's first
-    element on, counted in items of the array where they are neighbours: bytes of 4-bit elements, kept elements of a
-    `sparse_a`; no matter if there are more than the fragment's, none, or less than none.
-    Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
+    array: of one axis, then index is the offset of the first element and ld the distance from one
+    row (row_major) or column (col_major) to the next, in elements; with ld alone the offset is 0.
+    Of two axes, then index is the first element's pair of indices, and the array's rows are the
+    matrix's rows or columns. Elements of 4 bits count as bytes, two of them each. layout: instead
+    of the fragment's own; an accumulator's is row_major if not given. Where only the launch knows
+    it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1. clip: nothing outside of the matrix
+    is read, elements there become 0. True: it is the array, and the first element may lie before
+    it, too, at negative indices; (rows, columns): how many the matrix has from the fragment's first
+    element on, counted in items of the array where they are neighbours: bytes of 4-bit elements,
+    kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or less
+    than none. Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     _transfer(load_blocks, "load_matrix_sync", fragment, array, index, ld, layout, clip)
 
 
 @device_function
 def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=None):
-    """Write the fragment's part of a matrix, without padding; the arguments are those of `load_matrix_sync`."""
+    """Write the fragment's part of a matrix, without padding; the arguments are those of
+    `load_matrix_sync`."""
     _transfer(store_blocks, "store_matrix_sync", fragment, array, index, ld, layout, clip)
 
 
 @device_function
 def _transfer(move, call, fragment, array, index, ld, layout, clip):
-    """Load or store each block of the wave. move: `load_blocks` or `store_blocks`; call: the name that errors give."""
+    """Load or store each block of the wave. move: `load_blocks` or `store_blocks`; call: the name
+    that errors give."""
     kind = fragment.kind
     if takes_part(kind):
         first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        move_in_layout(move, call, fragment, array, index, ld, layout, clip, (first, kind.waves, kind.own))
+        move_in_layout(
+            move, call, fragment, array, index, ld, layout, clip, (first, kind.waves, kind.own)
+        )
 
 
 @device_function
 def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
-    """Load or store blocks, in a layout that is known when compiling or not. turn: (first, step, count) of them."""
+    """Load or store blocks, in a layout that is known when compiling or not. turn: (first, step,
+    count) of them."""
     kind = fragment.kind
     if not chosen_when_running(layout):
-        move(fragment, access_of(call, kind, array, index, ld, layout, clip), array, index, ld, clip, turn)
+        move(
+            fragment,
+            access_of(call, kind, array, index, ld, layout, clip),
+            array,
+            index,
+            ld,
+            clip,
+            turn,
+        )
     elif layout == mem_row_major:
-        move(fragment, access_of(call, kind, array, index, ld, row_major, clip), array, index, ld, clip, turn)
+        move(
+            fragment,
+            access_of(call, kind, array, index, ld, row_major, clip),
+            array,
+            index,
+            ld,
+            clip,
+            turn,
+        )
     else:
-        move(fragment, access_of(call, kind, array, index, ld, col_major, clip), array, index, ld, clip, turn)
+        move(
+            fragment,
+            access_of(call, kind, array, index, ld, col_major, clip),
+            array,
+            index,
+            ld,
+            clip,
+            turn,
+        )
 
 
 @device_function
 def mma_sync(d, a, b, c):
-    """d = a b + c, block by block; d may be c. Refused with what there is where the types do not fit.
+    """d = a b + c, block by block; d may be c. Refused with what there is where the types do not
+    fit.
 
-    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other. With a `sparse_a`
-    it is SWMMAC, of the same types, at twice the rate.
+    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other.
+    With a `sparse_a` it is SWMMAC, of the same types, at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
-    a_items, b_items, c_items = a.kind.operand_items * product.group, b.kind.operand_items * product.group, c.kind.items
+    a_items, b_items, c_items = (
+        a.kind.operand_items * product.group,
+        b.kind.operand_items * product.group,
+        c.kind.items,
+    )
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
             total = bitcast(c.x.load(c_items * (j * product.rows + i), c_items), product.c_type)
             for step in _static_range(product.steps):
                 n, m = i * product.steps + step, j * product.steps + step
-                left = bitcast(a.x[n] if a_items == 1 else a.x.load(n * a_items, a_items), product.a_type)
-                right = bitcast(b.x[m] if b_items == 1 else b.x.load(m * b_items, b_items), product.b_type)
+                left = bitcast(
+                    a.x[n] if a_items == 1 else a.x.load(n * a_items, a_items), product.a_type
+                )
+                right = bitcast(
+                    b.x[m] if b_items == 1 else b.x.load(m * b_items, b_items), product.b_type
+                )
                 if product.index_bits > 0:
                     bit = step * product.index_bits
                     word = a.index[i * a.kind.index_words + bit // 32]
-                    total = _sparse_product(product, left, right, total, bitcast(word >> u32(bit % 32), i32))
+                    total = _sparse_product(
+                        product, left, right, total, bitcast(word >> u32(bit % 32), i32)
+                    )
                 elif product.is_integer:
-                    total = product.builtin(product.a_signed, left, product.b_signed, right, total, False)
+                    total = product.builtin(
+                        product.a_signed, left, product.b_signed, right, total, False
+                    )
                 else:
                     total = product.builtin(left, right, total)
             d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.held_type))

@@ -1,4 +1,5 @@
-"""Run one Python function twice: by Python on NumPy's scalars, and as a kernel on the emulator, once a lane."""
+"""Run one Python function twice: by Python on NumPy's scalars, and as a kernel on the emulator,
+once a lane."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ _KERNELS = {1: _each_of_1, 2: _each_of_2, 3: _each_of_3}
 
 
 def same_as_python(function: Callable[..., Any], *arrays: NDArray[Any], lanes: int = 40) -> None:
-    """Check that `function(lane, *arrays)` leaves the same bits in the arrays in both ways, lane by lane."""
+    """Check that `function(lane, *arrays)` leaves the same bits in the arrays in both ways, lane by
+    lane."""
     expected = [array.copy() for array in arrays]
     with np.errstate(all="ignore"):
         for lane in range(lanes):
@@ -57,7 +59,9 @@ def _for_python(function: Callable[..., Any]) -> Callable[..., Any]:
     names = {"static_range": range, "unroll": lambda rounds, times=0: rounds, "local": local}
     assert isinstance(function, FunctionType)
     known = {**function.__globals__, **names}
-    return FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    return FunctionType(
+        function.__code__, known, function.__name__, function.__defaults__, function.__closure__
+    )
 
 
 def assert_same_bits(found: NDArray[Any], expected: NDArray[Any], what: str) -> None:

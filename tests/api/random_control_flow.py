@@ -1,4 +1,5 @@
-"""Random structured control flow: functions of one lane whose loops always end, as Python source."""
+"""Random structured control flow: functions of one lane whose loops always end, as Python
+source."""
 
 from __future__ import annotations
 
@@ -25,18 +26,25 @@ def expressions(draw: Any, depth: int = 2) -> str:
 def conditions(draw: Any, depth: int = 1) -> str:
     """A condition of lane data; some assign a name with `:=`."""
     kind = draw(st.integers(0, 5 if depth else 2))
-    compared = f"{draw(expressions(1))} {draw(st.sampled_from(['<', '>=', '==', '!=']))} {draw(expressions(1))}"
+    compared = (
+        f"{draw(expressions(1))} {draw(st.sampled_from(['<', '>=', '==', '!=']))} "
+        f"{draw(expressions(1))}"
+    )
     if kind <= 2:
         return compared
     if kind == 3:
-        return f"({draw(conditions(0))}) {draw(st.sampled_from(['and', 'or']))} ({draw(conditions(0))})"
+        return (
+            f"({draw(conditions(0))}) {draw(st.sampled_from(['and', 'or']))} "
+            f"({draw(conditions(0))})"
+        )
     if kind == 4:
         return f"({draw(st.sampled_from(NAMES))} := {draw(expressions(1))}) % 3 == 1"
     return f"not ({compared})"
 
 
 class Writer:
-    """Writes the statements of one function. in_loop: whether `break` and `continue` have a loop."""
+    """Writes the statements of one function. in_loop: whether `break` and `continue` have a
+    loop."""
 
     def __init__(self, draw: Any) -> None:
         self.draw, self.lines, self.counters, self.budget = draw, list[str](), 0, 12
@@ -62,7 +70,9 @@ class Writer:
             self.match,
             self.over_array,
         ]
-        choices = simple if depth == 0 or self.budget < 0 else [*simple, self.early_return, *compound]
+        choices = (
+            simple if depth == 0 or self.budget < 0 else [*simple, self.early_return, *compound]
+        )
         self.draw(st.sampled_from(choices))(indent, depth - 1, in_loop)
 
     def assign(self, indent: int, depth: int, in_loop: bool) -> None:
@@ -115,7 +125,11 @@ class Writer:
         self.counters += 1
         counter = f"count{self.counters}"
         self.line(indent, f"{counter} = 0")
-        head = self.draw(st.sampled_from([f"while {counter} < 5 and ({self.draw(conditions())}):", "while True:"]))
+        head = self.draw(
+            st.sampled_from(
+                [f"while {counter} < 5 and ({self.draw(conditions())}):", "while True:"]
+            )
+        )
         self.line(indent, head)
         self.line(indent + 1, f"{counter} += 1")
         self.line(indent + 1, f"if {counter} > i % 6:")

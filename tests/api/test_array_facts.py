@@ -1,4 +1,5 @@
-"""Facts about arrays that the code relies on: where a launch breaks one, it gets other code, and right results."""
+"""Facts about arrays that the code relies on: where a launch breaks one, it gets other code, and
+right results."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def test_distinct_arrays_and_overlapping_ones_have_different_code() -> None:
     assert [kind.distinct for kind in overlapping.arguments] == [False, False]
     assert apart.optimized_llvm.count("noalias") == 2
     assert "noalias" not in overlapping.optimized_llvm
-    assert re.search(r"s_load_b64 .*\n(.*\n)*.*global_store_b64", apart.asm), "both elements at once"
+    assert re.search(r"s_load_b64 .*\n(.*\n)*.*global_store_b64", apart.asm), (
+        "both elements at once"
+    )
     assert overlapping.asm.count("global_store_b32") == 2
     assert apart.resources.instructions < overlapping.resources.instructions
     assert apart.signature == "shift(f32[::1], f32[::1])"
@@ -126,7 +129,8 @@ def test_strided_arrays_get_other_code_than_contiguous_ones() -> None:
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3])
 def test_code_relies_on_no_more_than_the_elements_alignment(first: int) -> None:
-    """Four neighbours are one 128-bit load wherever the array begins: gfx12 needs the elements' alignment only."""
+    """Four neighbours are one 128-bit load wherever the array begins: gfx12 needs the elements'
+    alignment only."""
 
     @amdjit.kernel
     def four(x, out):
@@ -170,7 +174,9 @@ def mark_2d(a, rows, columns):
 
 
 # Untouched memory costs nothing: the host commits a page at its first use.
-@pytest.mark.parametrize(("dtype", "gib"), [(np.uint8, 1.9), (np.uint8, 2.5), (np.uint8, 4.5), (np.float64, 4.5)])
+@pytest.mark.parametrize(
+    ("dtype", "gib"), [(np.uint8, 1.9), (np.uint8, 2.5), (np.uint8, 4.5), (np.float64, 4.5)]
+)
 def test_arrays_over_2_and_4_gib_are_indexed_right(dtype: Any, gib: float) -> None:
     count = int(gib * GIB) // np.dtype(dtype).itemsize
     a = amdjit.empty(count, dtype)
@@ -194,7 +200,9 @@ def test_matrices_over_4_gib_are_indexed_right(turned: bool) -> None:
     r = np.array([0, 0, 30678, 30679, 61356, 69999, 69999], np.int32)
     c = np.array([0, 69999, 23647, 23648, 47296, 0, 69999], np.int32)
     mark_2d[1, 32](a, r, c)
-    found = [int(a[int(y), int(x) : int(x) + 1].copy_to_host()[0]) for y, x in zip(r, c, strict=True)]
+    found = [
+        int(a[int(y), int(x) : int(x) + 1].copy_to_host()[0]) for y, x in zip(r, c, strict=True)
+    ]
     assert found == [1, 2, 3, 4, 5, 6, 7]
 
 
@@ -240,7 +248,8 @@ def test_large_u32_and_i64_indices_do_not_lose_bits() -> None:
 
 
 def test_a_constant_in_a_subscript_may_outweigh_a_negative_rest() -> None:
-    """The rest of the subscript without its constant is negative; the constant stands in a product, too."""
+    """The rest of the subscript without its constant is negative; the constant stands in a product,
+    too."""
 
     @amdjit.kernel
     def offset(x, m, out):

@@ -1,4 +1,5 @@
-"""`array.load(index, width, base=...)`: what is the same in all lanes stays in scalar registers, whatever the array."""
+"""`array.load(index, width, base=...)`: what is the same in all lanes stays in scalar registers,
+whatever the array."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def test_bases_are_right_at_every_level(opt_level: int) -> None:
 
 
 @pytest.mark.parametrize("facts", [{}, {"rows": True}])
-def test_a_loop_over_bases_has_scalar_addresses_and_no_vector_arithmetic(facts: dict[str, Any]) -> None:
+def test_a_loop_over_bases_has_scalar_addresses_and_no_vector_arithmetic(
+    facts: dict[str, Any],
+) -> None:
     kind = f32[:, :].with_facts(**facts)
     asm = copy_kernel().compile(kind, kind, i32, target="gfx1201").asm
     loop = asm[asm.index("Loop Header") : asm.index("s_endpgm")]
@@ -75,14 +78,23 @@ def test_arrays_over_2_gib_and_lds_take_bases_too() -> None:
     def turn(x, y):
         tile = shared.array((2, 32, 4), f32)
         for half in static_range(2):
-            tile.store((0, threadIdx.x, 0), x.load((threadIdx.x, 0), 4, base=(32 * half, 0)), base=(half, 0, 0))
+            tile.store(
+                (0, threadIdx.x, 0),
+                x.load((threadIdx.x, 0), 4, base=(32 * half, 0)),
+                base=(half, 0, 0),
+            )
         amdjit.syncthreads()
         for half in static_range(2):
             y.store(
-                (31 - threadIdx.x, 0), tile.load((0, threadIdx.x, 0), 4, base=(1 - half, 0, 0)), base=(32 * half, 0)
+                (31 - threadIdx.x, 0),
+                tile.load((0, threadIdx.x, 0), 4, base=(1 - half, 0, 0)),
+                base=(32 * half, 0),
             )
 
-    x, y = np.random.default_rng(1).standard_normal((64, 4)).astype(np.float32), np.zeros((64, 4), np.float32)
+    x, y = (
+        np.random.default_rng(1).standard_normal((64, 4)).astype(np.float32),
+        np.zeros((64, 4), np.float32),
+    )
     turn[1, 32](x, y)
     np.testing.assert_array_equal(y, x[::-1])
 
@@ -95,7 +107,9 @@ def test_a_base_that_differs_between_lanes_is_only_slower() -> None:
     places = np.random.default_rng(2).integers(0, MATRIX.size - 4, 32).astype(np.int32)
     y = np.zeros(128, np.float32)
     gather[1, 32](MATRIX.reshape(-1), places, y)
-    np.testing.assert_array_equal(y.reshape(32, 4), MATRIX.reshape(-1)[places[:, None] + np.arange(4)])
+    np.testing.assert_array_equal(
+        y.reshape(32, 4), MATRIX.reshape(-1)[places[:, None] + np.arange(4)]
+    )
 
 
 def test_a_check_sees_the_whole_index() -> None:
@@ -107,7 +121,9 @@ def test_a_check_sees_the_whole_index() -> None:
     one[1, 1](x, y, 8, 4)
     assert y.tolist() == [12, 13, 14, 15]
     for index, base in ((8, 5), (2**31 - 1, 2**31 - 1), (-8, 4)):
-        with pytest.raises(KernelFault, match=f"index {index + base} of 4 elements is outside of `x`"):
+        with pytest.raises(
+            KernelFault, match=f"index {index + base} of 4 elements is outside of `x`"
+        ):
             one[1, 1](x, y, index, base)
 
 

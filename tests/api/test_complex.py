@@ -62,7 +62,9 @@ def test_operators(kind: Any) -> None:
     with amdjit.use(DEVICE):
         every_operator[1, LANES](a, b, out, equal)
     with np.errstate(all="ignore"):
-        for row, compute in zip(out, (operator.add, operator.sub, product, operator.truediv), strict=False):
+        for row, compute in zip(
+            out, (operator.add, operator.sub, product, operator.truediv), strict=False
+        ):
             same(row, compute(a, b))
         # NumPy's negation of a NaN may change its sign only.
         same(out[4], -a.conj())
@@ -93,7 +95,15 @@ def test_real_operands_and_literals(kind: Any) -> None:
         with_real_numbers[1, 32](z, r, n, out)
     part = np.where(np.arange(32) % 2 == 0, z.real, z.imag)
     imaginary = (n + 1j * r).astype(kind)
-    expected = [z + r, n.astype(real) - z, z * kind(2) - kind(1j), kind(2.5j) / (z + kind(3)), imaginary, part, n]
+    expected = [
+        z + r,
+        n.astype(real) - z,
+        z * kind(2) - kind(1j),
+        kind(2.5j) / (z + kind(3)),
+        imaginary,
+        part,
+        n,
+    ]
     for found, row in zip(out, expected, strict=True):
         same(found, row.astype(kind))
 

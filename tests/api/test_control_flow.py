@@ -1,4 +1,3 @@
-# ruff: noqa: B007, SIM108
 """Loops, branches and returns: the emulator against Python, with lanes that go different ways."""
 
 from __future__ import annotations
@@ -171,7 +170,9 @@ def unrolled(i, a, out):
 
 
 def tuple_loops(i, a, out):
-    for position, (factor, name) in enumerate(zip((2, 3, 5), ("two", "three", "five"), strict=True)):
+    for position, (factor, name) in enumerate(
+        zip((2, 3, 5), ("two", "three", "five"), strict=True)
+    ):
         if name == "three":
             continue
         out[i] += factor * a[i] + position
@@ -327,11 +328,14 @@ def first_thread_fetches(head, out):
 
 
 @pytest.mark.parametrize("opt_level", [1, 3])
-@pytest.mark.parametrize("kernel", [first_lane_fetches, first_thread_fetches], ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize(
+    "kernel", [first_lane_fetches, first_thread_fetches], ids=lambda kernel: kernel.__name__
+)
 def test_the_lanes_of_a_wave_stay_together_in_an_endless_loop(
     kernel: amdjit.Kernel, opt_level: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LLVM's SimplifyCFG gave the lanes that fetch nothing a loop of their own, which never ended."""
+    """LLVM's SimplifyCFG gave the lanes that fetch nothing a loop of their own, which never
+    ended."""
     monkeypatch.setenv("AMDJIT_EMULATOR_TIME_LIMIT", "20")
     out = np.zeros(40, np.int32)
     with amdjit.use("emulator:gfx1201"):

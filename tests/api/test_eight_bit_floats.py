@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import amdjit
 from amdjit import bf8, bf8x8, bf16, boolean, f16, f32, f64, fp8, fp8x8, i8, i32, i64, u16, u64
-from amdjit.types import Scalar
+from amdjit.language.types import Scalar
 
 STORED = (fp8, bf8)
 FLOATS = (f16, bf16, f32, f64, fp8, bf8)
@@ -35,14 +35,17 @@ def check(a: NDArray[Any], target: Scalar) -> None:
     with np.errstate(all="ignore"):
         expected = a.astype(target.dtype)
         if a.dtype == np.float64 and target in STORED:
-            # ml_dtypes rounds a number once, as kernels do; whole arrays of f64 it takes through f32.
+            # ml_dtypes rounds a number once, as kernels do; whole arrays of f64 it takes through
+            # f32.
             expected = np.array([target.dtype.type(x) for x in a])
     out = np.zeros(len(a), target.dtype)
     with amdjit.use(DEVICE):
         converted[-(-len(a) // 256), 256](a, out, target)
     assert_same_bits(out, expected, f"{a.dtype} to {target}")
     # The sign of a NaN is kept, too.
-    assert np.array_equal(np.signbit(out.astype(np.float32)), np.signbit(expected.astype(np.float32)))
+    assert np.array_equal(
+        np.signbit(out.astype(np.float32)), np.signbit(expected.astype(np.float32))
+    )
 
 
 def codes(scalar: Scalar) -> NDArray[Any]:
@@ -62,21 +65,28 @@ def test_all_16_bit_floats(source: Scalar, target: Scalar) -> None:
 
 
 def ties(scalar: Scalar, wide: Any) -> NDArray[Any]:
-    """Return the values half-way between neighbours, those at the ends of the range, and what lies just beside."""
+    """Return the values half-way between neighbours, those at the ends of the range, and what lies
+    just beside."""
     with np.errstate(invalid="ignore"):
         finite = np.unique(codes(scalar).astype(wide))
     finite = finite[np.abs(finite) < 1e38]
     step = finite[-1] - finite[-2]
-    ends = np.array([-finite[-1] - step / 2, -finite[-1] - step, finite[-1] + step / 2, finite[-1] + step])
+    ends = np.array(
+        [-finite[-1] - step / 2, -finite[-1] - step, finite[-1] + step / 2, finite[-1] + step]
+    )
     halves = np.concatenate([(finite[1:] + finite[:-1]) / 2, finite, ends.astype(wide)])
-    return np.concatenate([halves, np.nextafter(halves, wide(np.inf)), np.nextafter(halves, wide(-np.inf))])
+    return np.concatenate(
+        [halves, np.nextafter(halves, wide(np.inf)), np.nextafter(halves, wide(-np.inf))]
+    )
 
 
 @pytest.mark.parametrize("target", [*STORED, bf16], ids=str)
 def test_random_patterns_and_ties(target: Scalar) -> None:
     random = np.random.default_rng(3)
     noise = random.integers(0, 2**32, 1 << 15, dtype=np.uint32).view(np.float32)
-    near = (random.standard_normal(1 << 15) * 2.0 ** random.integers(-20, 20, 1 << 15)).astype(np.float32)
+    near = (random.standard_normal(1 << 15) * 2.0 ** random.integers(-20, 20, 1 << 15)).astype(
+        np.float32
+    )
     extremes = np.array([np.inf, -np.inf, np.nan, -np.nan, 0.0, -0.0, 1e38, 1e-45], np.float32)
     check(np.concatenate([noise, near, ties(target, np.float32), extremes]), target)
 

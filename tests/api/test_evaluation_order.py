@@ -1,5 +1,5 @@
-# ruff: noqa: B007, B020, B905
-"""What loops and comprehensions go over is evaluated when Python evaluates it: the emulator against Python."""
+"""What loops and comprehensions go over is evaluated when Python evaluates it: the emulator against
+Python."""
 
 from __future__ import annotations
 

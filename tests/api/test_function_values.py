@@ -1,4 +1,3 @@
-# ruff: noqa: E731, B023, SIM108
 """Functions as values: passed on, nested, with what they capture: the emulator against Python."""
 
 from __future__ import annotations
@@ -54,7 +53,11 @@ def lambdas(i, a, out):
 
 def partials(i, a, out):
     tripled = functools.partial(scaled, factor=3)
-    out[i] = tripled(a[i]) + functools.partial(tripled, offset=a[i])(2) + twice(functools.partial(scaled, a[i]), i)
+    out[i] = (
+        tripled(a[i])
+        + functools.partial(tripled, offset=a[i])(2)
+        + twice(functools.partial(scaled, a[i]), i)
+    )
 
 
 def functions_in_functions(i, a, out):

@@ -158,7 +158,11 @@ def test_integers(function) -> None:
 
 
 def mathematics(i, a, out):
-    out[i] = f32(math.sqrt(abs(a[i]))) + f32(math.floor(a[i]) * math.ceil(a[i])) - f32(int(a[i]) + round(a[i]))
+    out[i] = (
+        f32(math.sqrt(abs(a[i])))
+        + f32(math.floor(a[i]) * math.ceil(a[i]))
+        - f32(int(a[i]) + round(a[i]))
+    )
     out[i] += f32(math.fabs(a[i])) + f32(math.copysign(f32(2.0), a[i]))
 
 
@@ -167,10 +171,20 @@ def conversions(i, a, out):
 
 
 def host_results_of_constants(i, a, out):
-    out[i] = math.sqrt(16.0) + math.pi * 0.0 + abs(-3) + round(2.567, 1) + max(2, 3.5) + int("7") + pow(2, 10)
+    out[i] = (
+        math.sqrt(16.0)
+        + math.pi * 0.0
+        + abs(-3)
+        + round(2.567, 1)
+        + max(2, 3.5)
+        + int("7")
+        + pow(2, 10)
+    )
 
 
-@pytest.mark.parametrize("function", [mathematics, conversions, host_results_of_constants], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [mathematics, conversions, host_results_of_constants], ids=lambda f: f.__name__
+)
 def test_floats(function) -> None:
     floats = (RANDOM.standard_normal(LANES) * 10).astype(np.float32)
     same_as_python(function, floats, np.zeros(LANES, np.float32))
@@ -275,7 +289,13 @@ class TestOutsideNames:
 
     def test_constant_parameters_choose_types_shapes_and_functions(self) -> None:
         @amdjit.kernel
-        def chosen(out, dtype: amdjit.Const, shape: amdjit.Const, function: amdjit.Const, nothing: amdjit.Const):
+        def chosen(
+            out,
+            dtype: amdjit.Const,
+            shape: amdjit.Const,
+            function: amdjit.Const,
+            nothing: amdjit.Const,
+        ):
             tile = amdjit.shared.array(shape, dtype)
             tile[0, 1] = dtype(out[0])
             out[1] = function(tile[0, 1]) if nothing is None else tile[0, 0]
@@ -353,7 +373,7 @@ class TestEvaluationOrder:
             out[1] = 1 if counted(counter) < 1 << 40 else 2
             out[2] = (counted(counter), 9)[1]
             out[3] = constant(counted(counter))
-            if (counted(counter), 0):  # noqa: F634
+            if (counted(counter), 0):
                 out[4] = 1
             out[5] = 1 if counted(counter) is not None else 2
 

@@ -1,5 +1,5 @@
-# ruff: noqa: B905
-"""Loops over arrays, and over zip, enumerate and reversed of arrays and ranges: the emulator against Python."""
+"""Loops over arrays, and over zip, enumerate and reversed of arrays and ranges: the emulator
+against Python."""
 
 from __future__ import annotations
 
@@ -97,12 +97,16 @@ def test_loops_over_private_arrays() -> None:
 def rounds(start, stop, step, out, kind: Const, constant_step: Const, backwards: Const):
     count = 0
     if backwards:
-        for k in reversed(range(kind(start), kind(stop), kind(step) if constant_step is None else constant_step)):
+        for k in reversed(
+            range(kind(start), kind(stop), kind(step) if constant_step is None else constant_step)
+        ):
             if count < 40:
                 out[count + 1] = k
             count += 1
     else:
-        for k in range(kind(start), kind(stop), kind(step) if constant_step is None else constant_step):
+        for k in range(
+            kind(start), kind(stop), kind(step) if constant_step is None else constant_step
+        ):
             if count < 40:
                 out[count + 1] = k
             count += 1

@@ -56,11 +56,21 @@ def test_the_documented_costs_are_measured() -> None:
         ("`print(i, x[i])`", saxpy_with_print, {}),
         ('`print("here")`', saxpy_with_text, {}),
         ("`bounds_check=True`, for its three accesses", saxpy, {"bounds_check": True}),
-        ('`assert x[i] == x[i], f"NaN at {i}"` with `asserts=False`', saxpy_with_assert, {"asserts": False}),
-        ('`if x[i] < 0: raise ValueError("negative")` with `asserts=False`', saxpy_with_raise, {"asserts": False}),
+        (
+            '`assert x[i] == x[i], f"NaN at {i}"` with `asserts=False`',
+            saxpy_with_assert,
+            {"asserts": False},
+        ),
+        (
+            '`if x[i] < 0: raise ValueError("negative")` with `asserts=False`',
+            saxpy_with_raise,
+            {"asserts": False},
+        ),
     ):
         found = amdjit.kernel(**options)(function).compile().resources
-        row = f"| {what} | {found.vgprs - plain.vgprs} | {found.instructions - plain.instructions} |"
+        row = (
+            f"| {what} | {found.vgprs - plain.vgprs} | {found.instructions - plain.instructions} |"
+        )
         assert row in page, row
 
 

@@ -68,7 +68,13 @@ def test_strided_arrays(name: str) -> None:
 
 def test_two_dimensional_arrays_in_every_layout() -> None:
     a = ramp(12 * 20).reshape(12, 20)
-    layouts = [a, np.asfortranarray(a), a[::-1, ::-1], a.reshape(20, 12).T, np.broadcast_to(a[3], (12, 20))]
+    layouts = [
+        a,
+        np.asfortranarray(a),
+        a[::-1, ::-1],
+        a.reshape(20, 12).T,
+        np.broadcast_to(a[3], (12, 20)),
+    ]
     for left in layouts:
         for right in (a, layouts[3]):
             out = np.zeros((24, 40), np.float32)[::2, ::-2]
@@ -115,7 +121,12 @@ def test_strided_device_arrays(name: str) -> None:
     }
     device, x = amdjit.to_device(base), ramp(100)
     view = views[name](device)
-    saxpy[4, 32](np.float32(3), amdjit.to_device(x)[:: 100 // max(1, view.shape[0])][: view.shape[0]], view, view)
+    saxpy[4, 32](
+        np.float32(3),
+        amdjit.to_device(x)[:: 100 // max(1, view.shape[0])][: view.shape[0]],
+        view,
+        view,
+    )
     views[name](base)[...] = 3 * x[:: 100 // max(1, view.shape[0])][: view.shape[0]]
     assert (device.copy_to_host() == base).all()
 
@@ -270,7 +281,11 @@ def test_specialisations_are_compiled_once_for_each_signature() -> None:
         double[1, 32](ramp(32))
         double[1, 32](amdjit.to_device(ramp(64))[::2])
         double[1, 32](ramp(32, np.int32))
-    assert sorted(double.inspect_types()) == ["double(f32[::1])", "double(f32[:])", "double(i32[::1])"]
+    assert sorted(double.inspect_types()) == [
+        "double(f32[::1])",
+        "double(f32[:])",
+        "double(i32[::1])",
+    ]
     for texts in (double.inspect_types(), double.inspect_llvm(), double.inspect_asm()):
         assert len(texts) == 3
         assert all("double" in text for text in texts.values())
@@ -291,5 +306,6 @@ def test_kernels_may_be_methods_nested_and_renamed() -> None:
     assert (x == 6 * ramp(32)).all()
     assert twice.__name__ == "scaled"
     assert repr(twice) == (
-        "<amdjit kernel test_kernels_may_be_methods_nested_and_renamed.<locals>.make.<locals>.scaled>"
+        "<amdjit kernel "
+        "test_kernels_may_be_methods_nested_and_renamed.<locals>.make.<locals>.scaled>"
     )

@@ -1,4 +1,5 @@
-"""LDS arrays: several in dynamic LDS, padded ones, arrays of vectors, and which memory each access goes to."""
+"""LDS arrays: several in dynamic LDS, padded ones, arrays of vectors, and which memory each access
+goes to."""
 
 from __future__ import annotations
 
@@ -121,7 +122,8 @@ def first_of(a):
 
 
 def test_every_access_goes_to_its_arrays_own_memory() -> None:
-    """No access is a flat one, which would look at the address to find the memory; not in helpers either."""
+    """No access is a flat one, which would look at the address to find the memory; not in helpers
+    either."""
 
     @amdjit.kernel
     def mixed(x, out):

@@ -140,7 +140,11 @@ def test_the_library_keeps_one_array_for_all_calls() -> None:
     @amdjit.kernel(warnings=False)
     def counted(out: i32[:]):
         i = amdjit.threadIdx.x
-        out[i] = syncthreads_count(i % 2 == 0) + syncthreads_count(i % 3 == 0) * 100 + syncthreads_count(i < 5) * 10000
+        out[i] = (
+            syncthreads_count(i % 2 == 0)
+            + syncthreads_count(i % 3 == 0) * 100
+            + syncthreads_count(i < 5) * 10000
+        )
 
     out = np.zeros(LANES, np.int32)
     with amdjit.use(DEVICE):

@@ -13,7 +13,7 @@ import pytest
 import amdjit
 from amdjit import f32, f64, i32, u8, u32, u64
 from amdjit.intrinsics import wave
-from amdjit.intrinsics.native_math import fast_exp2
+from amdjit.intrinsics.maths.native_math import fast_exp2
 
 DEVICE = "emulator:gfx1201"
 THREES = 3**36
@@ -114,7 +114,7 @@ def in_a_tuple(out, n):
 
 
 def of_a_lambda(out, n):
-    triple = lambda v: v * 3  # noqa: E731
+    triple = lambda v: v * 3
     t = 1
     for _ in range(n):
         t = triple(t)
@@ -165,7 +165,9 @@ def test_integers_given_to_functions_are_computed_in_64_bits_for_64_bit_arrays(
     expected, out = [0, 0], np.zeros(2, dtype)
     function(expected, 36)
     run(function, out, 36)
-    assert out.tolist() == [value % 2**64 if dtype is np.uint64 else np.int64(value % 2**64) for value in expected]
+    assert out.tolist() == [
+        value % 2**64 if dtype is np.uint64 else np.int64(value % 2**64) for value in expected
+    ]
 
 
 @pytest.mark.parametrize("function", INTEGERS, ids=lambda function: function.__name__)
@@ -201,7 +203,9 @@ def test_a_function_stays_narrow_for_calls_beside_narrow_types() -> None:
         wide[0] = mixed(v, x[0])
         narrow[0] = mixed(v, y[0])
 
-    tree = amdjit.kernel(kernel).compile(f64[:], f32[:], f64[:], f32[:], target="gfx1201").typed_tree
+    tree = (
+        amdjit.kernel(kernel).compile(f64[:], f32[:], f64[:], f32[:], target="gfx1201").typed_tree
+    )
     assert "x: f64" in tree
     assert "x: f32" in tree
     typed = amdjit.kernel(bits).compile(u64[:], u8, target="gfx1201").typed_tree
@@ -216,7 +220,9 @@ def test_values_of_a_type_keep_it_in_functions() -> None:
             t = square(t)
         out[1] = t
 
-    tree = amdjit.kernel(warnings=False)(kernel).compile(u64[:], i32[:], target="gfx1201").typed_tree
+    tree = (
+        amdjit.kernel(warnings=False)(kernel).compile(u64[:], i32[:], target="gfx1201").typed_tree
+    )
     assert "v: i32" in tree
     assert "v: i64" not in tree
 
@@ -272,4 +278,6 @@ def test_weak_numbers_that_come_from_functions_meet_unsigned_types_as_literals_d
     out = np.zeros(1, np.uint64)
     run(kernel, out, np.array([2**63], np.uint64), 5)
     assert out[0] == 2**63 ^ (2**20 | 31)
-    assert "i64" not in amdjit.kernel(kernel).compile(u32[:], u32[:], int, target="gfx1201").typed_tree
+    assert (
+        "i64" not in amdjit.kernel(kernel).compile(u32[:], u32[:], int, target="gfx1201").typed_tree
+    )

@@ -1,4 +1,5 @@
-"""Variables that begin as literals are as wide as what they meet: nothing is computed in 32 bits for a 64-bit place."""
+"""Variables that begin as literals are as wide as what they meet: nothing is computed in 32 bits
+for a 64-bit place."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def while_loop(out, n):
 
 
 def in_branches(out, n):
-    if out[1] == 0:  # noqa: SIM108
+    if out[1] == 0:
         t = 7
     else:
         t = 9
@@ -110,7 +111,9 @@ INTEGER_KERNELS = (
 
 @pytest.mark.parametrize("function", INTEGER_KERNELS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_integers_are_computed_in_64_bits_for_64_bit_arrays(function: Callable[..., None], dtype: Any) -> None:
+def test_integers_are_computed_in_64_bits_for_64_bit_arrays(
+    function: Callable[..., None], dtype: Any
+) -> None:
     expected, out = [0, 0], np.zeros(2, dtype)
     names = dict(function.__globals__, i32=int)
     if function is counted_by_the_array:
@@ -120,7 +123,9 @@ def test_integers_are_computed_in_64_bits_for_64_bit_arrays(function: Callable[.
         return
     type(function)(function.__code__, names)(expected, 60)
     run(amdjit.kernel(warnings=False)(function), out, 60)
-    assert int(out[0]) == expected[0] % 2**64 - (2**64 if dtype is np.int64 and expected[0] % 2**64 >= 2**63 else 0)
+    assert int(out[0]) == expected[0] % 2**64 - (
+        2**64 if dtype is np.int64 and expected[0] % 2**64 >= 2**63 else 0
+    )
 
 
 @pytest.mark.parametrize("function", INTEGER_KERNELS[:-1], ids=lambda function: function.__name__)
@@ -220,7 +225,9 @@ def test_narrow_products_that_go_to_64_bits_are_warned_of() -> None:
         out[5] = x[0] + x[1]
 
     x, out = np.array([2**20, 2**20], np.int32), np.zeros(6, np.int64)
-    with pytest.warns(amdjit.CompileWarning, match="computed in i32 and then converted to i64") as caught:
+    with pytest.warns(
+        amdjit.CompileWarning, match="computed in i32 and then converted to i64"
+    ) as caught:
         run(amdjit.kernel(narrow), x, out)
     first = narrow.__code__.co_firstlineno
     assert [warning.lineno - first for warning in caught] == [1, 2, 3]
@@ -293,7 +300,11 @@ def test_a_conversion_decides_the_width() -> None:
 
     out = np.zeros(3)
     run(narrow, out, 0.1)
-    assert out.tolist() == [float(np.float32(3) * np.float32(0.1)), float(np.float32(0.1)), float(np.float32(3 / 7))]
+    assert out.tolist() == [
+        float(np.float32(3) * np.float32(0.1)),
+        float(np.float32(0.1)),
+        float(np.float32(3 / 7)),
+    ]
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])

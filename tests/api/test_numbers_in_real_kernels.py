@@ -1,4 +1,5 @@
-"""Kernels as programs write them, with Python's numbers as arguments: nothing is lost against NumPy and Python."""
+"""Kernels as programs write them, with Python's numbers as arguments: nothing is lost against NumPy
+and Python."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def overlap(a, b):
 
 @amdjit.kernel
 def suppression_masks(n_boxes, threshold, boxes, masks):
-    """Set bit i of a word where box i of its block of 64 covers the row's box: one word a row and block of columns."""
+    """Set bit i of a word where box i of its block of 64 covers the row's box: one word a row and
+    block of columns."""
     row_start, column_start, tx = amdjit.blockIdx.y, amdjit.blockIdx.x, amdjit.threadIdx.x
     row_size = min(n_boxes - row_start * 64, 64)
     column_size = min(n_boxes - column_start * 64, 64)
@@ -67,7 +69,9 @@ def test_non_maximum_suppression_keeps_the_boxes_beyond_bit_31() -> None:
 
 def cumulative(d):
     k = 1.0 / (1.0 + 0.2316419 * abs(d))
-    series = 0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
+    series = 0.31938153 + k * (
+        -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
+    )
     value = 0.3989422804014327 * math.exp(-0.5 * d * d) * k * series
     if d > 0:
         value = 1.0 - value
@@ -80,7 +84,9 @@ def black_scholes(call, put, price, strike, years, rate, volatility):
     if i >= price.shape[0]:
         return
     root = math.sqrt(years[i])
-    d1 = (math.log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / (volatility * root)
+    d1 = (math.log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / (
+        volatility * root
+    )
     d2 = d1 - volatility * root
     discount = math.exp(-1.0 * rate * years[i])
     call[i] = price[i] * cumulative(d1) - strike[i] * discount * cumulative(d2)
@@ -103,7 +109,9 @@ def test_black_scholes_in_f64_has_the_digits_of_f64() -> None:
         expected = price[i] * cumulative(d1) - strike[i] * discount * cumulative(d2)
         assert math.isclose(call[i], expected, rel_tol=1e-12, abs_tol=1e-13)
         # What is bought and sold at once has a price without a model.
-        assert math.isclose(call[i] - put[i], price[i] - strike[i] * discount, rel_tol=1e-12, abs_tol=1e-12)
+        assert math.isclose(
+            call[i] - put[i], price[i] - strike[i] * discount, rel_tol=1e-12, abs_tol=1e-12
+        )
 
 
 def black_scholes_any(*arguments: Any) -> None:
@@ -113,7 +121,9 @@ def black_scholes_any(*arguments: Any) -> None:
 
 def test_black_scholes_in_f32_computes_nothing_in_f64() -> None:
     array = f32[:]
-    compiled = black_scholes.compile(array, array, array, array, array, float, float, target="gfx1201")
+    compiled = black_scholes.compile(
+        array, array, array, array, array, float, float, target="gfx1201"
+    )
     assert "f64" not in compiled.typed_tree
 
 

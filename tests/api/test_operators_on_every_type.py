@@ -1,4 +1,5 @@
-"""Every operator on every pair of types: the emulator against NumPy in the type that docs/types.md names."""
+"""Every operator on every pair of types: the emulator against NumPy in the type that docs/types.md
+names."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 import amdjit
 from amdjit import bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
-from amdjit.frontend.promotion import common_scalar
-from amdjit.types import Scalar
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.language.types import Scalar
 
 INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
 FLOATS = (f16, bf16, f32, f64)
@@ -30,7 +31,9 @@ def values(scalar: Scalar) -> NDArray[Any]:
     small = RANDOM.integers(-9 if not scalar.is_integer or scalar.is_signed else 0, 9, ITEMS)
     if scalar.is_float:
         return (small * RANDOM.choice([0.25, 1.0, 3.0, 100.0], ITEMS)).astype(scalar.dtype)
-    extreme = RANDOM.choice(np.array([scalar.minimum, scalar.maximum, scalar.maximum // 3], scalar.dtype), ITEMS)
+    extreme = RANDOM.choice(
+        np.array([scalar.minimum, scalar.maximum, scalar.maximum // 3], scalar.dtype), ITEMS
+    )
     return np.where(RANDOM.random(ITEMS) < 0.3, extreme, small.astype(scalar.dtype))
 
 
@@ -104,7 +107,13 @@ def true_division(a, b, out):
 
 def choice_in_numpy(x: NDArray[Any], y: NDArray[Any]) -> list[NDArray[Any]]:
     true = x.astype(bool)
-    return [np.minimum(x, y), np.maximum(x, y), np.where(x > y, x, y), np.where(true, y, x), np.where(true, x, y)]
+    return [
+        np.minimum(x, y),
+        np.maximum(x, y),
+        np.where(x > y, x, y),
+        np.where(true, y, x),
+        np.where(true, x, y),
+    ]
 
 
 Model = Callable[[NDArray[Any], NDArray[Any]], list[NDArray[Any]]]
@@ -117,9 +126,14 @@ def each(*functions: Callable[[Any, Any], Any]) -> Model:
 COMPARISONS = each(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 
 
-def check(kernel: Any, model: Model, a: NDArray[Any], b: NDArray[Any], common: Scalar, result: Scalar) -> None:
+def check(
+    kernel: Any, model: Model, a: NDArray[Any], b: NDArray[Any], common: Scalar, result: Scalar
+) -> None:
     with np.errstate(all="ignore"):
-        rows = [np.asarray(row, result.dtype) for row in model(a.astype(common.dtype), b.astype(common.dtype))]
+        rows = [
+            np.asarray(row, result.dtype)
+            for row in model(a.astype(common.dtype), b.astype(common.dtype))
+        ]
     out = np.zeros((len(rows), ITEMS), result.dtype)
     with amdjit.use(DEVICE):
         kernel[2, ITEMS // 2](a, b, out)
@@ -147,7 +161,14 @@ def check_pair(left: Scalar, right: Scalar) -> None:
     quotient = common if common.is_float else f64 if common.bits == 64 else f32
     check(true_division, each(operator.truediv), a, positive(b), quotient, quotient)
     if common.is_integer:
-        check(every_bit_operation, each(operator.and_, operator.or_, operator.xor), a, b, common, common)
+        check(
+            every_bit_operation,
+            each(operator.and_, operator.or_, operator.xor),
+            a,
+            b,
+            common,
+            common,
+        )
         shifts = (RANDOM.integers(0, 100, ITEMS)).astype(right.dtype)
         check(every_shift, each(operator.lshift, operator.rshift), a, shifts, common, common)
 
@@ -159,14 +180,25 @@ def test_operators_on_one_type(scalar: Scalar) -> None:
 
 def test_operators_on_booleans() -> None:
     a, b = values(boolean), values(boolean)
-    check(every_bit_operation, each(operator.and_, operator.or_, operator.xor), a, b, boolean, boolean)
+    check(
+        every_bit_operation, each(operator.and_, operator.or_, operator.xor), a, b, boolean, boolean
+    )
     check(every_comparison, COMPARISONS, a, b, boolean, boolean)
     check(every_choice, choice_in_numpy, a, b, boolean, boolean)
     check(every_arithmetic, each(*ARITHMETIC), a, b, i32, i32)
 
 
 MIXED = [(a, b) for a in NUMBERS for b in (*NUMBERS, boolean) if a is not b and common_scalar(a, b)]
-SOME_MIXED = [(i8, i64), (u8, i16), (u32, i64), (i32, f16), (u64, f32), (f16, bf16), (f32, f64), (i16, boolean)]
+SOME_MIXED = [
+    (i8, i64),
+    (u8, i16),
+    (u32, i64),
+    (i32, f16),
+    (u64, f32),
+    (f16, bf16),
+    (f32, f64),
+    (i16, boolean),
+]
 
 
 @pytest.mark.parametrize(("left", "right"), SOME_MIXED, ids=str)
@@ -192,12 +224,18 @@ def test_conversions(target: Scalar) -> None:
         a = values(source)
         if source.is_float and target.is_integer:
             low, high = float(target.minimum), float(target.maximum)
-            # Rounding the limits to the source's type may leave the target's range: NumPy's cast is undefined there.
+            # Rounding the limits to the source's type may leave the target's range: NumPy's cast is
+            # undefined there.
             with np.errstate(over="ignore"):
-                edges = np.array([low, high, 1e30, -1e30, np.inf, -np.inf, np.nan]).astype(source.dtype)
+                edges = np.array([low, high, 1e30, -1e30, np.inf, -np.inf, np.nan]).astype(
+                    source.dtype
+                )
             a[:7] = edges
             wide = np.nan_to_num(a.astype(np.float64), posinf=1e300, neginf=-1e300)
-            exact = [min(max(int(x), target.minimum), target.maximum) for x in np.where(np.isnan(a), 0, wide)]
+            exact = [
+                min(max(int(x), target.minimum), target.maximum)
+                for x in np.where(np.isnan(a), 0, wide)
+            ]
             expected = np.array(exact, object).astype(target.dtype)
         else:
             with np.errstate(all="ignore"):

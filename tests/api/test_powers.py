@@ -118,7 +118,9 @@ def test_integers_and_constants_beside_floats() -> None:
     with amdjit.use(DEVICE):
         mixed[1, 32](x, n, out)
     wide = x.astype(np.float64)
-    for row, exact in zip(out, (wide**n, wide**0.5, wide**-2.0, 2**wide, wide**n, 2.5**wide), strict=True):
+    for row, exact in zip(
+        out, (wide**n, wide**0.5, wide**-2.0, 2**wide, wide**n, 2.5**wide), strict=True
+    ):
         assert units_off(row, exact).max() <= 0.9
 
 

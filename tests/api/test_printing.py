@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import amdjit
-from amdjit.reports import Field, format_value
-from amdjit.types import bf16, boolean, f16, f32, f64, i8, i32, i64, u32, u64
+from amdjit.abi.reports import Field, format_value
+from amdjit.language.types import bf16, boolean, f16, f32, f64, i8, i32, i64, u32, u64
 
 
 def fault_of(launch: Any, *arguments: Any) -> amdjit.KernelFault:
@@ -36,7 +36,9 @@ def test_print_is_pythons_by_block_wave_and_lane(capsys: pytest.CaptureFixture[s
     for block in range(3):
         lanes = range(32 * block, 32 * block + 32)
         expected += [f"lane {i} {x[i]!s}" for i in lanes]
-        expected += [f"{i:3d}|{float(x[i]):8.3f}|{float(x[i]):e}|{i:#x} - (96,);" for i in lanes if i % 2]
+        expected += [
+            f"{i:3d}|{float(x[i]):8.3f}|{float(x[i]):e}|{i:#x} - (96,);" for i in lanes if i % 2
+        ]
         expected += [f"(1.5, -2.0) ({i}, {x[i] > 1}) 3 0.1 text None" for i in lanes]
     assert capsys.readouterr().out.splitlines() == expected
 
@@ -62,7 +64,9 @@ def test_what_does_not_fit_is_reported(capsys: pytest.CaptureFixture[str]) -> No
     much[1, 32](5)
     *lines, last = capsys.readouterr().out.splitlines()
     assert lines == ["0"] * 32 + ["1"] * 32
-    assert last.startswith("... and 96 more from much, for which 1536 bytes had no room: @amdjit.kernel(print_buffer=")
+    assert last.startswith(
+        "... and 96 more from much, for which 1536 bytes had no room: @amdjit.kernel(print_buffer="
+    )
 
 
 def test_what_was_printed_before_a_fault_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,9 +100,13 @@ def test_values_come_back_as_they_were(kind: amdjit.types.Scalar, data: st.DataO
         spec = data.draw(st.sampled_from([".3f", "e", "10.4g", "+.1%", ""]))
         given_value = np.dtype(kind.dtype).type(value)
         assert Field(kind, spec).text(words_of(kind, value)) == format_value(given_value, spec, "")
-        assert not spec or Field(kind, spec).text(words_of(kind, value)) == format(float(given_value), spec)
+        assert not spec or Field(kind, spec).text(words_of(kind, value)) == format(
+            float(given_value), spec
+        )
         return
-    integer = data.draw(st.booleans() if kind is boolean else st.integers(kind.minimum, kind.maximum))
+    integer = data.draw(
+        st.booleans() if kind is boolean else st.integers(kind.minimum, kind.maximum)
+    )
     assert Field(kind).value(words_of(kind, integer)) == integer
     spec = data.draw(st.sampled_from(["", "d", "5", "x", "#b", ",", ">12"]))
     assert Field(kind, spec).text(words_of(kind, integer)) == format(integer, spec)

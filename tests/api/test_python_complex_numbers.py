@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit.complex_types import COMPLEX64
+from amdjit.language.complex_types import COMPLEX64
 
 DEVICE = "emulator:gfx1201"
 
@@ -36,7 +36,10 @@ def test_complex_numbers_of_python_lose_nothing_beside_complex128() -> None:
     out = np.zeros(4, np.complex128)
     run(complexes, out, z, 5)
     np.testing.assert_allclose(out, [z * z + 0.1j, complex(0.1, z.real), abs(z), w], rtol=1e-15)
-    assert "f64" not in complexes.compile(amdjit.complex64[:], COMPLEX64, int, target="gfx1201").typed_tree
+    assert (
+        "f64"
+        not in complexes.compile(amdjit.complex64[:], COMPLEX64, int, target="gfx1201").typed_tree
+    )
 
 
 def test_printing_a_number_shows_all_its_digits(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,5 @@
-"""Python's numbers among the arguments have no width: the kernel computes what NumPy does with them (NEP 50)."""
+"""Python's numbers among the arguments have no width: the kernel computes what NumPy does with them
+(NEP 50)."""
 
 from __future__ import annotations
 
@@ -20,10 +21,43 @@ FLOATS = (np.float16, np.float32, np.float64)
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod)
 BITWISE = (operator.and_, operator.or_, operator.xor)
 COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
-INTS = (0, 1, -1, 3, 127, 128, 255, 256, -128, -129, 2**15, 2**31 - 1, -(2**31), 2**31, 2**32, -(2**63), 2**63 - 1)
-NUMBERS = (0.1, -2.5, 1e-8, 3.0, 65504.0, 70000.0, 3.5e38, 1e300, math.inf, -math.inf, math.nan, -0.0)
+INTS = (
+    0,
+    1,
+    -1,
+    3,
+    127,
+    128,
+    255,
+    256,
+    -128,
+    -129,
+    2**15,
+    2**31 - 1,
+    -(2**31),
+    2**31,
+    2**32,
+    -(2**63),
+    2**63 - 1,
+)
+NUMBERS = (
+    0.1,
+    -2.5,
+    1e-8,
+    3.0,
+    65504.0,
+    70000.0,
+    3.5e38,
+    1e300,
+    math.inf,
+    -math.inf,
+    math.nan,
+    -0.0,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore::amdjit.CompileWarning", "ignore::amdjit.PerformanceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::amdjit.CompileWarning", "ignore::amdjit.PerformanceWarning"
+)
 
 
 @amdjit.kernel
@@ -50,7 +84,9 @@ def values_of(dtype: Any) -> np.ndarray:
     return np.array([0, 1, 2, 7, info.max, info.max - 1, info.min, info.min + 1], dtype)
 
 
-def same_as_numpy(kernel: Any, x: np.ndarray, a: Any, op: Callable[..., Any], operands: tuple[Any, Any]) -> None:
+def same_as_numpy(
+    kernel: Any, x: np.ndarray, a: Any, op: Callable[..., Any], operands: tuple[Any, Any]
+) -> None:
     try:
         with np.errstate(all="ignore"):
             expected = op(*operands)
@@ -78,7 +114,9 @@ def test_integers_take_the_arrays_type_or_are_refused_by_the_launch(dtype: Any) 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.__name__)
 def test_comparisons_with_integers_are_exact(dtype: Any) -> None:
     x = values_of(dtype)
-    for op, a in itertools.product(COMPARISONS, (-(2**31), -129, -1, 0, 1, 127, 128, 255, 300, 40000, 2**31 - 1)):
+    for op, a in itertools.product(
+        COMPARISONS, (-(2**31), -129, -1, 0, 1, 127, 128, 255, 300, 40000, 2**31 - 1)
+    ):
         out = np.zeros(x.shape, np.bool_)
         if dtype is np.uint64 and a < 0:
             with pytest.raises(amdjit.LaunchError, match="used as u64"):
@@ -93,7 +131,9 @@ def test_comparisons_with_integers_are_exact(dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.__name__)
 def test_numbers_take_a_float_arrays_type(dtype: Any) -> None:
     x = values_of(dtype)
-    for op, a in itertools.product((operator.add, operator.sub, operator.mul, operator.truediv), (*NUMBERS, 3, -7)):
+    for op, a in itertools.product(
+        (operator.add, operator.sub, operator.mul, operator.truediv), (*NUMBERS, 3, -7)
+    ):
         with np.errstate(all="ignore"):
             fits = not math.isfinite(a) or np.isfinite(dtype(a))
         if not fits:
@@ -231,7 +271,7 @@ def test_numbers_go_through_tuples_records_functions_and_names() -> None:
     def kernel(x, pair, numbers):
         s, n = numbers
         twice = s + s
-        local = lambda v: v * twice  # noqa: E731
+        local = lambda v: v * twice
         x[0] = inner(x[0], pair, n)
         x[1] = scaled(x[1], s)
         x[2] = local(x[2])

@@ -1,4 +1,5 @@
-"""Random programs of nested loops, branches, breaks and returns, in which every lane goes its own way."""
+"""Random programs of nested loops, branches, breaks and returns, in which every lane goes its own
+way."""
 
 from __future__ import annotations
 

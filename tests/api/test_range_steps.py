@@ -50,7 +50,10 @@ def test_a_step_of_0_is_a_value_error(function: Any, dtype: Any, level: int) -> 
     with amdjit.use(DEVICE):
         with pytest.raises(amdjit.KernelFault) as caught:
             kernel[1, 1](dtype(3), dtype(9), dtype(0), out)
-        assert (caught.value.kind, caught.value.detail) == ("raise", "ValueError: range() arg 3 must not be zero")
+        assert (caught.value.kind, caught.value.detail) == (
+            "raise",
+            "ValueError: range() arg 3 must not be zero",
+        )
         with pytest.raises(amdjit.KernelFault):
             kernel[1, 1](dtype(9), dtype(3), dtype(0), out)
         kernel[1, 1](dtype(3), dtype(9), dtype(2), out)

@@ -1,4 +1,5 @@
-"""A change of anything that the code was made from compiles it again, and `why_recompiled` says what it was."""
+"""A change of anything that the code was made from compiles it again, and `why_recompiled` says
+what it was."""
 
 from __future__ import annotations
 
@@ -97,4 +98,7 @@ def test_types_and_options_are_named() -> None:
     (change,) = copy.why_recompiled()
     assert change.what == "option `fastmath`"
     copy.compile(i32[:], i32[:])
-    assert [change.what for change in copy.why_recompiled()][:2] == ["argument `x`", "argument `out`"]
+    assert [change.what for change in copy.why_recompiled()][:2] == [
+        "argument `x`",
+        "argument `out`",
+    ]

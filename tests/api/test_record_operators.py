@@ -1,4 +1,5 @@
-"""Operators, class methods and other special methods of records, with Python as the oracle; `type` and `isinstance`."""
+"""Operators, class methods and other special methods of records, with Python as the oracle; `type`
+and `isinstance`."""
 
 from __future__ import annotations
 
@@ -121,7 +122,9 @@ def every_operator(i, a, b):
 
 
 def test_operators_are_pythons() -> None:
-    same_as_python(every_operator, np.arange(8, dtype=np.int32) - 2, np.zeros((18, 8), np.int32), lanes=8)
+    same_as_python(
+        every_operator, np.arange(8, dtype=np.int32) - 2, np.zeros((18, 8), np.int32), lanes=8
+    )
 
 
 def reflected(i, a, b):
@@ -187,7 +190,9 @@ def carried(i, a, b):
 
 
 def test_records_with_operators_go_round_loops() -> None:
-    same_as_python(carried, np.array([5, 3, -2, 7, 9, 1, 4, 4], np.int32), np.zeros((2, 8), np.int32), lanes=8)
+    same_as_python(
+        carried, np.array([5, 3, -2, 7, 9, 1, 4, 4], np.int32), np.zeros((2, 8), np.int32), lanes=8
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,7 +218,11 @@ def adds_wrong(out):
 
 @pytest.mark.parametrize(
     ("function", "text"),
-    [(adds, "define `__add__` in Plain"), (adds_wrong, "define `__add__` in Vec"), (indexes, "Plain")],
+    [
+        (adds, "define `__add__` in Plain"),
+        (adds_wrong, "define `__add__` in Vec"),
+        (indexes, "Plain"),
+    ],
 )
 def test_what_a_class_does_not_define_is_refused(function: Any, text: str) -> None:
     """A dataclass is no tuple: it has neither items nor `+`."""
@@ -236,7 +245,9 @@ def by_type(a, b, c, out):
     out[1, i] = zero_of(b[i])
     out[2, i] = zero_of(Vec(c[i], 1))
     out[3, i] = 1 if type(a[i]) is f32 else 2
-    out[4, i] = isinstance(b[i], int) + 2 * isinstance(b[i], (float, bool)) + 4 * isinstance(c[i], f64)
+    out[4, i] = (
+        isinstance(b[i], int) + 2 * isinstance(b[i], (float, bool)) + 4 * isinstance(c[i], f64)
+    )
     out[5, i] = 1 if type(Vec(1, 2)) is Vec else 2
 
 
@@ -295,9 +306,15 @@ def none_at_first(out):
 @pytest.mark.parametrize(
     ("function", "text"),
     [
-        (mode_changes_in_a_loop, "mode: 'first'\\) on one way here and Moded\\(value: i32, mode: 'later'"),
+        (
+            mode_changes_in_a_loop,
+            "mode: 'first'\\) on one way here and Moded\\(value: i32, mode: 'later'",
+        ),
         (none_becomes_a_number, "mode: None\\) on one way here and Moded\\(value: i32, mode: i32"),
-        (none_at_first, "`best` has no single value in the loop that assigns it: it is None before"),
+        (
+            none_at_first,
+            "`best` has no single value in the loop that assigns it: it is None before",
+        ),
     ],
 )
 def test_what_is_known_when_compiling_cannot_change_in_a_loop(function: Any, text: str) -> None:

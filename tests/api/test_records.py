@@ -1,4 +1,5 @@
-"""Tuples, named tuples and frozen dataclasses: local values, arguments of functions and kernels, results."""
+"""Tuples, named tuples and frozen dataclasses: local values, arguments of functions and kernels,
+results."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ class Body:
         return x * np.float32(0.5)
 
     def moved(self, distance):
-        return replace(self, at=self.at._replace(x=self.at.x + distance), steps=self.steps + np.int32(1))
+        return replace(
+            self, at=self.at._replace(x=self.at.x + distance), steps=self.steps + np.int32(1)
+        )
 
 
 @dataclass
@@ -179,7 +182,9 @@ def makes(out, python: amdjit.Const):
     out[0] = python(1.0).x
 
 
-@pytest.mark.parametrize(("python", "remedy"), [(Changing, "frozen=True"), (Computed, "__post_init__")])
+@pytest.mark.parametrize(
+    ("python", "remedy"), [(Changing, "frozen=True"), (Computed, "__post_init__")]
+)
 def test_refused_classes(python: type, remedy: str) -> None:
     with amdjit.use(DEVICE), pytest.raises(amdjit.TypeCheckError, match=remedy):
         makes[1, 1](np.zeros(1, np.float32), python)
@@ -282,4 +287,7 @@ def test_a_record_of_other_fields_is_refused_with_its_own(make: Any, message: st
 
     with pytest.raises(amdjit.TypeCheckError, match=message) as caught:
         kernel.compile(f32[:])
-    assert caught.value.diagnostics[0].help == "its signature is Measured(value: f32, weight: f32 = 1.0)"
+    assert (
+        caught.value.diagnostics[0].help
+        == "its signature is Measured(value: f32, weight: f32 = 1.0)"
+    )

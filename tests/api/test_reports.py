@@ -1,4 +1,5 @@
-"""assert, raise, print and index checks: what they tell the host, and that they leave everything else as it was."""
+"""assert, raise, print and index checks: what they tell the host, and that they leave everything
+else as it was."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def test_an_assertion_reaches_the_host_with_its_place() -> None:
     assert (fault.block, fault.thread, fault.lane) == ((1, 0, 0), (5, 0, 0), 5)
     assert fault.source_file == __file__
     assert fault.source_line == line_of(positive, "assert")
-    assert str(fault).startswith("positive: AssertionError: x[37] is -2.50 (block (1, 0, 0), thread (5, 0, 0))\n")
+    assert str(fault).startswith(
+        "positive: AssertionError: x[37] is -2.50 (block (1, 0, 0), thread (5, 0, 0))\n"
+    )
 
 
 def test_host_arrays_are_as_before_and_the_next_launch_works() -> None:
@@ -104,11 +107,16 @@ def test_an_assertion_in_a_helper_shows_the_calls(inline: bool) -> None:
     fault = fault_of(kernel[1, 32], x, out)
     assert (fault.source_line, fault.detail) == (line_of(root.function, "assert"), "second")
     calls = [line.rpartition(": ")[2] for line in str(fault).splitlines() if "called from" in line]
-    assert calls == ["return root(a, 'first') + root(b, 'second')".replace("'", '"'), "out[i] += both("]
+    assert calls == [
+        "return root(a, 'first') + root(b, 'second')".replace("'", '"'),
+        "out[i] += both(",
+    ]
     x[:] = -1
     fault = fault_of(kernel[1, 32], x, out)
     assert fault.detail == "first"
-    assert f"called from through_calls at {__file__}:{line_of(through_calls, 'both(x[i]')}" in str(fault)
+    assert f"called from through_calls at {__file__}:{line_of(through_calls, 'both(x[i]')}" in str(
+        fault
+    )
 
 
 @amdjit.device_function
@@ -146,7 +154,10 @@ def test_a_fault_in_a_loop_ends_it_at_once() -> None:
     x = np.ones(32, np.int64)
     in_a_loop[1, 32](x, 7)
     assert x.tolist() == [128] * 32
-    assert fault_of(in_a_loop[1, 32], np.ones(32, np.int64), 2**31 - 1).detail == "OverflowError: round 7"
+    assert (
+        fault_of(in_a_loop[1, 32], np.ones(32, np.int64), 2**31 - 1).detail
+        == "OverflowError: round 7"
+    )
     assert fault_of(in_a_loop[1, 32], np.zeros(32, np.int64), 20).detail == ""
 
 
@@ -212,8 +223,15 @@ def test_a_bad_index_names_array_index_and_shape() -> None:
                 assert out[0] == a[row, column]
                 continue
             fault = fault_of(matrix_access[1, 1], a, row, column, out)
-            assert (fault.kind, fault.array, fault.index, fault.shape) == ("index", "a", (row, column), (3, 4))
-            assert fault.detail == f"index ({row}, {column}) is outside of `a`, whose shape is (3, 4)"
+            assert (fault.kind, fault.array, fault.index, fault.shape) == (
+                "index",
+                "a",
+                (row, column),
+                (3, 4),
+            )
+            assert (
+                fault.detail == f"index ({row}, {column}) is outside of `a`, whose shape is (3, 4)"
+            )
     strided = fault_of(matrix_access[1, 1], a.T[::2], 2, 0, out)
     assert strided.shape == (2, 3)
 
@@ -281,13 +299,27 @@ def views(a, i, j, which, out):
         (0, 2, 0, (2,), "index 2 of axis 0 is outside of `a`, whose shape is (2, 3, 4)"),
         (0, -1, 0, (-1,), "index -1 of axis 0 is outside of `a`, whose shape is (2, 3, 4)"),
         (1, 0, 3, (3,), "index 3 of axis 1 is outside of `a`, whose shape is (2, 3, 4)"),
-        (2, 0, 4, (0, 4), "index (0, 4) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)"),
-        (2, 7, 1, (7, 1), "index (7, 1) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)"),
+        (
+            2,
+            0,
+            4,
+            (0, 4),
+            "index (0, 4) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)",
+        ),
+        (
+            2,
+            7,
+            1,
+            (7, 1),
+            "index (7, 1) of axes (0, 2) is outside of `a`, whose shape is (2, 3, 4)",
+        ),
         (3, 2, 1, (2,), "index 2 of axis 0 is outside of `tile`, whose shape is (2, 3, 4)"),
         (5, 3, 0, (3, 0), "index (3, 0) is outside of `last`, whose shape is (3, 4)"),
     ],
 )
-def test_the_index_that_makes_a_view_is_checked(which: int, i: int, j: int, index: tuple[int, ...], text: str) -> None:
+def test_the_index_that_makes_a_view_is_checked(
+    which: int, i: int, j: int, index: tuple[int, ...], text: str
+) -> None:
     a, out = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.zeros(2, np.float32)
     views[1, 1](a, 1, 1, which, out)
     fault = fault_of(views[1, 1], a, i, j, which, out)
@@ -319,4 +351,7 @@ def test_debug_mode_checks_indices(monkeypatch: pytest.MonkeyPatch) -> None:
         x[amdjit.grid(1)] = 1.0
 
     assert fault_of(amdjit.kernel(outside)[1, 32], np.zeros(31, np.float32)).kind == "index"
-    assert fault_of(amdjit.kernel(bounds_check=False)(outside)[1, 32], np.zeros(31, np.float32)).kind == "out-of-bounds"
+    assert (
+        fault_of(amdjit.kernel(bounds_check=False)(outside)[1, 32], np.zeros(31, np.float32)).kind
+        == "out-of-bounds"
+    )

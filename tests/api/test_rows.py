@@ -1,4 +1,5 @@
-"""Parts of matrices whose rows lie in one piece: wide accesses, and right results where that does not hold."""
+"""Parts of matrices whose rows lie in one piece: wide accesses, and right results where that does
+not hold."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from lanes import DEVICE
 
 import amdjit
 from amdjit import f16, f32, i32, shared
-from amdjit.types import Array, Layout
+from amdjit.language.types import Array, Layout
 
 BASE = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
 # A name, how the part is cut, and how it lies.
@@ -76,15 +77,21 @@ def test_a_wide_load_reads_neighbours_of_the_array_however_it_lies(name: str) ->
         assert ("global_load_b128" in compiled.asm) == wide
 
 
-@pytest.mark.parametrize("name", [name for name in PARTS if name not in ("whole", "one row again and again")])
+@pytest.mark.parametrize(
+    "name", [name for name in PARTS if name not in ("whole", "one row again and again")]
+)
 def test_a_wide_store_writes_the_part_and_nothing_else(name: str) -> None:
     copy = copy_kernel()
     cut, layout = PARTS[name]
-    shape = (40, 24) if name == "turned" else (24, 80) if name == "every second column" else (24, 40)
+    shape = (
+        (40, 24) if name == "turned" else (24, 80) if name == "every second column" else (24, 40)
+    )
     host = np.zeros(shape, np.float32)
     there = amdjit.to_device(host)
     x = np.arange(256, dtype=np.float32).reshape(8, 32)
-    target = {"turned": lambda m: m.T[:8, :32], "every second column": lambda m: m[:8, :64:2]}.get(name, cut)
+    target = {"turned": lambda m: m.T[:8, :32], "every second column": lambda m: m[:8, :64:2]}.get(
+        name, cut
+    )
     target(host)[...] = x + 1
     copy[(1, 1), (8, 8)](x, target(there))
     assert (there.copy_to_host() == host).all()
@@ -97,10 +104,18 @@ def test_code_for_rows_is_not_used_where_they_are_not_in_one_piece() -> None:
     copy = copy_kernel()
     there = amdjit.to_device(np.tile(BASE, 2))
     out = np.zeros((8, 32), np.float32)
-    for cut in (lambda m: m[2:10, 4:36], lambda m: m[:8, :64:2], lambda m: m[7::-1, :32], lambda m: m[:8, 1:33]):
+    for cut in (
+        lambda m: m[2:10, 4:36],
+        lambda m: m[:8, :64:2],
+        lambda m: m[7::-1, :32],
+        lambda m: m[:8, 1:33],
+    ):
         copy[(1, 1), (8, 8)](cut(there), out)
         assert (out == cut(np.tile(BASE, 2)) + 1).all()
-    assert [compiled.arguments[0].layout for compiled in copy.specialisations] == [Layout.ROWS, Layout.STRIDED]
+    assert [compiled.arguments[0].layout for compiled in copy.specialisations] == [
+        Layout.ROWS,
+        Layout.STRIDED,
+    ]
 
 
 def test_offsets_into_rows_are_32_bits_unsigned() -> None:
@@ -111,9 +126,14 @@ def test_offsets_into_rows_are_32_bits_unsigned() -> None:
 
     part = f32[:, :].with_facts(rows=True)
     asm = move.compile(part, part, target="gfx1201").asm
-    assert re.search(r"global_load_b64 v\[\d+:\d+\], v\d+, s\[\d+:\d+\]\n", asm), "neighbours, at a uniform address"
+    assert re.search(r"global_load_b64 v\[\d+:\d+\], v\d+, s\[\d+:\d+\]\n", asm), (
+        "neighbours, at a uniform address"
+    )
     assert "_u64" not in asm
-    assert move.compile(part, part, target="gfx1201").signature == "move(f32[:, :] in rows, f32[:, :] in rows)"
+    assert (
+        move.compile(part, part, target="gfx1201").signature
+        == "move(f32[:, :] in rows, f32[:, :] in rows)"
+    )
 
 
 def test_views_of_matrices_have_rows() -> None:
@@ -214,7 +234,8 @@ def test_a_wide_access_that_is_the_same_in_all_lanes_promises_no_alignment() -> 
         for k in amdjit.static_range(8):
             out[k] = v[k]
 
-    # A scalar load drops the lowest two bits of its address (RDNA4 ISA, "Scalar Memory Instructions").
+    # A scalar load drops the lowest two bits of its address (RDNA4 ISA, "Scalar Memory
+    # Instructions").
     asm = uniform.compile(amdjit.f16[:], amdjit.f16[:], target="gfx1201").asm
     assert "global_load_b128" in asm
     a, out = np.arange(16, dtype=np.float16), np.zeros(8, np.float16)

@@ -1,4 +1,5 @@
-"""Walrus, match, comprehensions, del, starred targets and exits of unrolled loops: the emulator against Python."""
+"""Walrus, match, comprehensions, del, starred targets and exits of unrolled loops: the emulator
+against Python."""
 
 from __future__ import annotations
 
@@ -90,7 +91,11 @@ def comprehensions(i, a, out):
     out[i] += max(a[(i + k) % 40] for k in range(3)) - min((a[i], 2, 7))
     out[i] += any(a[(i + k) % 40] == 7 for k in range(3)) * 10000
     out[i] += all(k < a[i] for k in squares) * 20000
-    out[i] += sorted((3, 1, 2))[0] + sorted(squares, reverse=True)[1] + len([j for k in squares for j in range(k)])
+    out[i] += (
+        sorted((3, 1, 2))[0]
+        + sorted(squares, reverse=True)[1]
+        + len([j for k in squares for j in range(k)])
+    )
     k = a[i]
     doubled = tuple((k := k * 2) + z for z in (1, 2))
     out[i] += doubled[0] * 3 + doubled[1] + k
@@ -234,7 +239,9 @@ def by_constant(out, kind: Const):
             out[0].refused_if_typed()
 
 
-@pytest.mark.parametrize(("kind", "expected"), [(Color.RED, 1), (Color.BLUE, 2), (None, 1), ("name", 3), (5, 4)])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(Color.RED, 1), (Color.BLUE, 2), (None, 1), ("name", 3), (5, 4)]
+)
 def test_match_on_constants_types_one_case(kind, expected) -> None:
     out = np.zeros(1, np.int32)
     with amdjit.use(DEVICE):

@@ -1,4 +1,5 @@
-"""Arrays of NumPy records, packed and aligned: fields read and written, elements copied, records as arguments."""
+"""Arrays of NumPy records, packed and aligned: fields read and written, elements copied, records as
+arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from amdjit import f32
 def record_type(align: bool) -> np.dtype[Any]:
     """Return a type whose fields are misaligned where it is packed."""
     inner = np.dtype([("a", "i4"), ("b", "u1")], align=align)
-    fields = [("t", "i1"), ("x", "f4"), ("p", inner), ("v", "i2", (2, 2)), ("d", "f8"), ("on", "?"), ("z", "f2")]
+    fields = [
+        ("t", "i1"),
+        ("x", "f4"),
+        ("p", inner),
+        ("v", "i2", (2, 2)),
+        ("d", "f8"),
+        ("on", "?"),
+        ("z", "f2"),
+    ]
     return np.dtype(fields, align=align)
 
 
@@ -29,14 +38,19 @@ def sample(dtype: np.dtype[Any], shape: Any = 8) -> NDArray[Any]:
     a = np.zeros(shape, dtype)
     for name, low in (("t", -9), ("x", -99), ("d", -5), ("z", 0)):
         a[name] = random.integers(low, 100, a.shape)
-    a["p"]["a"], a["p"]["b"] = random.integers(-1000, 1000, a.shape), random.integers(0, 256, a.shape)
+    a["p"]["a"], a["p"]["b"] = (
+        random.integers(-1000, 1000, a.shape),
+        random.integers(0, 256, a.shape),
+    )
     a["v"] = random.integers(-99, 99, a["v"].shape)
     a["on"] = random.integers(0, 2, a.shape)
     return a
 
 
 def total(r: Any) -> Any:
-    return r["t"] + r["x"] + r["p"]["a"] + r["p"]["b"] + r["v"][..., 1, 0] + r["d"] + r["on"] + r["z"]
+    return (
+        r["t"] + r["x"] + r["p"]["a"] + r["p"]["b"] + r["v"][..., 1, 0] + r["d"] + r["on"] + r["z"]
+    )
 
 
 def sum_of(r):
@@ -177,7 +191,11 @@ def whole(a):
 
 @pytest.mark.parametrize(
     ("kernel", "message"),
-    [(unknown, "its fields are t, x, p, v, d, on, z"), (too_few, "2 values"), (whole, "does not become")],
+    [
+        (unknown, "its fields are t, x, p, v, d, on, z"),
+        (too_few, "2 values"),
+        (whole, "does not become"),
+    ],
 )
 def test_refused(kernel: Any, message: str) -> None:
     a = sample(ALIGNED)

@@ -74,10 +74,14 @@ def chosen_rows(i, a, out):
     out[i, 0] = total(row)
 
 
-@pytest.mark.parametrize("function", [rows_and_columns, steps, run_time_bounds, chosen_rows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [rows_and_columns, steps, run_time_bounds, chosen_rows], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_views_of_matrices(function, order) -> None:
-    same_as_python(function, np.asarray(matrix(12, 5), order=order), np.zeros((12, 8), np.int32), lanes=LANES)
+    same_as_python(
+        function, np.asarray(matrix(12, 5), order=order), np.zeros((12, 8), np.int32), lanes=LANES
+    )
 
 
 def test_views_of_three_axes() -> None:

@@ -1,4 +1,5 @@
-"""Warnings about what is slow by accident: where they stand, what they say, how they are turned off."""
+"""Warnings about what is slow by accident: where they stand, what they say, how they are turned
+off."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def test_doubles_that_nobody_asked_for() -> None:
         (amdjit.PerformanceWarning, __file__, 3),
     ]
     text = str(found[0].message)
-    assert text.startswith("f64 arithmetic in `promoted`, which no argument asks for: it comes from i64 [double]\n")
+    assert text.startswith(
+        "f64 arithmetic in `promoted`, which no argument asks for: it comes from i64 [double]\n"
+    )
     assert "    out[i] = n[i] * 0.5\n" in text
     assert "^^^^^^^^^^ is computed in f64\n  = help: convert first, `f32(...)`" in text
 
@@ -62,7 +65,9 @@ def indexed_at_run_time(x, k):
 def test_a_local_array_in_scratch_is_named() -> None:
     (found,) = warnings_of(indexed_at_run_time, amdjit.f32[:], amdjit.i32)
     text = str(found.message)
-    assert text.startswith("the local array `table` of `indexed_at_run_time` lies in scratch memory: 2")
+    assert text.startswith(
+        "the local array `table` of `indexed_at_run_time` lies in scratch memory: 2"
+    )
     assert found.lineno == inspect.getsourcelines(indexed_at_run_time)[1] + 2
 
 
@@ -121,7 +126,9 @@ def test_copies_of_the_same_array_in_a_loop() -> None:
     assert not launches(x, 9)
     (found,) = launches(x, 5)
     assert found.filename == __file__
-    assert str(found.message).startswith("10 launches of `step` in a row copied the NumPy array `x` (65536 bytes)")
+    assert str(found.message).startswith(
+        "10 launches of `step` in a row copied the NumPy array `x` (65536 bytes)"
+    )
     assert not launches(x, 20)
 
 
@@ -138,7 +145,9 @@ def test_neighbouring_lanes_in_different_rows() -> None:
     found = warnings_of(rows_by_lane, amdjit.f32[:, :], amdjit.f32[:], amdjit.i32)
     first = inspect.getsourcelines(rows_by_lane)[1]
     assert [w.lineno - first for w in found] == [4, 5]
-    assert str(found[0].message).startswith("neighbouring lanes along x go to different rows of an array")
+    assert str(found[0].message).startswith(
+        "neighbouring lanes along x go to different rows of an array"
+    )
     assert not warnings_of(rows_by_lane, amdjit.f32[:, :], amdjit.f32[:], amdjit.i32, block=(1, 64))
 
 

@@ -56,7 +56,9 @@ def small_arrays(i, a, out):
 
 
 @pytest.mark.parametrize(
-    "function", [fill, from_arrays, updates, lines_of_one_array, small_arrays], ids=lambda f: f.__name__
+    "function",
+    [fill, from_arrays, updates, lines_of_one_array, small_arrays],
+    ids=lambda f: f.__name__,
 )
 def test_parts_are_assigned_as_numpy_does(function) -> None:
     a = RANDOM.integers(-50, 50, (12, 8)).astype(np.int32)
@@ -84,10 +86,15 @@ def part_of_a_loop(a):
 
 
 @pytest.mark.parametrize(
-    "function", [onto_a_named_part, named_part_of_itself, chosen_part, part_of_a_loop], ids=lambda f: f.__name__
+    "function",
+    [onto_a_named_part, named_part_of_itself, chosen_part, part_of_a_loop],
+    ids=lambda f: f.__name__,
 )
 def test_parts_that_may_overlap_are_refused_under_any_name(function) -> None:
-    with pytest.raises(amdjit.CompileError, match="may overlap what is assigned"), amdjit.use(DEVICE):
+    with (
+        pytest.raises(amdjit.CompileError, match="may overlap what is assigned"),
+        amdjit.use(DEVICE),
+    ):
         amdjit.kernel(function)[1, 1](np.arange(8, dtype=np.int32))
 
 

@@ -140,7 +140,12 @@ def test_a_fault_leaves_device_arrays_usable() -> None:
         with pytest.raises(KernelFault) as caught:
             beyond[1, 32](x, 1 << 20)
         fault = caught.value
-        assert (fault.kernel, fault.thread, fault.block, fault.lane) == ("beyond", (5, 0, 0), (0, 0, 0), 5)
+        assert (fault.kernel, fault.thread, fault.block, fault.lane) == (
+            "beyond",
+            (5, 0, 0),
+            (0, 0, 0),
+            5,
+        )
         assert fault.source_file == __file__
         assert fault.source_line == beyond.function.__code__.co_firstlineno + 4
         assert (x.copy_to_host() == ARRAY).all()
@@ -158,7 +163,10 @@ WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "an unknown target": (amdjit.AmdjitError, lambda: add_one.compile(target="gfx0")),
     "an unknown option": (TypeError, lambda: add_one.compile(blok=3)),
     "an option out of range": (amdjit.AmdjitError, lambda: add_one.compile(opt_level=7)),
-    "an unknown option of the decorator": (TypeError, lambda: amdjit.kernel(blok=3)(lambda x: None)),
+    "an unknown option of the decorator": (
+        TypeError,
+        lambda: amdjit.kernel(blok=3)(lambda x: None),
+    ),
     "a class": (TypeError, lambda: amdjit.kernel(Thing)),
 }
 

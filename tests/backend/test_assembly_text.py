@@ -38,20 +38,42 @@ def test_each_source_line_stands_before_its_first_instruction(raw: str) -> None:
     named = [line for line in lines[:load] if line.startswith("; saxpy.py:")]
     assert named[-1] == "; saxpy.py:6  y[i] = a * x[i] + y[i]"
     assert "; saxpy.py:5  if i < n:" in named
-    assert all(lines[index + 1].startswith("\t") for index, line in enumerate(lines) if line.startswith("; saxpy.py"))
+    assert all(
+        lines[index + 1].startswith("\t")
+        for index, line in enumerate(lines)
+        if line.startswith("; saxpy.py")
+    )
 
 
 def test_a_line_is_not_named_twice_in_a_row(raw: str) -> None:
-    named = [line for line in annotate_assembly(raw, LINES).splitlines() if line.startswith("; saxpy.py")]
+    named = [
+        line for line in annotate_assembly(raw, LINES).splitlines() if line.startswith("; saxpy.py")
+    ]
     assert all(before != after for before, after in pairwise(named))
 
 
 def test_debug_tables_and_temporary_labels_are_gone(raw: str) -> None:
     text = annotate_assembly(raw, LINES)
     assert ".debug_" in raw
-    for noise in (".debug_", ".cfi_", ".loc", ".Ltmp", ".file", ".Lfunc", "DEBUG_VALUE", ".GNU-stack", ".set"):
+    for noise in (
+        ".debug_",
+        ".cfi_",
+        ".loc",
+        ".Ltmp",
+        ".file",
+        ".Lfunc",
+        "DEBUG_VALUE",
+        ".GNU-stack",
+        ".set",
+    ):
         assert noise not in text
-    for wanted in (".amdhsa_kernel saxpy", ".amdhsa_next_free_vgpr", "; Occupancy: 16", ".amdgpu_metadata", "s_endpgm"):
+    for wanted in (
+        ".amdhsa_kernel saxpy",
+        ".amdhsa_next_free_vgpr",
+        "; Occupancy: 16",
+        ".amdgpu_metadata",
+        "s_endpgm",
+    ):
         assert wanted in text
 
 
@@ -70,8 +92,17 @@ def test_the_text_still_assembles_to_the_same_code(
     text = emit_assembly(optimise(ir(name), target, options), target, options)
     codes = []
     for version in (text, annotate_assembly(text, LINES)):
-        command = [assembler, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1201", "-filetype=obj", "-o", "-"]
-        built = subprocess.run(command, input=version.encode(), capture_output=True, check=True).stdout
+        command = [
+            assembler,
+            "-triple=amdgcn-amd-amdhsa",
+            "-mcpu=gfx1201",
+            "-filetype=obj",
+            "-o",
+            "-",
+        ]
+        built = subprocess.run(
+            command, input=version.encode(), capture_output=True, check=True
+        ).stdout
         elf = read_elf(built)
         sections = [elf.section(name) for name in (".text", ".rodata")]
         codes.append([elf.section_data(section) for section in sections if section])
@@ -85,4 +116,6 @@ def test_names_of_files_that_the_assembler_escapes_are_found(
 ) -> None:
     text = ir("saxpy").replace('filename: "saxpy.py"', 'filename: "k\\C3\\A9 \\22q\\22.py"')
     assembly = emit_assembly(optimise(text, target, options), target, options)
-    assert '; ké "q".py:6  y[i] = a * x[i] + y[i]' in annotate_assembly(assembly, {'/kernels/ké "q".py': SOURCE})
+    assert '; ké "q".py:6  y[i] = a * x[i] + y[i]' in annotate_assembly(
+        assembly, {'/kernels/ké "q".py': SOURCE}
+    )

@@ -1,4 +1,5 @@
-"""LLVM runs in a process of its own: what ends that process refuses a kernel, and ends nothing else."""
+"""LLVM runs in a process of its own: what ends that process refuses a kernel, and ends nothing
+else."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from amdjit.backend.process import CompilerDied, CompilerProcess, NoProcess, com
 from amdjit.diagnostics.errors import BackendError
 
 IR = (
-    "define protected amdgpu_kernel void @k(ptr addrspace(1) %p) {\n  store i32 7, ptr addrspace(1) %p\n  ret void\n}\n"
+    "define protected amdgpu_kernel void @k(ptr addrspace(1) %p) {\n  store i32 7, ptr "
+    "addrspace(1) %p\n  ret void\n}\n"
 )
 REQUEST = ("optimise", IR, "gfx1201", 32, 3)
 
@@ -74,7 +76,12 @@ def run_script(script: str, tmp_path: Path, **environment: str) -> subprocess.Co
     file.write_text(textwrap.dedent(script))
     variables = {**os.environ, "AMDJIT_CACHE_DIR": "", **environment}
     return subprocess.run(
-        [sys.executable, str(file)], env=variables, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, str(file)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -87,13 +94,18 @@ def run_script(script: str, tmp_path: Path, **environment: str) -> subprocess.Co
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_ends_llvm_refuses_the_kernel_and_leaves_a_file(kernel: object, said: str, no_cache: Path) -> None:
+def test_what_ends_llvm_refuses_the_kernel_and_leaves_a_file(
+    kernel: object, said: str, no_cache: Path
+) -> None:
     function = amdjit.kernel(kernel)  # type: ignore[call-overload]
     with pytest.raises(BackendError) as caught:
         function.compile(target="gfx1201")
     text = str(caught.value)
     assert said in text
-    assert f"`{function.__name__}` (test_compiler_process.py:{function.function.__code__.co_firstlineno})" in text
+    assert (
+        f"`{function.__name__}` "
+        f"(test_compiler_process.py:{function.function.__code__.co_firstlineno})" in text
+    )
     file = Path(re.findall(r"\S+\.ll", text)[0])
     assert file.parent == no_cache
     report = file.read_text()
@@ -112,7 +124,9 @@ def test_the_file_of_a_kernel_that_llvm_fails_on_reproduces_the_failure(no_cache
         compiler_process().run(60, "emit_object_or_assembly", file.read_text(), "gfx1201", 32, 3)
 
 
-def test_a_process_that_was_killed_between_two_compilations_is_replaced(process: CompilerProcess) -> None:
+def test_a_process_that_was_killed_between_two_compilations_is_replaced(
+    process: CompilerProcess,
+) -> None:
     assert "store i32 7" in process.run(60, *REQUEST)
     assert process._process is not None
     process._process.kill()
@@ -121,7 +135,9 @@ def test_a_process_that_was_killed_between_two_compilations_is_replaced(process:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-def test_a_process_that_is_killed_while_it_compiles_refuses_the_kernel(process: CompilerProcess) -> None:
+def test_a_process_that_is_killed_while_it_compiles_refuses_the_kernel(
+    process: CompilerProcess,
+) -> None:
     process.run(60, *REQUEST)
     assert process._process is not None
     # Stopped, it cannot be done before it is killed.
@@ -143,18 +159,24 @@ def test_a_compilation_that_does_not_end_is_given_up(process: CompilerProcess) -
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-def test_the_time_limit_is_the_environments(no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_limit_is_the_environments(
+    no_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     amdjit.kernel(harmless, warnings=False).compile(target="gfx1201", opt_level=2)
     process = compiler_process()._process
     assert process is not None
     # Stopped, it cannot be done before the time is over.
     os.kill(process.pid, signal.SIGSTOP)
     monkeypatch.setenv("AMDJIT_COMPILE_TIME_LIMIT", "0.05")
-    with pytest.raises(BackendError, match=r"LLVM took more than 0\.05 seconds while it compiled `harmless`"):
+    with pytest.raises(
+        BackendError, match=r"LLVM took more than 0\.05 seconds while it compiled `harmless`"
+    ):
         amdjit.kernel(harmless, warnings=False).compile(target="gfx1201", opt_level=1)
 
 
-@pytest.mark.parametrize("program", ["", "/nowhere/python3", sys.executable + "-missing", "/bin/true"])
+@pytest.mark.parametrize(
+    "program", ["", "/nowhere/python3", sys.executable + "-missing", "/bin/true"]
+)
 def test_where_no_process_can_be_started_one_is_told_once(program: str, tmp_path: Path) -> None:
     script = f"""
         import sys, warnings
@@ -173,8 +195,12 @@ def test_where_no_process_can_be_started_one_is_told_once(program: str, tmp_path
     assert done.stdout.split() == ["1", "RuntimeWarning", "True"], done.stderr
 
 
-def test_a_python_that_does_not_answer_is_no_process(process: CompilerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("amdjit.backend.process._start_text", lambda: "import sys; sys.exit('not here')")
+def test_a_python_that_does_not_answer_is_no_process(
+    process: CompilerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "amdjit.backend.process._start_text", lambda: "import sys; sys.exit('not here')"
+    )
     with pytest.raises(NoProcess, match="not here"):
         process.run(60, *REQUEST)
     with pytest.raises(NoProcess, match="not here"):
@@ -230,7 +256,11 @@ def test_many_threads_compile_at_once(no_cache: Path) -> None:
 
     def compile_one(level: int) -> None:
         sizes.append(
-            len(amdjit.kernel(harmless, warnings=False).compile(target="gfx1201", opt_level=level).code_object)
+            len(
+                amdjit.kernel(harmless, warnings=False)
+                .compile(target="gfx1201", opt_level=level)
+                .code_object
+            )
         )
 
     threads = [threading.Thread(target=compile_one, args=(n % 4,)) for n in range(12)]
@@ -262,7 +292,9 @@ def test_an_interrupted_compilation_ends_and_the_next_one_is_right(tmp_path: Pat
     assert done.stdout.strip() == "True", done.stderr
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a process table in /proc: not on Windows")
+@pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="needs a process table in /proc: not on Windows"
+)
 @pytest.mark.parametrize("end", ["", "os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_the_process_ends_with_its_parent(end: str, tmp_path: Path) -> None:
     script = f"""

@@ -37,7 +37,10 @@ def test_the_instruction_is_in_the_code(target: Target, linker: Linker, wave_siz
 def test_the_same_code_comes_out_of_the_assembler_as_of_llvm(
     target: Target, options: CompileOptions, linker: Linker
 ) -> None:
-    plain = "define protected amdgpu_kernel void @kernel(ptr addrspace(1) %p) {\n  {body}\n  ret void\n}"
+    plain = (
+        "define protected amdgpu_kernel void @kernel(ptr addrspace(1) %p) {\n  {body}\n  ret "
+        "void\n}"
+    )
     plain = plain.replace("{body}", "store i32 7, ptr addrspace(1) %p")
     with_text = plain.replace("  ret", '  call void asm sideeffect "", ""()\n  ret')
     objects = [link(emit_object(text, target, options), linker) for text in (plain, with_text)]
@@ -47,7 +50,9 @@ def test_the_same_code_comes_out_of_the_assembler_as_of_llvm(
     assert codes[0].kernels["kernel"].metadata == codes[1].kernels["kernel"].metadata
 
 
-def test_what_the_assembler_says_of_a_mistake_is_in_the_error(target: Target, options: CompileOptions) -> None:
+def test_what_the_assembler_says_of_a_mistake_is_in_the_error(
+    target: Target, options: CompileOptions
+) -> None:
     with pytest.raises(BackendError, match=r"assembling failed[^$]*v_mow_b32"):
         emit_object(KERNEL.format(text="v_mow_b32 $0, 42"), target, options)
 

@@ -116,7 +116,9 @@ def test_a_linker_that_writes_nothing_is_an_error(relocatable: bytes, tmp_path: 
 
 
 @posix_only
-def test_a_linker_that_hangs_is_stopped(relocatable: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_linker_that_hangs_is_stopped(
+    relocatable: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tools, "_TIME_LIMIT", 0.2)
     with pytest.raises(BackendError, match="timed out"):
         link(relocatable, Linker((str(program(tmp_path / "ld", "exec sleep 20")),)))
@@ -129,7 +131,9 @@ def test_no_place_for_temporary_files_is_an_error_with_a_remedy(
         monkeypatch.setenv(name, str(tmp_path / "nowhere"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "nowhere")])
-    with pytest.raises(BackendError, match=r"No usable temporary directory.*set TMPDIR to a directory"):
+    with pytest.raises(
+        BackendError, match=r"No usable temporary directory.*set TMPDIR to a directory"
+    ):
         link(relocatable, linker)
 
 
@@ -149,7 +153,9 @@ def test_bytes_that_are_no_object_are_refused(linker: Linker) -> None:
         link(b"not an object", linker)
 
 
-def test_an_undefined_symbol_is_refused(target: Target, options: CompileOptions, linker: Linker) -> None:
+def test_an_undefined_symbol_is_refused(
+    target: Target, options: CompileOptions, linker: Linker
+) -> None:
     text = """
 target triple = "amdgcn-amd-amdhsa"
 @elsewhere = external addrspace(1) global i32

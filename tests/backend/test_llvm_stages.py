@@ -1,4 +1,5 @@
-"""Optimising and emitting give what LLVM's own programs give, and every refusal is a BackendError."""
+"""Optimising and emitting give what LLVM's own programs give, and every refusal is a
+BackendError."""
 
 from __future__ import annotations
 
@@ -29,8 +30,14 @@ def tool(name: str) -> str:
 def instructions(text_or_object: bytes) -> list[str]:
     """Return the instructions of an object's text section as llvm-objdump prints them."""
     command = [tool("llvm-objdump"), "-d", "--no-show-raw-insn", "--no-leading-addr", "-"]
-    printed = subprocess.run(command, input=text_or_object, capture_output=True, check=True).stdout.decode()
-    return [line.strip() for line in printed.splitlines() if line.startswith(("\t", " ")) and "s_code_end" not in line]
+    printed = subprocess.run(
+        command, input=text_or_object, capture_output=True, check=True
+    ).stdout.decode()
+    return [
+        line.strip()
+        for line in printed.splitlines()
+        if line.startswith(("\t", " ")) and "s_code_end" not in line
+    ]
 
 
 @pytest.mark.parametrize("opt_level", [0, 1, 2, 3])
@@ -41,9 +48,17 @@ def test_code_is_the_code_of_opt_and_llc(
     options = CompileOptions(target, opt_level=opt_level)
     ours = emit_object(optimise(ir(name), target, options), target, options)
     passes = [tool("opt"), f"-passes=default<O{opt_level}>", "-mcpu=gfx1201", "-S"]
-    optimised = subprocess.run(passes, input=ir(name).encode(), capture_output=True, check=True).stdout
+    optimised = subprocess.run(
+        passes, input=ir(name).encode(), capture_output=True, check=True
+    ).stdout
     optimised = keep_narrow_loads(optimised.decode(), target).encode()
-    codegen = [tool("llc"), f"-O{opt_level}", "-mcpu=gfx1201", "-relocation-model=pic", "-filetype=obj"]
+    codegen = [
+        tool("llc"),
+        f"-O{opt_level}",
+        "-mcpu=gfx1201",
+        "-relocation-model=pic",
+        "-filetype=obj",
+    ]
     theirs = subprocess.run(codegen, input=optimised, capture_output=True, check=True).stdout
     assert instructions(ours) == instructions(theirs)
     assert len(instructions(ours)) > 10
@@ -55,13 +70,17 @@ def test_wave64_is_a_choice(ir: Callable[[str], str], target: Target, linker: Li
     assert CodeObject.read(linked).kernels["saxpy"].descriptor.wavefront_size == 64
 
 
-def test_another_target_makes_a_code_object_for_it(ir: Callable[[str], str], linker: Linker) -> None:
+def test_another_target_makes_a_code_object_for_it(
+    ir: Callable[[str], str], linker: Linker
+) -> None:
     from_name = CompileOptions(named_target("gfx1200"))
     linked = link(emit_object(ir("saxpy"), from_name.target, from_name), linker)
     assert CodeObject.read(linked).target_name == "gfx1200"
 
 
-def test_the_same_text_can_be_emitted_again(ir: Callable[[str], str], target: Target, options: CompileOptions) -> None:
+def test_the_same_text_can_be_emitted_again(
+    ir: Callable[[str], str], target: Target, options: CompileOptions
+) -> None:
     text = optimise(ir("everything"), target, options)
     first = emit_object(text, target, options)
     assembly = emit_assembly(text, target, options)
@@ -77,9 +96,14 @@ def test_optimising_removes_what_the_front_end_left(
     assert "@scale" not in optimised
 
 
-def test_threads_get_the_same_code(ir: Callable[[str], str], target: Target, options: CompileOptions) -> None:
+def test_threads_get_the_same_code(
+    ir: Callable[[str], str], target: Target, options: CompileOptions
+) -> None:
     names = ["saxpy", "everything", "loops"] * 2
-    expected = {name: emit_object(optimise(ir(name), target, options), target, options) for name in set(names)}
+    expected = {
+        name: emit_object(optimise(ir(name), target, options), target, options)
+        for name in set(names)
+    }
     found: list[tuple[str, bytes]] = []
 
     def compile_one(name: str) -> None:
@@ -110,18 +134,32 @@ def kernel(body: str, declarations: str = "") -> str:
 REFUSED = [
     ("this is no IR", "cannot parse"),
     (kernel("  %x = add i32 %i, %undefined"), "cannot parse"),
-    (kernel("", "define void @f(i1 %c) {\n  br label %b\nb:\n  %x = phi i32 [ 1, %b ]\n  ret void\n}"), "refuses"),
+    (
+        kernel(
+            "",
+            "define void @f(i1 %c) {\n  br label %b\nb:\n  %x = phi i32 [ 1, %b ]\n  ret void\n}",
+        ),
+        "refuses",
+    ),
     (kernel("  call void @helper()", "declare void @helper()"), "helper, which nothing defines"),
     (
-        kernel("  %x = call i32 @llvm.amdgcn.wurkitem.id.x()", "declare i32 @llvm.amdgcn.wurkitem.id.x()"),
+        kernel(
+            "  %x = call i32 @llvm.amdgcn.wurkitem.id.x()",
+            "declare i32 @llvm.amdgcn.wurkitem.id.x()",
+        ),
         "no such intrinsic.*wurkitem",
     ),
     (
-        kernel("  %x = call i32 @llvm.amdgcn.foo() nounwind", "declare i32 @llvm.amdgcn.foo() nounwind"),
+        kernel(
+            "  %x = call i32 @llvm.amdgcn.foo() nounwind", "declare i32 @llvm.amdgcn.foo() nounwind"
+        ),
         "no such intrinsic: declare i32 @llvm.amdgcn.foo",
     ),
     (
-        kernel("  %x = call i32 @llvm.amdgcn.workitem.id.x(i32 1)", "declare i32 @llvm.amdgcn.workitem.id.x(i32)"),
+        kernel(
+            "  %x = call i32 @llvm.amdgcn.workitem.id.x(i32 1)",
+            "declare i32 @llvm.amdgcn.workitem.id.x(i32)",
+        ),
         "no such intrinsic|refuses",
     ),
     ('target triple = "x86_64-pc-linux-gnu"\n', "x86_64"),
@@ -131,7 +169,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "words"), REFUSED)
-def test_ir_that_is_not_sound_is_refused(text: str, words: str, target: Target, options: CompileOptions) -> None:
+def test_ir_that_is_not_sound_is_refused(
+    text: str, words: str, target: Target, options: CompileOptions
+) -> None:
     for stage in (optimise, emit_object, emit_assembly):
         with pytest.raises(BackendError, match=words):
             stage(text, target, options)
@@ -160,16 +200,22 @@ def lds(nbytes: int, body: str = "  store volatile i8 1, ptr addrspace(3) @share
     return kernel(body, f"@shared = internal addrspace(3) global [{nbytes} x i8] poison, align 16")
 
 
-def test_lds_up_to_the_limit_is_taken_and_no_more(target: Target, options: CompileOptions, linker: Linker) -> None:
+def test_lds_up_to_the_limit_is_taken_and_no_more(
+    target: Target, options: CompileOptions, linker: Linker
+) -> None:
     most = link(emit_object(lds(65536), target, options), linker)
     assert CodeObject.read(most).kernels["kernel"].metadata.group_segment_bytes == 65536
-    with pytest.raises(BackendError, match="kernel uses 65537 bytes of LDS; a workgroup of gfx1201 has 65536"):
+    with pytest.raises(
+        BackendError, match="kernel uses 65537 bytes of LDS; a workgroup of gfx1201 has 65536"
+    ):
         emit_object(lds(65537), target, options)
     with pytest.raises(BackendError, match="65540 bytes of LDS"):
         emit_assembly(lds(65540), target, options)
 
 
-def test_lds_is_counted_by_kernel_and_through_calls(target: Target, options: CompileOptions) -> None:
+def test_lds_is_counted_by_kernel_and_through_calls(
+    target: Target, options: CompileOptions
+) -> None:
     declarations = """
 @one = internal addrspace(3) global [40000 x i8] poison
 @two = internal addrspace(3) global [40000 x i8] poison
@@ -195,16 +241,26 @@ def scratch(kind: str) -> str:
     return kernel(body)
 
 
-@pytest.mark.parametrize("kind", ["[1000000 x i32]", "{ i32, [4 x [200000 x i32]] }", "[300000 x <2 x float>]"])
-def test_local_arrays_that_llvm_would_end_the_process_for(kind: str, target: Target, options: CompileOptions) -> None:
-    with pytest.raises(BackendError, match="bytes of local arrays for each work-item; there is room for 2097144"):
+@pytest.mark.parametrize(
+    "kind", ["[1000000 x i32]", "{ i32, [4 x [200000 x i32]] }", "[300000 x <2 x float>]"]
+)
+def test_local_arrays_that_llvm_would_end_the_process_for(
+    kind: str, target: Target, options: CompileOptions
+) -> None:
+    with pytest.raises(
+        BackendError, match="bytes of local arrays for each work-item; there is room for 2097144"
+    ):
         emit_object(scratch(kind), target, options)
 
 
-def test_large_local_arrays_are_compiled(target: Target, options: CompileOptions, linker: Linker) -> None:
+def test_large_local_arrays_are_compiled(
+    target: Target, options: CompileOptions, linker: Linker
+) -> None:
     linked = link(emit_object(scratch("[500000 x i32]"), target, options), linker)
     assert CodeObject.read(linked).kernels["kernel"].metadata.private_segment_bytes >= 2_000_000
 
 
-def test_assembly_carries_the_occupancy(ir: Callable[[str], str], target: Target, options: CompileOptions) -> None:
+def test_assembly_carries_the_occupancy(
+    ir: Callable[[str], str], target: Target, options: CompileOptions
+) -> None:
     assert re.search(r"; Occupancy: 16", emit_assembly(ir("saxpy"), target, options))

@@ -1,4 +1,5 @@
-"""What a choice gives where its condition takes several branches: LLVM's structurizer alone mixes up the sides."""
+"""What a choice gives where its condition takes several branches: LLVM's structurizer alone mixes
+up the sides."""
 
 from __future__ import annotations
 
@@ -87,7 +88,12 @@ KERNELS = [
 def test_each_lane_gets_its_side(kernel: Any, kind: Any, level: int, wave_size: int) -> None:
     for bounds_check in (True, False):
         arguments, expected = values_of(kernel, kind)
-        options = {"opt_level": level, "wave_size": wave_size, "bounds_check": bounds_check, "warnings": False}
+        options = {
+            "opt_level": level,
+            "wave_size": wave_size,
+            "bounds_check": bounds_check,
+            "warnings": False,
+        }
         amdjit.kernel(**options)(kernel)[1, 64](*arguments)
         assert_array_equal(arguments[3], expected)
 
@@ -117,8 +123,16 @@ end:
     [
         ("%x = fneg float %v", "float", ["bitcast float %x to i32", "llvm.annotation.i32"]),
         ("%x = freeze i32 %v", "i32", ["i32 @llvm.annotation.i32.p0(i32 %x,"]),
-        ("%x = freeze ptr addrspace(1) %v", "ptr addrspace(1)", ["@llvm.ptr.annotation.p1.p0(ptr addrspace(1) %x"]),
-        ("%x = fneg <2 x half> %v", "<2 x half>", ["bitcast <2 x half> %x to i32", "to <2 x half>"]),
+        (
+            "%x = freeze ptr addrspace(1) %v",
+            "ptr addrspace(1)",
+            ["@llvm.ptr.annotation.p1.p0(ptr addrspace(1) %x"],
+        ),
+        (
+            "%x = fneg <2 x half> %v",
+            "<2 x half>",
+            ["bitcast <2 x half> %x to i32", "to <2 x half>"],
+        ),
         ("%x = fneg double %v", "double", ["bitcast double %x to i64"]),
         ("%x = freeze i1 %v", "i1", ["llvm.annotation.i1"]),
         ("%x = add i32 %v, 1", "i32", []),
@@ -133,9 +147,12 @@ def test_values_that_llvm_would_move_are_kept(values: str, type: str, kept: list
 
 
 def test_one_if_with_one_else_is_left_to_llvm() -> None:
-    simple = block("%x = fneg float %v", "float").replace("br i1 %d, label %side, label %end", "br label %end")
+    simple = block("%x = fneg float %v", "float").replace(
+        "br i1 %d, label %side, label %end", "br label %end"
+    )
     assert keep_meeting_values(simple) == simple
-    # The block where the sides meet may become one with the next, which is reached in other ways too.
+    # The block where the sides meet may become one with the next, which is reached in other ways
+    # too.
     longer = simple.replace("  ret void\n", "  br label %last\n\nlast:\n  ret void\n")
     assert "llvm.annotation" in keep_meeting_values(longer)
 

@@ -1,4 +1,5 @@
-"""`0.0 - x` is 0.0 where x is 0.0, whatever uses it: LLVM's instruction selection alone would make it `-x`."""
+"""`0.0 - x` is 0.0 where x is 0.0, whatever uses it: LLVM's instruction selection alone would make
+it `-x`."""
 
 from __future__ import annotations
 
@@ -47,7 +48,14 @@ def test_zero_minus_zero_is_zero(level: int) -> None:
     picked = np.array([minus[(i + i % 4) % 8] * y[i] for i in range(8)], np.float32)
     with np.errstate(invalid="ignore"):
         expected = np.stack(
-            [product, product, product, np.maximum(minus - y * 0, minus), (minus - (y - y)) * y, picked]
+            [
+                product,
+                product,
+                product,
+                np.maximum(minus - y * 0, minus),
+                (minus - (y - y)) * y,
+                picked,
+            ]
         )
     assert_array_equal(out, expected)
     assert_array_equal(np.signbit(out), np.signbit(expected))
@@ -58,7 +66,11 @@ def test_it_costs_no_instruction_and_fast_math_keeps_the_negation() -> None:
         y[0] = (f32(0) - x[0]) * y[0]
 
     exact = amdjit.kernel(minus).compile(target="gfx1201").asm
-    assert len(re.findall(r"\tv_(?:sub|mul)_f32", exact)) + len(re.findall(r"\ts_(?:sub|mul)_f32", exact)) == 2
+    assert (
+        len(re.findall(r"\tv_(?:sub|mul)_f32", exact))
+        + len(re.findall(r"\ts_(?:sub|mul)_f32", exact))
+        == 2
+    )
     fast = amdjit.kernel(minus, fastmath=True).compile(target="gfx1201").asm
     assert not re.search(r"\t[sv]_sub_f32", fast)
 
@@ -83,7 +95,9 @@ def test_it_costs_no_instruction_and_fast_math_keeps_the_negation() -> None:
     ],
 )
 def test_what_is_a_subtraction_from_zero(line: str, is_kept: bool) -> None:
-    assert ("llvm.canonicalize" in keep_signs_of_zeros(f"  {line}\n", named_target("gfx1201"))) == is_kept
+    assert (
+        "llvm.canonicalize" in keep_signs_of_zeros(f"  {line}\n", named_target("gfx1201"))
+    ) == is_kept
 
 
 def rounded_products(x: f32[:], y: f32[:], h: f16[:], out: f16[:, :]) -> None:
@@ -108,12 +122,19 @@ def test_a_product_keeps_its_sign_as_a_half(level: int, wave_size: int) -> None:
     y = np.array([1.0, -2.0, -1e-30, 1e-30, 0.0, 7.0, -1.0, -0.0], np.float32)
     h = np.array([1.0, 0.5, -1.0, -3.0, -0.0, 0.0, 2.0, 6e-8], np.float16)
     out = np.full((9, 8), 7, np.float16)
-    amdjit.kernel(rounded_products, opt_level=level, wave_size=wave_size, warnings=False)[1, 8](x, y, h, out)
+    amdjit.kernel(rounded_products, opt_level=level, wave_size=wave_size, warnings=False)[1, 8](
+        x, y, h, out
+    )
     wide = h.astype(np.float32)
     with np.errstate(all="ignore"):
         product = x * y
         rows = [product, x * np.float32(0.125), wide * y, -product]
-        rows += [product.astype(np.float16) * h, np.full(8, x[0] * y[1]), x / 8, np.where(x < y, product, y)]
+        rows += [
+            product.astype(np.float16) * h,
+            np.full(8, x[0] * y[1]),
+            x / 8,
+            np.where(x < y, product, y),
+        ]
         rows += [np.where(np.arange(8) % 2 == 0, product, x * 3)]
         expected = np.stack([row.astype(np.float16) for row in rows])
     assert_array_equal(out, expected)
@@ -154,7 +175,8 @@ def test_a_uniform_half_can_be_subtracted_from_zero() -> None:
 
 def test_products_that_need_no_sign_of_zero_are_left_alone() -> None:
     text = (
-        "define half @f(float %a) {\n  %m = fmul nsz float %a, %a\n  %r = fptrunc float %m to half\n  ret half %r\n}\n"
+        "define half @f(float %a) {\n  %m = fmul nsz float %a, %a\n  %r = fptrunc float %m to "
+        "half\n  ret half %r\n}\n"
     )
     assert keep_signs_of_zeros(text, named_target("gfx1201")) == text
     assert "llvm.fma.f32" in keep_signs_of_zeros(text.replace("nsz ", ""), named_target("gfx1201"))

@@ -1,4 +1,5 @@
-"""The benchmarks run, and say what they are meant to say. Their figures are not checked: machines differ."""
+"""The benchmarks run, and say what they are meant to say. Their figures are not checked: machines
+differ."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
-def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compile_latency_measures_every_stage(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     compile_latency.main(rounds=1)
     saved = json.loads((results / "compile_latency.json").read_text())
     for kernel in compile_latency.KERNELS:
@@ -38,7 +41,10 @@ def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.Capt
     text = capsys.readouterr().out
     assert all(
         label in text
-        for label in (*compile_latency.STAGES.values(), *(n for n, _ in compile_latency.MEASURED.values()))
+        for label in (
+            *compile_latency.STAGES.values(),
+            *(n for n, _ in compile_latency.MEASURED.values()),
+        )
     )
 
 
@@ -46,15 +52,20 @@ def test_compile_latency_measures_every_stage(results: Path, capsys: pytest.Capt
 def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
     code_quality.main()
     kernels = json.loads((results / "code_quality.json").read_text())["kernels"]
-    # The kernels over fragments are compared with those over instructions, and their loops with clang's.
+    # The kernels over fragments are compared with those over instructions, and their loops with
+    # clang's.
     by_fragments = {
         "article_fragments", "simple_hgemm", "perf_hgemm", "i8_gemm", "hgemv", "dlrm", "flash_attention", "w4a16_gemm",
     }  # fmt: skip
-    assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(kernels) | by_fragments
+    assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(
+        kernels
+    ) | by_fragments
     for name, row in kernels.items():
         assert row["amdjit"]["wmma"] == row["clang"]["wmma"], name
         ours, theirs = row["amdjit"]["accesses"], row["clang"]["accesses"]
-        assert widest(ours).keys() == widest(theirs).keys(), f"{name} is no longer the same algorithm"
+        assert widest(ours).keys() == widest(theirs).keys(), (
+            f"{name} is no longer the same algorithm"
+        )
         assert all(widest(ours)[kind] >= bits for kind, bits in widest(theirs).items()), name
         assert sum(ours.values()) <= 1.1 * sum(theirs.values()), name
         assert row["amdjit"]["instructions"] <= 1.10 * row["clang"]["instructions"], name
@@ -74,7 +85,9 @@ def widest(accesses: dict[str, int]) -> dict[str, int]:
     return result
 
 
-def test_compile_scaling_measures_every_stage_of_every_length(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compile_scaling_measures_every_stage_of_every_length(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AMDJIT_CACHE_DIR", "")
     compile_scaling.main(50, 100)
     saved = json.loads((results / "compile_scaling.json").read_text())["seconds"]
@@ -86,17 +99,27 @@ def test_compile_scaling_measures_every_stage_of_every_length(results: Path, mon
 
 
 @pytest.mark.skipif(shutil.which("clang-22") is None, reason="clang-22 is not installed")
-def test_the_main_loops_are_as_good_as_clangs(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures that the samples promise: 128-bit accesses, one barrier, next to nothing but matrix instructions."""
+def test_the_main_loops_are_as_good_as_clangs(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures that the samples promise: 128-bit accesses, one barrier, next to nothing but
+    matrix instructions."""
     gemm_loops.main()
     loops = json.loads((results / "gemm_loops.json").read_text())["loops"]
     for name, wmmas in (("f16 128x128x32", 32), ("i8 128x128x64", 64)):
         ours, theirs = loops[name]["amdjit"], loops[name]["clang"]
-        assert (ours["mix"]["WMMA"], ours["mix"]["barriers"], ours["bits"], ours["spills"]) == (wmmas, 1, 128, 0)
+        assert (ours["mix"]["WMMA"], ours["mix"]["barriers"], ours["bits"], ours["spills"]) == (
+            wmmas,
+            1,
+            128,
+            0,
+        )
         assert ours["mix"]["other VALU"] <= min(8, theirs["mix"]["other VALU"] + 2)
         assert ours["vgprs"] <= 240
         for kind in ("WMMA", "LDS", "VMEM", "barriers"):
-            assert ours["mix"][kind] == theirs["mix"][kind], f"{name} is no longer the same algorithm"
+            assert ours["mix"][kind] == theirs["mix"][kind], (
+                f"{name} is no longer the same algorithm"
+            )
     text = capsys.readouterr().out
     assert all(by in text for by in ("amdjit", "clang", "Triton"))
 
@@ -123,7 +146,10 @@ def test_emulator_speed_measures_every_kernel(results: Path) -> None:
 def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     measured = matrix_arithmetic.seconds(32, 1)
     assert {name.partition(", ")[0] for name in measured} == {"N(0,1)", "integers"}
-    assert all(times.keys() == {"silicon", "fma"} and min(times.values()) > 0 for times in measured.values())
+    assert all(
+        times.keys() == {"silicon", "fma"} and min(times.values()) > 0
+        for times in measured.values()
+    )
     assert matrix_arithmetic.report(32, measured).count(">= 0.60") == len(measured) // 2
 
 
@@ -135,9 +161,16 @@ def test_tables_put_numbers_to_the_right() -> None:
 def test_code_changes_shows_kernels_with_other_machine_code() -> None:
     kernel, arguments = code_quality.KERNELS["saxpy_256"]
     plain = code_changes.measured(kernel.compile(*arguments, target=code_quality.TARGET), 0.5)
-    careful = code_changes.measured(kernel.compile(*arguments, target=code_quality.TARGET, fastmath=False), 0.5)
+    careful = code_changes.measured(
+        kernel.compile(*arguments, target=code_quality.TARGET, fastmath=False), 0.5
+    )
     assert plain["milliseconds"] == 500
     assert plain["vector"] < careful["vector"]
     assert code_changes.changes({"saxpy": plain}, {"saxpy": plain}) == []
-    ((name, instructions, *_),) = code_changes.changes({"saxpy": plain, "old": plain}, {"saxpy": careful, "new": plain})
-    assert (name, instructions) == ("saxpy", f"{plain['instructions']} -> {careful['instructions']}")
+    ((name, instructions, *_),) = code_changes.changes(
+        {"saxpy": plain, "old": plain}, {"saxpy": careful, "new": plain}
+    )
+    assert (name, instructions) == (
+        "saxpy",
+        f"{plain['instructions']} -> {careful['instructions']}",
+    )

@@ -1,4 +1,5 @@
-"""The kernels that code quality is measured on compute what they say, and with the instructions that they should."""
+"""The kernels that code quality is measured on compute what they say, and with the instructions
+that they should."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ def test_row_softmax() -> None:
 def test_stencil() -> None:
     x = numbers(9, 77)
     out, expected = np.zeros_like(x), np.zeros_like(x)
-    expected[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) - x[1:-1, 1:-1]
+    expected[1:-1, 1:-1] = (
+        0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) - x[1:-1, 1:-1]
+    )
     kernels.stencil[(3, 2), (32, 8)](x, out)
     np.testing.assert_allclose(out, expected, atol=1e-6)
 
@@ -71,7 +74,11 @@ def test_histogram() -> None:
 
 
 def test_matrix_products() -> None:
-    a, b, c = numbers(20, 33, dtype=np.float16), numbers(33, 18, dtype=np.float16), np.zeros((20, 18), np.float32)
+    a, b, c = (
+        numbers(20, 33, dtype=np.float16),
+        numbers(33, 18, dtype=np.float16),
+        np.zeros((20, 18), np.float32),
+    )
     kernels.naive_gemm[(2, 2), (16, 16)](a, b, c)
     np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4)
     left, right, product = numbers(32, 48), numbers(48, 32), np.zeros((32, 32), np.float32)
@@ -116,7 +123,9 @@ def reduce_waves(x, out):
     out[2, i] = wave.reduce_max(x[i])
 
 
-@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.uint32, np.int64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [np.int16, np.int32, np.uint32, np.int64, np.float16, np.float32, np.float64]
+)
 def test_wave_reductions_of_every_type(dtype: type) -> None:
     x = R.integers(0, 30, 64).astype(dtype)
     out = np.zeros((3, 64), dtype)

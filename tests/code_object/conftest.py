@@ -18,8 +18,14 @@ IR = Path(__file__).parents[1] / "backend" / "ir"
 def _build(name: str, wave_size: int, dwarf: int) -> bytes:
     target = named_target("gfx1201")
     options = CompileOptions(target, wave_size=wave_size)
-    text = (IR / f"{name}.ll").read_text().replace('!"Dwarf Version", i32 5', f'!"Dwarf Version", i32 {dwarf}')
-    return link(emit_object(optimise(text, target, options), target, options), find_linker(Environment()))
+    text = (
+        (IR / f"{name}.ll")
+        .read_text()
+        .replace('!"Dwarf Version", i32 5', f'!"Dwarf Version", i32 {dwarf}')
+    )
+    return link(
+        emit_object(optimise(text, target, options), target, options), find_linker(Environment())
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""LLVM's own readers, to compare with. Each returns plain values; tests skip where the program is missing."""
+"""LLVM's own readers, to compare with. Each returns plain values; tests skip where the program is
+missing."""
 
 from __future__ import annotations
 

@@ -14,26 +14,45 @@ BUILDS = [("saxpy", 32), ("saxpy", 64), ("everything", 32), ("everything", 64)]
 
 
 @pytest.fixture(params=BUILDS, ids=lambda build: f"{build[0]}-wave{build[1]}")
-def linked(request: pytest.FixtureRequest, build: Callable[..., bytes], tmp_path: Path) -> tuple[CodeObject, Path]:
+def linked(
+    request: pytest.FixtureRequest, build: Callable[..., bytes], tmp_path: Path
+) -> tuple[CodeObject, Path]:
     name, wave_size = request.param
     path = tmp_path / "linked.co"
     path.write_bytes(build(name, wave_size))
     return CodeObject.read(path.read_bytes()), path
 
 
-def test_sections_segments_and_symbols_are_those_of_readelf(linked: tuple[CodeObject, Path]) -> None:
+def test_sections_segments_and_symbols_are_those_of_readelf(
+    linked: tuple[CodeObject, Path],
+) -> None:
     code_object, path = linked
     expected = oracles.readelf(path)
     sections = [entry["Section"] for entry in expected["Sections"]]
-    assert [(s.name, s.type, s.address, s.offset, s.size, s.flags) for s in code_object.elf.sections] == [
-        (s["Name"]["Name"], s["Type"]["Value"], s["Address"], s["Offset"], s["Size"], s["Flags"]["Value"])
+    assert [
+        (s.name, s.type, s.address, s.offset, s.size, s.flags) for s in code_object.elf.sections
+    ] == [
+        (
+            s["Name"]["Name"],
+            s["Type"]["Value"],
+            s["Address"],
+            s["Offset"],
+            s["Size"],
+            s["Flags"]["Value"],
+        )
         for s in sections
     ]
     headers = [entry["ProgramHeader"] for entry in expected["ProgramHeaders"]]
     assert [
-        (s.address, len(s.data), s.memory_size, s.readable, s.writable, s.executable) for s in code_object.segments
+        (s.address, len(s.data), s.memory_size, s.readable, s.writable, s.executable)
+        for s in code_object.segments
     ] == [
-        (h["VirtualAddress"], h["FileSize"], h["MemSize"], *(bool(h["Flags"]["Value"] & bit) for bit in (4, 2, 1)))
+        (
+            h["VirtualAddress"],
+            h["FileSize"],
+            h["MemSize"],
+            *(bool(h["Flags"]["Value"] & bit) for bit in (4, 2, 1)),
+        )
         for h in headers
         if h["Type"]["Name"] == "PT_LOAD"
     ]
@@ -72,17 +91,23 @@ def test_relocations_are_those_of_readelf(linked: tuple[CodeObject, Path]) -> No
         (".uses_dynamic_stack", "uses_dynamic_stack"),
     ],
 )
-def test_kernel_metadata_is_that_of_readelf(linked: tuple[CodeObject, Path], key: str, field: str) -> None:
+def test_kernel_metadata_is_that_of_readelf(
+    linked: tuple[CodeObject, Path], key: str, field: str
+) -> None:
     code_object, path = linked
     values = (getattr(kernel.metadata, field) for kernel in code_object.kernels.values())
-    assert sorted(str(value).lower() if isinstance(value, bool) else str(value) for value in values) == (
-        oracles.note_values(path, key)
-    )
+    assert sorted(
+        str(value).lower() if isinstance(value, bool) else str(value) for value in values
+    ) == (oracles.note_values(path, key))
 
 
 def test_argument_metadata_is_that_of_readelf(linked: tuple[CodeObject, Path]) -> None:
     code_object, path = linked
-    arguments = [argument for kernel in code_object.kernels.values() for argument in kernel.metadata.arguments]
+    arguments = [
+        argument
+        for kernel in code_object.kernels.values()
+        for argument in kernel.metadata.arguments
+    ]
     assert sorted(str(a.offset) for a in arguments) == oracles.note_values(path, ".offset")
     assert sorted(str(a.size) for a in arguments) == oracles.note_values(path, ".size")
     assert sorted(a.value_kind for a in arguments) == oracles.note_values(path, ".value_kind")
@@ -92,7 +117,9 @@ def test_argument_metadata_is_that_of_readelf(linked: tuple[CodeObject, Path]) -
 
 def test_arguments_have_the_names_and_places_of_the_source(build: Callable[..., bytes]) -> None:
     kernel = CodeObject.read(build("saxpy")).kernels["saxpy"]
-    assert [(a.name, a.offset, a.size, a.value_kind) for a in kernel.metadata.explicit_arguments] == [
+    assert [
+        (a.name, a.offset, a.size, a.value_kind) for a in kernel.metadata.explicit_arguments
+    ] == [
         ("a", 0, 4, "by_value"),
         ("x", 8, 8, "global_buffer"),
         ("y", 16, 8, "global_buffer"),

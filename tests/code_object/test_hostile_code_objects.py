@@ -1,4 +1,5 @@
-"""Whatever bytes are given, reading them ends soon, with a code object or with MalformedCodeObject."""
+"""Whatever bytes are given, reading them ends soon, with a code object or with
+MalformedCodeObject."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def read_all(data: bytes) -> None:
 
 
 def interesting(data: bytes) -> list[tuple[int, int]]:
-    """Return the ranges that steer the reader: headers, section table, notes, descriptors, line table."""
+    """Return the ranges that steer the reader: headers, section table, notes, descriptors, line
+    table."""
     elf = CodeObject.read(data).elf
     ranges = [(0, 64 + 56 * 8), (len(data) - 64 * len(elf.sections), len(data))]
     names = (".note", ".rodata", ".debug_line", ".symtab", ".dynsym", ".debug_line_str")
@@ -44,7 +46,9 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
     place = st.one_of([st.integers(start, end - 1) for start, end in interesting(data)])
     value = st.one_of(
         st.binary(min_size=1, max_size=8),
-        st.sampled_from([b"\xff" * n for n in (1, 2, 4, 8)] + [b"\0" * n for n in (1, 4, 8)] + [b"\0\0\0\x7f"]),
+        st.sampled_from(
+            [b"\xff" * n for n in (1, 2, 4, 8)] + [b"\0" * n for n in (1, 4, 8)] + [b"\0\0\0\x7f"]
+        ),
     )
 
     def apply(changes: list[tuple[int, bytes]], end: int | None) -> bytes:
@@ -57,10 +61,14 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
     return st.builds(apply, st.lists(st.tuples(place, value), min_size=1, max_size=6), cut)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(choice=st.data())
 @pytest.mark.parametrize("name", ["saxpy", "everything"])
-def test_mutated_code_objects(build: Callable[..., bytes], name: str, choice: st.DataObject) -> None:
+def test_mutated_code_objects(
+    build: Callable[..., bytes], name: str, choice: st.DataObject
+) -> None:
     read_all(choice.draw(mutations(build(name))))
 
 
@@ -122,7 +130,12 @@ def test_a_segment_that_claims_much_memory_is_refused(build: Callable[..., bytes
 
 
 def _elf_with_metadata(payload: bytes) -> ElfFile:
-    note = struct.pack("<III", 7, len(payload), 32) + b"AMDGPU\0\0" + payload + b"\0" * (-len(payload) % 4)
+    note = (
+        struct.pack("<III", 7, len(payload), 32)
+        + b"AMDGPU\0\0"
+        + payload
+        + b"\0" * (-len(payload) % 4)
+    )
     return ElfFile(note, 3, 224, 0x4E, 64, 3, (), (), ((0, len(note)),))
 
 
@@ -142,7 +155,12 @@ KERNEL = {
 
 def test_minimal_metadata_is_read() -> None:
     (kernel,) = read_metadata(_elf_with_metadata(msgpack.packb({"amdhsa.kernels": [KERNEL]})))
-    assert (kernel.name, kernel.arguments, kernel.required_workgroup_size, kernel.sgpr_spills) == ("k", (), None, 0)
+    assert (kernel.name, kernel.arguments, kernel.required_workgroup_size, kernel.sgpr_spills) == (
+        "k",
+        (),
+        None,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

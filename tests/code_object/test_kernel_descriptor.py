@@ -11,7 +11,13 @@ import pytest
 from amdjit.code_object import CodeObject, Kernel, KernelDescriptor, MalformedCodeObject
 from amdjit.code_object.descriptor import read_descriptor
 
-USER_SGPRS = ("dispatch_ptr", "queue_ptr", "kernarg_segment_ptr", "dispatch_id", "private_segment_size")
+USER_SGPRS = (
+    "dispatch_ptr",
+    "queue_ptr",
+    "kernarg_segment_ptr",
+    "dispatch_id",
+    "private_segment_size",
+)
 
 
 def directives(kernel: Kernel) -> dict[str, int]:
@@ -47,7 +53,9 @@ def directives(kernel: Kernel) -> dict[str, int]:
 
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("name", ["saxpy", "everything"])
-def test_every_field_is_that_of_objdump(build: Callable[..., bytes], tmp_path: Path, name: str, wave_size: int) -> None:
+def test_every_field_is_that_of_objdump(
+    build: Callable[..., bytes], tmp_path: Path, name: str, wave_size: int
+) -> None:
     path = tmp_path / "linked.co"
     path.write_bytes(build(name, wave_size))
     expected = oracles.descriptor_directives(path)
@@ -72,7 +80,9 @@ def test_recursion_shows_as_a_dynamic_stack(build: Callable[..., bytes]) -> None
     assert not kernels["reverse"].descriptor.uses_dynamic_stack
 
 
-def _descriptor(rsrc1: int = 0, rsrc2: int = 0, properties: int = 0, preload: int = 0) -> KernelDescriptor:
+def _descriptor(
+    rsrc1: int = 0, rsrc2: int = 0, properties: int = 0, preload: int = 0
+) -> KernelDescriptor:
     return KernelDescriptor(0, 0, 0, 0, rsrc1, rsrc2, 0, properties, preload, is_gfx12=True)
 
 

@@ -15,7 +15,9 @@ from amdjit.code_object.line_table import read_line_table
 
 
 @pytest.mark.parametrize("dwarf", [3, 4, 5])
-def test_rows_are_those_of_dwarfdump(build: Callable[..., bytes], tmp_path: Path, dwarf: int) -> None:
+def test_rows_are_those_of_dwarfdump(
+    build: Callable[..., bytes], tmp_path: Path, dwarf: int
+) -> None:
     path = tmp_path / "linked.co"
     path.write_bytes(build("saxpy", dwarf=dwarf))
     rows = CodeObject.read(path.read_bytes()).line_table.rows
@@ -33,8 +35,12 @@ def test_files_are_those_of_pyelftools(build: Callable[..., bytes], dwarf: int) 
     names = {entry.name.decode() for entry in program["file_entry"]}
     states = [entry.state for entry in program.get_entries() if entry.state is not None]
     rows = CodeObject.read(data).line_table.rows
-    assert [(row.address, row.line) for row in rows] == [(state.address, state.line) for state in states]
-    assert {row.file.rsplit("/", 1)[-1] for row in rows} == {name.rsplit("/", 1)[-1] for name in names}
+    assert [(row.address, row.line) for row in rows] == [
+        (state.address, state.line) for state in states
+    ]
+    assert {row.file.rsplit("/", 1)[-1] for row in rows} == {
+        name.rsplit("/", 1)[-1] for name in names
+    }
 
 
 def test_every_pc_of_the_kernel_has_a_line_and_no_other_pc_has(build: Callable[..., bytes]) -> None:
@@ -42,7 +48,9 @@ def test_every_pc_of_the_kernel_has_a_line_and_no_other_pc_has(build: Callable[.
     kernel = code_object.kernels["saxpy"]
     end = kernel.entry_address + kernel.code_size
     found = [code_object.line_of(pc) for pc in range(kernel.entry_address, end, 4)]
-    assert {line for line in found if line} == {("/kernels/saxpy.py", line) for line in (4, 5, 6, 7)}
+    assert {line for line in found if line} == {
+        ("/kernels/saxpy.py", line) for line in (4, 5, 6, 7)
+    }
     assert None not in found
     assert code_object.line_of(kernel.entry_address - 4) is None
     assert code_object.line_of(end) is None

@@ -17,9 +17,22 @@ from amdjit.target import TARGETS, Target
 
 TARGET = named_target("gfx1201")
 
-# 1536 registers a SIMD in granules of 24 (LLVM: GCNSubtarget::getOccupancyWithNumVGPRs for these processors).
+# 1536 registers a SIMD in granules of 24 (LLVM: GCNSubtarget::getOccupancyWithNumVGPRs for these
+# processors).
 VGPR_TABLE = [
-    *[(1, 16), (24, 16), (25, 16), (95, 16), (96, 16), (97, 12), (120, 12), (121, 10), (144, 10), (145, 9), (168, 9)],
+    *[
+        (1, 16),
+        (24, 16),
+        (25, 16),
+        (95, 16),
+        (96, 16),
+        (97, 12),
+        (120, 12),
+        (121, 10),
+        (144, 10),
+        (145, 9),
+        (168, 9),
+    ],
     *[(169, 8), (192, 8), (193, 7), (216, 7), (217, 6), (240, 6), (241, 5), (256, 5), (257, 0)],
 ]
 
@@ -30,7 +43,8 @@ def test_waves_by_vgprs_in_wave32(vgprs: int, waves: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vgprs", "waves"), [(1, 16), (48, 16), (49, 12), (60, 12), (61, 10), (96, 8), (128, 5), (256, 2)]
+    ("vgprs", "waves"),
+    [(1, 16), (48, 16), (49, 12), (60, 12), (61, 10), (96, 8), (128, 5), (256, 2)],
 )
 def test_waves_by_vgprs_in_wave64(vgprs: int, waves: int) -> None:
     assert waves_by_vgprs(vgprs, 64, TARGET) == waves
@@ -70,7 +84,13 @@ attributes #0 = {{ "amdgpu-flat-work-group-size"="{workgroup},{workgroup}" "amdg
 
 KERNELS = [
     *[(vgprs, 0, 256) for vgprs in (24, 96, 97, 120, 144, 168, 192, 216, 240, 256)],
-    *[(8, 64 * 1024, 256), (8, 32 * 1024, 128), (8, 16 * 1024, 64), (8, 8 * 1024, 1024), (168, 32 * 1024, 256)],
+    *[
+        (8, 64 * 1024, 256),
+        (8, 32 * 1024, 128),
+        (8, 16 * 1024, 64),
+        (8, 8 * 1024, 1024),
+        (168, 32 * 1024, 256),
+    ],
 ]
 
 
@@ -78,7 +98,9 @@ KERNELS = [
 def _resources(vgprs: int, lds: int, workgroup: int, target: Target = TARGET) -> Resources:
     options = CompileOptions(target)
     text = _kernel(vgprs, lds, workgroup)
-    code_object = CodeObject.read(link(emit_object(text, target, options), find_linker(Environment())))
+    code_object = CodeObject.read(
+        link(emit_object(text, target, options), find_linker(Environment()))
+    )
     return read_resources(code_object, "kernel", target, instructions=7)
 
 
@@ -89,7 +111,9 @@ def _occupancy(assembly: str) -> int:
 
 
 @pytest.mark.parametrize(("vgprs", "lds", "workgroup"), KERNELS)
-def test_occupancy_is_the_one_that_the_compiler_prints(vgprs: int, lds: int, workgroup: int) -> None:
+def test_occupancy_is_the_one_that_the_compiler_prints(
+    vgprs: int, lds: int, workgroup: int
+) -> None:
     resources = _resources(vgprs, lds, workgroup)
     assert (resources.vgprs, resources.lds_bytes, resources.instructions) == (vgprs, lds, 7)
     assembly = emit_assembly(_kernel(vgprs, lds, workgroup), TARGET, CompileOptions(TARGET))
@@ -99,7 +123,12 @@ def test_occupancy_is_the_one_that_the_compiler_prints(vgprs: int, lds: int, wor
 # LLVM's comment does not round LDS up to gfx950's granule of 1280 bytes.
 @pytest.mark.parametrize(
     ("target", "vgprs", "lds", "workgroup"),
-    [(target, *kernel) for target in TARGETS for kernel in KERNELS if kernel[1] % target.lds_granule == 0],
+    [
+        (target, *kernel)
+        for target in TARGETS
+        for kernel in KERNELS
+        if kernel[1] % target.lds_granule == 0
+    ],
 )
 def test_occupancy_of_every_processor(vgprs: int, lds: int, workgroup: int, target: Target) -> None:
     assembly = emit_assembly(_kernel(vgprs, lds, workgroup), target, CompileOptions(target))
@@ -112,7 +141,9 @@ def test_occupancy_is_the_one_that_llc_prints(vgprs: int, lds: int, workgroup: i
     if llc is None:
         pytest.skip("llc-22 is not installed")
     command = [llc, "-mcpu=gfx1201", "-o", "-"]
-    text = subprocess.run(command, input=_kernel(vgprs, lds, workgroup), capture_output=True, check=True, text=True)
+    text = subprocess.run(
+        command, input=_kernel(vgprs, lds, workgroup), capture_output=True, check=True, text=True
+    )
     assert _resources(vgprs, lds, workgroup).waves_per_simd == _occupancy(text.stdout)
 
 
@@ -125,7 +156,10 @@ def test_the_limiter_is_named() -> None:
 
 def test_resources_take_a_kernel_or_its_name() -> None:
     code_object = CodeObject.read(
-        link(emit_object(_kernel(30, 0, 64), TARGET, CompileOptions(TARGET)), find_linker(Environment()))
+        link(
+            emit_object(_kernel(30, 0, 64), TARGET, CompileOptions(TARGET)),
+            find_linker(Environment()),
+        )
     )
     by_value = read_resources(code_object, code_object.kernels["kernel"], TARGET, 1)
     assert by_value == read_resources(code_object, "kernel", TARGET, 1)

@@ -32,7 +32,14 @@ def test_the_demo_runs_every_wmma_example() -> None:
     assert done.stdout.startswith("device: emulator:gfx1201 (")
     names = [example.__name__.rpartition(".")[2] for example in demo.EXAMPLES]
     assert re.findall(r"^(\w+) \(", done.stdout, re.MULTILINE) == names
-    variants = {"mlp": 2, "article_fragments": 7, "i8_gemm": 2, "hgemv": 2, "dlrm": 2, "flash_attention": 2}
+    variants = {
+        "mlp": 2,
+        "article_fragments": 7,
+        "i8_gemm": 2,
+        "hgemv": 2,
+        "dlrm": 2,
+        "flash_attention": 2,
+    }
     checks = sum(variants.get(name, 1) for name in names)
     assert done.stdout.count("  checked: ") == checks
     assert done.stdout.count("  error:     largest ") == checks
@@ -50,7 +57,9 @@ def test_the_demo_refuses_a_device_that_is_not_there() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_wrong_example_fails_the_demo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_example_fails_the_demo(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail() -> None:
         raise CheckError("largest error 7")
 
@@ -101,12 +110,17 @@ def test_version_and_usage() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 def test_a_reader_that_stops_reading_is_no_error() -> None:
-    command = f"{sys.executable} -m amdjit inspect {KERNELS}:scale --signature 'f32[:],f32' --emit llvm | true"
+    command = (
+        f"{sys.executable} -m amdjit inspect {KERNELS}:scale --signature 'f32[:],f32' "
+        "--emit llvm | true"
+    )
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
 
 
-def test_layout_names_the_instructions_that_are_most_alike(capsys: pytest.CaptureFixture[str]) -> None:
+def test_layout_names_the_instructions_that_are_most_alike(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for name, alike in (
         ("wmma_i32_16x16x32_iu5", "did you mean wmma_i32_16x16x32_iu4, "),
         ("mfma_f32_16x16x16_f16_w32", "did you mean wmma_f32_16x16x16_f16, "),

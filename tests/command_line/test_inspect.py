@@ -9,9 +9,9 @@ import pytest
 from amdjit.code_object import CodeObject
 from amdjit.command_line import main, parse_signature
 from amdjit.diagnostics import LaunchError
-from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.types import bf16, f32, i32
-from amdjit.vector_types import f16x8
+from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
+from amdjit.language.types import bf16, f32, i32
+from amdjit.language.vector_types import f16x8
 
 FILE = str(Path(__file__).with_name("kernels.py"))
 SCALE = ["inspect", f"{FILE}:scale", "--signature", "f32[:],f32"]
@@ -50,7 +50,10 @@ def test_it_writes_the_object_for_the_target(
     read = CodeObject.read(data)
     assert list(read.kernels) == ["scale"]
     assert read.target_name == target
-    assert main([*SCALE, "--emit", "object", "-o", str(tmp_path / "other.co"), "--target", target]) == 0
+    assert (
+        main([*SCALE, "--emit", "object", "-o", str(tmp_path / "other.co"), "--target", target])
+        == 0
+    )
     assert (tmp_path / "other.co").read_bytes() == data
 
 
@@ -69,16 +72,28 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
     [
         (["inspect", FILE], "names no kernel: write FILE.py:KERNEL"),
         (["inspect", "absent.py:scale"], "absent.py is no Python file"),
-        (["inspect", f"{FILE}:absent"], "has no kernel 'absent'; its kernels are: annotated, constant, scale, wrong"),
+        (
+            ["inspect", f"{FILE}:absent"],
+            "has no kernel 'absent'; its kernels are: annotated, constant, scale, wrong",
+        ),
         (["inspect", f"{FILE}:not_a_kernel"], "has no kernel 'not_a_kernel'"),
         (["inspect", f"{FILE}:scale"], "scale takes 2 arguments (x, s), but 0 were given"),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
-        (["inspect", f"{FILE}:scale", "--signature", "f32[:],double"], "'double' is no type; there are i8, i16"),
+        (
+            ["inspect", f"{FILE}:scale", "--signature", "f32[:],double"],
+            "'double' is no type; there are i8, i16",
+        ),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:],3"], "for s it was given 3"),
-        (["inspect", f"{FILE}:wrong", "--signature", "f32[:]"], "error[AJ0101]: `with` cannot be used in a kernel"),
+        (
+            ["inspect", f"{FILE}:wrong", "--signature", "f32[:]"],
+            "error[AJ0101]: `with` cannot be used in a kernel",
+        ),
         ([*SCALE, "--target", "gfx803"], "unknown target 'gfx803': amdjit has gfx90a, gfx942"),
         ([*SCALE, "--output", "x"], "--output is for --emit object"),
-        ([*SCALE, "--emit", "object", "-o", "absent/x"], "absent/x cannot be written: No such file or directory"),
+        (
+            [*SCALE, "--emit", "object", "-o", "absent/x"],
+            "absent/x cannot be written: No such file or directory",
+        ),
     ],
 )
 def test_wrong_input_is_one_clear_error(
@@ -103,7 +118,9 @@ def test_signatures() -> None:
     assert parse_signature("") == []
 
 
-@pytest.mark.parametrize("text", ["f32[", "f32[]", "f32[:", "f32[3]", "f32[::1,:]", "f32x4[:]", "[:]", "f32]"])
+@pytest.mark.parametrize(
+    "text", ["f32[", "f32[]", "f32[:", "f32[3]", "f32[::1,:]", "f32x4[:]", "[:]", "f32]"]
+)
 def test_what_is_no_type_is_refused(text: str) -> None:
     with pytest.raises(LaunchError, match=r"no type|no array type"):
         parse_signature(text)

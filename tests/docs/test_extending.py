@@ -1,4 +1,5 @@
-"""The package that docs/extending.md makes runs as it stands there, from a folder outside amdjit."""
+"""The package that docs/extending.md makes runs as it stands there, from a folder outside
+amdjit."""
 
 from __future__ import annotations
 
@@ -24,7 +25,12 @@ def test_the_package_of_the_page_runs_outside_amdjit(tmp_path: Path) -> None:
     (tmp_path / "lanework" / "__init__.py").touch()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     outcome = subprocess.run(
-        [sys.executable, "use.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "use.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert outcome.returncode == 0, outcome.stderr
     printed = PRINTED.search(page)

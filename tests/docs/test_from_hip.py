@@ -9,7 +9,19 @@ from pathlib import Path
 import amdjit
 
 PAGE = Path(__file__).parents[2] / "docs" / "from_hip.md"
-MODULES = ("wave", "sync", "atomic", "arithmetic", "convert", "math", "memory", "amdgcn", "asm", "matrix", "shared")
+MODULES = (
+    "wave",
+    "sync",
+    "atomic",
+    "arithmetic",
+    "convert",
+    "math",
+    "memory",
+    "amdgcn",
+    "asm",
+    "matrix",
+    "shared",
+)
 
 
 def test_every_name_of_amdjit_exists() -> None:
@@ -22,6 +34,8 @@ def test_every_name_of_amdjit_exists() -> None:
         elif module == "shared":
             assert hasattr(amdjit.shared, name), name
         elif module in MODULES:
-            assert hasattr(importlib.import_module(f"amdjit.intrinsics.{module}"), name), f"{module}.{name}"
+            assert hasattr(importlib.import_module(f"amdjit.intrinsics.{module}"), name), (
+                f"{module}.{name}"
+            )
         found += 1
     assert found > 70

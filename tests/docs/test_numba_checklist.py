@@ -17,8 +17,8 @@ from amdjit.options import Environment
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
-import numba_checklist as checklist  # noqa: E402
-from numba_checklist import DIFFERENT, REFUSED, YES, Row  # noqa: E402
+import numba_checklist as checklist
+from numba_checklist import DIFFERENT, REFUSED, YES, Row
 
 ROWS = [row for _, rows in checklist.SECTIONS for row in rows]
 
@@ -39,7 +39,9 @@ def test_the_checklist_is_long_and_every_row_has_a_program() -> None:
         assert row.kind in ("run", "lanes", "refused", "host"), row.feature
         assert row.program.strip(), row.feature
         assert row.outcome in (YES, DIFFERENT, REFUSED), row.feature
-        assert row.kind == "host" or (row.kind == "refused") == (row.outcome == REFUSED), row.feature
+        assert row.kind == "host" or (row.kind == "refused") == (row.outcome == REFUSED), (
+            row.feature
+        )
 
 
 def test_every_topic_leads_to_a_row() -> None:
@@ -56,7 +58,11 @@ def check(body: str, expected: tuple[float, ...], names: dict[str, object]) -> N
     out = np.zeros(8, np.float32)
     with amdjit.use("emulator:gfx1201"):
         amdjit.kernel(function)[1, 32 if expected else 1](out, *checklist.ARGUMENTS)
-    wanted = np.array(expected, np.float32) if expected else checklist.by_python(function, checklist.ARGUMENTS)
+    wanted = (
+        np.array(expected, np.float32)
+        if expected
+        else checklist.by_python(function, checklist.ARGUMENTS)
+    )
     np.testing.assert_allclose(out[: len(wanted)], wanted, rtol=2e-6)
 
 
@@ -72,7 +78,9 @@ def test_what_the_host_does(row: Row, names: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(("module", "functions"), checklist.MODULES)
-def test_functions_of_modules_give_what_python_gives(module: str, functions: str, names: dict[str, object]) -> None:
+def test_functions_of_modules_give_what_python_gives(
+    module: str, functions: str, names: dict[str, object]
+) -> None:
     works, refused = checklist.supported(module, functions)
     assert sorted(works + refused) == sorted(functions.split())
     if find_ocml(Environment()) is None:

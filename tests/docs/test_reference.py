@@ -1,4 +1,5 @@
-"""The generated pages are what the code says now, and links and names in the texts lead somewhere."""
+"""The generated pages are what the code says now, and links and names in the texts lead
+somewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from amdjit.options import CompileOptions
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
-import generate  # noqa: E402
+import generate
 
 TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -29,9 +30,13 @@ def test_generated_pages_are_current(file: Path) -> None:
 
 def test_every_error_code_is_documented() -> None:
     page = (ROOT / "docs/reference/errors.md").read_text()
-    assert re.findall(r"^### (AJ\d+)$", page, re.MULTILINE) == sorted(kind.code for kind in codes.ALL)
+    assert re.findall(r"^### (AJ\d+)$", page, re.MULTILINE) == sorted(
+        kind.code for kind in codes.ALL
+    )
     for section in re.split(r"^##+ (?=AJ\d)", page, flags=re.MULTILINE)[1:]:
-        example = re.search(r"^```python\n(.+?)^```\n\n```text\nerror\[(AJ\d+)\]", section, re.MULTILINE | re.DOTALL)
+        example = re.search(
+            r"^```python\n(.+?)^```\n\n```text\nerror\[(AJ\d+)\]", section, re.MULTILINE | re.DOTALL
+        )
         assert example is not None, section
         assert example[2] == section[:6]
         ast.parse(example[1])
@@ -39,9 +44,13 @@ def test_every_error_code_is_documented() -> None:
 
 def test_examples_of_errors_point_at_their_own_lines() -> None:
     page = (ROOT / "docs/reference/errors.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
     shown = [
-        (source.splitlines(), *row) for source, text in blocks for row in re.findall(r"^(\d+) \| (.*)", text, re.M)
+        (source.splitlines(), *row)
+        for source, text in blocks
+        for row in re.findall(r"^(\d+) \| (.*)", text, re.M)
     ]
     assert len(shown) > 45
     for lines, number, line in shown:
@@ -73,7 +82,9 @@ def test_links_lead_to_files(file: Path) -> None:
 def test_the_readme_program_runs(tmp_path: Path) -> None:
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     (tmp_path / "first.py").write_text(program)
-    done = subprocess.run([sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert "global_store_b32" in done.stdout
 

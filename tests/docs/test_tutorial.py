@@ -1,4 +1,5 @@
-"""Every program of the tutorial and of other texts runs, in order, and prints what the text says it prints."""
+"""Every program of the tutorial and of other texts runs, in order, and prints what the text says it
+prints."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ TEXTS = (
     "wave",
 )
 # A program, and behind it what it prints, if the text shows that.
-BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL)
+BLOCK = re.compile(
+    r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL
+)
 
 
 def text_of(name: str) -> str:
@@ -54,7 +57,8 @@ def test_the_programs_run_in_order(
 
 
 def run(file: Path, names: dict[str, object]) -> dict[str, object]:
-    """Run a program as a module that has the names of those before it; return the names it has then."""
+    """Run a program as a module that has the names of those before it; return the names it has
+    then."""
     specification = importlib.util.spec_from_file_location(f"program_{file.parent.name}", file)
     assert specification is not None
     assert specification.loader is not None
@@ -67,7 +71,10 @@ def run(file: Path, names: dict[str, object]) -> dict[str, object]:
 
 def normalised(text: str) -> str:
     """Leave out the folder of the program and spaces at the ends of lines."""
-    return "\n".join(re.sub(r"\S*/kernels\.py", "kernels.py", line).rstrip() for line in text.strip().splitlines())
+    return "\n".join(
+        re.sub(r"\S*/kernels\.py", "kernels.py", line).rstrip()
+        for line in text.strip().splitlines()
+    )
 
 
 def test_the_tutorial_shows_what_it_promises() -> None:
@@ -81,4 +88,7 @@ def test_the_tutorial_shows_what_it_promises() -> None:
 def test_every_function_of_lanes_has_an_example_that_is_run() -> None:
     code = "".join(block for block, _ in blocks("wave"))
     used = set(re.findall(r"wave\.(\w+)", code))
-    assert set(wave.__all__) - used == {"wave_id", "wavefront_size"}  # in the text: they tell nothing of other lanes
+    assert set(wave.__all__) - used == {
+        "wave_id",
+        "wavefront_size",
+    }  # in the text: they tell nothing of other lanes

@@ -1,4 +1,5 @@
-"""What the emulator's tests build: C kernels for gfx1201 and for the host, and assembled kernels."""
+"""What the emulator's tests build: C kernels for gfx1201 and for the host, and assembled
+kernels."""
 
 from __future__ import annotations
 
@@ -18,28 +19,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator import EmulatorDevice, run
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import read_environment
 from amdjit.target import find_target
 
 CPU = "gfx1201"
 KERNELS = Path(__file__).with_name("kernels")
 COMPILER = "clang-22"
-_TARGET = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-ffreestanding", "-fwrapv", "-w"]
+_TARGET = [
+    "-target",
+    "amdgcn-amd-amdhsa",
+    f"-mcpu={CPU}",
+    "-nogpulib",
+    "-ffreestanding",
+    "-fwrapv",
+    "-w",
+]
 
 
-# The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets it.
+# The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets
+# it.
 TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
 # What makes the host code, where it is not to be for this processor.
 HOST: ContextVar[HostCompiler | None] = ContextVar("HOST", default=None)
-# Whether each launch gets an emulator of its own without a cache: for tests that change how host code is made.
+# Whether each launch gets an emulator of its own without a cache: for tests that change how host
+# code is made.
 FRESH: ContextVar[bool] = ContextVar("FRESH", default=False)
 # The emulator that launches use instead of that of the tests.
 DEVICE: ContextVar[EmulatorDevice | None] = ContextVar("DEVICE", default=None)
 
 
 def device(threads: int = 1) -> EmulatorDevice:
-    """One emulator with that many host threads for the tests of a process; launches may take 20 seconds."""
+    """One emulator with that many host threads for the tests of a process; launches may take 20
+    seconds."""
     return _device(threads, TIER.get(), HOST.get())
 
 
@@ -48,7 +60,9 @@ def _device(threads: int, tier: str | None, compiler: HostCompiler | None) -> Em
     return _new_device(threads, tier, compiler)
 
 
-def _new_device(threads: int, tier: str | None, compiler: HostCompiler | None = None) -> EmulatorDevice:
+def _new_device(
+    threads: int, tier: str | None, compiler: HostCompiler | None = None
+) -> EmulatorDevice:
     target = find_target(CPU)
     assert target is not None
     settings = read_environment(os.environ)
@@ -70,10 +84,13 @@ def emulate(
 ) -> None:
     """Run a kernel on the tests' emulator.
 
-    alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild address.
+    alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild
+    address.
     """
     chosen = DEVICE.get()
-    emulator = chosen or (_new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads))
+    emulator = chosen or (
+        _new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads)
+    )
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 
@@ -84,7 +101,16 @@ def compile_source(source: str, *flags: str) -> bytes:
         path = Path(folder, "kernel.c")
         path.write_text(source)
         output = Path(folder, "kernel.co")
-        command = [COMPILER, *_TARGET, *(flags or ("-O3",)), "-g", f"-I{KERNELS}", str(path), "-o", str(output)]
+        command = [
+            COMPILER,
+            *_TARGET,
+            *(flags or ("-O3",)),
+            "-g",
+            f"-I{KERNELS}",
+            str(path),
+            "-o",
+            str(output),
+        ]
         subprocess.run(command, check=True)
         return output.read_bytes()
 
@@ -95,10 +121,11 @@ def compile_kernel(name: str, *flags: str) -> bytes:
 
 
 def own_parts(input_bytes: int, output_bytes: int) -> str:
-    """Return the first instructions of a kernel of two pointers, whose workgroups have so many bytes of each.
+    """Return the first instructions of a kernel of two pointers, whose workgroups have so many
+    bytes of each.
 
-    Then s[0:1] and s[2:3] lead to a workgroup's own inputs and results; v250 and v251 are the places of a
-    lane in rows of dwords and of 16 bytes.
+    Then s[0:1] and s[2:3] lead to a workgroup's own inputs and results; v250 and v251 are the
+    places of a lane in rows of dwords and of 16 bytes.
     """
     return f"""
   s_load_b128 s[0:3], s[0:1], 0x0
@@ -177,18 +204,30 @@ def assemble(
     wave_size: int = 32,
     overflow: int = 0,
 ) -> bytes:
-    """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put behind.
+    """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put
+    behind.
 
-    denormals, rounding: the modes of single precision; wide_*: those of half and double precision. overflow: FP16_OVFL.
+    denormals, rounding: the modes of single precision; wide_*: those of half and double precision.
+    overflow: FP16_OVFL.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
         values = {"lds": lds, "private": private, "denormals": denormals, "rounding": rounding}
-        values |= {"wide_denormals": wide_denormals, "wide_rounding": wide_rounding, "overflow": overflow}
+        values |= {
+            "wide_denormals": wide_denormals,
+            "wide_rounding": wide_rounding,
+            "overflow": overflow,
+        }
         footer = _FOOTER.format(**values, wave_size=wave_size, is_wave32=int(wave_size == 32))
         source.write_text(_HEADER + body + footer)
         attributes = ",".join([*filter(None, [attributes]), f"+wavefrontsize{wave_size}"])
-        command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", f"-mattr={attributes}", "-filetype=obj"]
+        command = [
+            "llvm-mc-22",
+            "-triple=amdgcn-amd-amdhsa",
+            f"-mcpu={CPU}",
+            f"-mattr={attributes}",
+            "-filetype=obj",
+        ]
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
         subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)
         return output.read_bytes()
@@ -208,7 +247,9 @@ def compile_for_host(source: str) -> ctypes.CDLL:
     return library
 
 
-def run_on_host(name: str, kernel: str, grid: int, block: int, args: Sequence[NDArray[Any] | np.generic]) -> None:
+def run_on_host(
+    name: str, kernel: str, grid: int, block: int, args: Sequence[NDArray[Any] | np.generic]
+) -> None:
     """Run a kernel on the host, one work-item after the other."""
     library = compile_for_host((KERNELS / f"{name}.c").read_text())
     lane = ctypes.c_uint.in_dll(library, "host_lane")

@@ -14,7 +14,8 @@ NEAREST, UP, DOWN, ZERO = range(4)
 
 
 def rounded(value: Fraction, kind: type[np.floating], mode: int = NEAREST) -> float:
-    """Return the number of a NumPy float type as a Python float; of the nearest ones ties go to the even one.
+    """Return the number of a NumPy float type as a Python float; of the nearest ones ties go to the
+    even one.
 
     mode: as the ISA counts: 0 nearest, 1 up, 2 down, 3 towards zero.
     """

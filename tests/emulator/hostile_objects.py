@@ -1,4 +1,5 @@
-"""Code objects broken in a way that their number chooses: `python hostile_objects.py SAMPLES FIRST COUNT` runs some.
+"""Code objects broken in a way that their number chooses: `python hostile_objects.py SAMPLES FIRST
+COUNT` runs some.
 
 Names of checks may follow, `memory race init sync`: the launches are checked then.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from amdjit.check_settings import Request
+from amdjit.checking.settings import Request
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import AmdjitError
 from amdjit.emulator import EmulatorDevice
@@ -23,17 +24,33 @@ from amdjit.target import find_target
 
 ARRAY_BYTES = 1 << 16
 _BRANCHES = (0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6)
-# s_setpc_b64, s_swappc_b64, s_getpc_b64, s_barrier_wait, s_sleep, s_endpgm, s_trap and s_branch to itself.
-_TEMPLATES = (0xBE804800, 0xBE804900, 0xBE804700, 0xBF940000, 0xBF830000, 0xBFB00000, 0xBF900000, 0xBFA0FFFF)
+# s_setpc_b64, s_swappc_b64, s_getpc_b64, s_barrier_wait, s_sleep, s_endpgm, s_trap and s_branch to
+# itself.
+_TEMPLATES = (
+    0xBE804800,
+    0xBE804900,
+    0xBE804700,
+    0xBF940000,
+    0xBF830000,
+    0xBFB00000,
+    0xBF900000,
+    0xBFA0FFFF,
+)
 
 Break = Callable[[bytearray, CodeObject, random.Random], None]
 
 
 def _file_range(data: bytearray, address: int, size: int) -> range:
-    """Return where in the file the bytes of a virtual address are (ELF: program headers of type PT_LOAD)."""
-    offset, entry_size, count = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
+    """Return where in the file the bytes of a virtual address are (ELF: program headers of type
+    PT_LOAD)."""
+    offset, entry_size, count = (
+        *struct.unpack_from("<Q", data, 32),
+        *struct.unpack_from("<HH", data, 54),
+    )
     for index in range(count):
-        kind, _, start, virtual, _, filed = struct.unpack_from("<IIQQQQ", data, offset + index * entry_size)
+        kind, _, start, virtual, _, filed = struct.unpack_from(
+            "<IIQQQQ", data, offset + index * entry_size
+        )
         if kind == 1 and virtual <= address and address + size <= virtual + filed:
             return range(start + address - virtual, start + address - virtual + size)
     raise AssertionError("the samples are sound")
@@ -62,14 +79,18 @@ def _random_text(data: bytearray, sample: CodeObject, rng: random.Random) -> Non
 
 def _wild_branches(data: bytearray, sample: CodeObject, rng: random.Random) -> None:
     for place in rng.sample(_text(data, sample)[::4], rng.randint(1, 3)):
-        distance = rng.choice([-1, 0, 0x7FFF, -0x8000, rng.randint(-64, 64), rng.randint(-0x8000, 0x7FFF)])
+        distance = rng.choice(
+            [-1, 0, 0x7FFF, -0x8000, rng.randint(-64, 64), rng.randint(-0x8000, 0x7FFF)]
+        )
         word = 0xBF800000 | rng.choice(_BRANCHES) << 16 | distance & 0xFFFF
         struct.pack_into("<I", data, place, word)
 
 
 def _inserted_instructions(data: bytearray, sample: CodeObject, rng: random.Random) -> None:
     for place in rng.sample(_text(data, sample)[::4], rng.randint(1, 4)):
-        struct.pack_into("<I", data, place, rng.choice(_TEMPLATES) + rng.choice([0, rng.getrandbits(7)]))
+        struct.pack_into(
+            "<I", data, place, rng.choice(_TEMPLATES) + rng.choice([0, rng.getrandbits(7)])
+        )
 
 
 def _swapped_instructions(data: bytearray, sample: CodeObject, rng: random.Random) -> None:
@@ -109,7 +130,9 @@ def _headers(data: bytearray, sample: CodeObject, rng: random.Random) -> None:
     offset, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
     for _ in range(rng.randint(1, 3)):
         place = rng.choice([rng.randrange(0, 64 - 8), offset + 8 * rng.randrange(count * 7)])
-        struct.pack_into("<Q", data, place, rng.choice([*_NUMBERS, rng.getrandbits(64), rng.getrandbits(40)]))
+        struct.pack_into(
+            "<Q", data, place, rng.choice([*_NUMBERS, rng.getrandbits(64), rng.getrandbits(40)])
+        )
 
 
 def _truncated(data: bytearray, sample: CodeObject, rng: random.Random) -> None:
@@ -142,7 +165,8 @@ def hostile_object(samples: list[Path], number: int) -> bytes:
 
 
 def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozenset()) -> str:
-    """Load and launch every kernel; return what came of it. All but amdjit's own errors pass through."""
+    """Load and launch every kernel; return what came of it. All but amdjit's own errors pass
+    through."""
     outcome = "ran"
     array = device.allocate(ARRAY_BYTES)
     try:
@@ -157,7 +181,9 @@ def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozen
             for argument in arguments:
                 value = array if argument.size == 8 else 64
                 place = slice(argument.offset, argument.offset + argument.size)
-                kernarg[place] = (value & (1 << 8 * argument.size) - 1).to_bytes(argument.size, "little")
+                kernarg[place] = (value & (1 << 8 * argument.size) - 1).to_bytes(
+                    argument.size, "little"
+                )
             launch = (module.function(kernel.name), (3, 1, 1), (64, 1, 1), 0, kernarg)
             if not checks:
                 device.launch(*launch)
@@ -177,7 +203,8 @@ def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozen
 
 
 def main(folder: Path, first: int, count: int, checks: frozenset[str]) -> None:
-    """Run objects; print number and outcome of each, the number first. A canary must stay what it is."""
+    """Run objects; print number and outcome of each, the number first. A canary must stay what it
+    is."""
     faulthandler.enable()
     target = find_target("gfx1201")
     assert target is not None

@@ -1,4 +1,5 @@
-"""Random machine code on floats of all kinds, NaNs above all, for comparing the emulator's tiers bit by bit."""
+"""Random machine code on floats of all kinds, NaNs above all, for comparing the emulator's tiers
+bit by bit."""
 
 from __future__ import annotations
 
@@ -14,17 +15,80 @@ RESULTS = tuple(range(100, 116))
 _NANS = {
     16: (0x7C01, 0x7E55, 0xFD01, 0xFE00, 0xFFFF),
     32: (0x7F800001, 0x7FC00000, 0x7FD55555, 0xFF812345, 0xFFC00000, 0xFFFFFFFF),
-    64: (0x7FF0000000000001, 0x7FF8000000000000, 0x7FF80000DEADBEEF, 0xFFF4000000000000, 0xFFF8000000000000),
+    64: (
+        0x7FF0000000000001,
+        0x7FF8000000000000,
+        0x7FF80000DEADBEEF,
+        0xFFF4000000000000,
+        0xFFF8000000000000,
+    ),
 }
 _NUMBERS = {
     16: (0, 0x8000, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7BFF, 0x0001, 0x4248, 0x0400),
-    32: (0, 1 << 31, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F7FFFFF, 1, 0x40490FDB, 0x00800000),
-    64: (0, 1 << 63, 0x3FF << 52, 0xBFF << 52, 0x7FF << 52, 0xFFF << 52, (0x7FF << 52) - 1, 1, 0x3FB999999999999A),
+    32: (
+        0,
+        1 << 31,
+        0x3F800000,
+        0xBF800000,
+        0x7F800000,
+        0xFF800000,
+        0x7F7FFFFF,
+        1,
+        0x40490FDB,
+        0x00800000,
+    ),
+    64: (
+        0,
+        1 << 63,
+        0x3FF << 52,
+        0xBFF << 52,
+        0x7FF << 52,
+        0xFFF << 52,
+        (0x7FF << 52) - 1,
+        1,
+        0x3FB999999999999A,
+    ),
 }
-_CONSTANTS = ("-1.0", "1.0", "0.5", "-0.5", "2.0", "-2.0", "4.0", "-4.0", "0", "0.15915494", "-16", "64")
-_ONE = ("rcp", "sqrt", "rsq", "fract", "floor", "ceil", "trunc", "rndne", "frexp_mant", "exp", "log", "sin", "cos")
+_CONSTANTS = (
+    "-1.0",
+    "1.0",
+    "0.5",
+    "-0.5",
+    "2.0",
+    "-2.0",
+    "4.0",
+    "-4.0",
+    "0",
+    "0.15915494",
+    "-16",
+    "64",
+)
+_ONE = (
+    "rcp",
+    "sqrt",
+    "rsq",
+    "fract",
+    "floor",
+    "ceil",
+    "trunc",
+    "rndne",
+    "frexp_mant",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+)
 _TWO = ("add", "sub", "subrev", "mul", "min_num", "max_num", "minimum", "maximum")
-_THREE = ("fma", "min3_num", "max3_num", "med3_num", "minimum3", "maximum3", "minmax_num", "maxmin_num")
+_THREE = (
+    "fma",
+    "min3_num",
+    "max3_num",
+    "med3_num",
+    "minimum3",
+    "maximum3",
+    "minmax_num",
+    "maxmin_num",
+)
 _ONE_DOUBLE = ("rcp", "sqrt", "rsq", "fract", "floor", "ceil", "trunc", "rndne", "frexp_mant")
 _SCALAR = ("add", "sub", "mul", "fmac", "min_num", "max_num", "minimum", "maximum")
 
@@ -50,8 +114,18 @@ class Program:
     def __init__(self, seed: int, count: int = 48) -> None:
         self._chance = random.Random(seed)
         lines = [f"  v_mov_b32 v{number}, v{1 + number % OPERANDS}" for number in RESULTS]
-        lines += [f"  v_readlane_b32 s{8 + number}, v{1 + number}, {seed % 32}" for number in range(8)]
-        makers = (self._vector, self._double, self._scalar, self._mixed, self._masked, self._packed, self._converted)
+        lines += [
+            f"  v_readlane_b32 s{8 + number}, v{1 + number}, {seed % 32}" for number in range(8)
+        ]
+        makers = (
+            self._vector,
+            self._double,
+            self._scalar,
+            self._mixed,
+            self._masked,
+            self._packed,
+            self._converted,
+        )
         for _ in range(count):
             lines.append(f"  {self._chance.choice(makers)()}")
             if self._chance.random() < 0.08:
@@ -79,23 +153,33 @@ class Program:
         found = []
         for place in range(count):
             if place == special:
-                scalar = f"s[{self._chance.choice((8, 10, 12))}:{0}]" if wide else f"s{self._chance.randrange(8, 16)}"
+                scalar = (
+                    f"s[{self._chance.choice((8, 10, 12))}:{0}]"
+                    if wide
+                    else f"s{self._chance.randrange(8, 16)}"
+                )
                 constant = self._chance.choice(_CONSTANTS[:9])
                 found.append(constant if wide or self._chance.random() < 0.7 else scalar)
             else:
-                found.append(self._signed(self._pair((6, 7, *RESULTS)) if wide else self._register()))
+                found.append(
+                    self._signed(self._pair((6, 7, *RESULTS)) if wide else self._register())
+                )
         return ", ".join(found)
 
     def _vector(self) -> str:
         code = self._chance.choice(("f16", "f32", "f32"))
-        names, count = self._chance.choice(((_ONE, 1), (_TWO, 2), (_TWO, 2), (_THREE, 3), (("fma",), 3)))
+        names, count = self._chance.choice(
+            ((_ONE, 1), (_TWO, 2), (_TWO, 2), (_THREE, 3), (("fma",), 3))
+        )
         tail = self._chance.choice(("", "", "", "", " clamp", " mul:2", " div:2"))
         name = f"v_{self._chance.choice(names)}_{code}_e64"
         name = name.removesuffix("_e64") if count == 3 else name
         return f"{name} {self._target()}, {self._sources(count)}{tail}"
 
     def _double(self) -> str:
-        names, count = self._chance.choice(((_ONE_DOUBLE, 1), (("add", "mul", "min_num", "max_num"), 2), (("fma",), 3)))
+        names, count = self._chance.choice(
+            ((_ONE_DOUBLE, 1), (("add", "mul", "min_num", "max_num"), 2), (("fma",), 3))
+        )
         name = f"v_{self._chance.choice(names)}_f64{'_e64' if count < 3 else ''}"
         return f"{name} {self._pair(RESULTS)}, {self._sources(count, wide=True)}"
 
@@ -108,7 +192,10 @@ class Program:
         if self._chance.random() < 0.5:
             return line
         # The result as a mask of lanes, at once.
-        return f"{line}\n  v_cndmask_b32_e64 {self._target()}, {self._register()}, {self._register()}, {target}"
+        return (
+            f"{line}\n  v_cndmask_b32_e64 {self._target()}, {self._register()}, "
+            f"{self._register()}, {target}"
+        )
 
     def _masked(self) -> str:
         """A scalar, of whatever kind it is, as a mask of lanes."""
@@ -122,12 +209,20 @@ class Program:
     def _mixed(self) -> str:
         name = self._chance.choice(("v_fma_mix_f32", "v_fma_mixlo_f16", "v_fma_mixhi_f16"))
         high = ",".join(str(self._chance.randrange(2)) for _ in range(3))
-        return f"{name} {self._target()}, {', '.join(self._register() for _ in range(3))} op_sel_hi:[{high}]"
+        return (
+            f"{name} {self._target()}, {', '.join(self._register() for _ in range(3))} "
+            f"op_sel_hi:[{high}]"
+        )
 
     def _packed(self) -> str:
-        name, count = self._chance.choice((("add", 2), ("mul", 2), ("fma", 3), ("min_num", 2), ("maximum", 2)))
+        name, count = self._chance.choice(
+            (("add", 2), ("mul", 2), ("fma", 3), ("min_num", 2), ("maximum", 2))
+        )
         signs = ",".join(str(self._chance.randrange(2)) for _ in range(count))
-        return f"v_pk_{name}_f16 {self._target()}, {', '.join(self._register() for _ in range(count))} neg_lo:[{signs}]"
+        return (
+            f"v_pk_{name}_f16 {self._target()}, "
+            f"{', '.join(self._register() for _ in range(count))} neg_lo:[{signs}]"
+        )
 
     def _converted(self) -> str:
         kind = self._chance.randrange(5)

@@ -1,4 +1,5 @@
-"""Random C kernels without undefined behaviour: what they compute is the same on every processor."""
+"""Random C kernels without undefined behaviour: what they compute is the same on every
+processor."""
 
 from __future__ import annotations
 
@@ -47,11 +48,20 @@ class Program:
         self._depth = 0
         body = self._declarations() + self._statements(self._random.randint(4, 9), "  ")
         results = [f"  out[i * 8 + {n}] = {self._result()};" for n in range(8)]
-        lines = ["KERNEL fuzz(GLOBAL long *out, GLOBAL const long *in) {", "  u32 i = INDEX;", *body, *results, "}"]
+        lines = [
+            "KERNEL fuzz(GLOBAL long *out, GLOBAL const long *in) {",
+            "  u32 i = INDEX;",
+            *body,
+            *results,
+            "}",
+        ]
         self.source = '#include "common.h"\n' + PRELUDE + "\n".join(lines) + "\n"
 
     def _declarations(self) -> list[str]:
-        lines = ["  int table[8];", "  for (u32 k = 0; k < 8; ++k) table[k] = (int)(in[i * 4 + (k & 3)] >> k);"]
+        lines = [
+            "  int table[8];",
+            "  for (u32 k = 0; k < 8; ++k) table[k] = (int)(in[i * 4 + (k & 3)] >> k);",
+        ]
         for number in range(self._random.randint(4, 9)):
             kind = self._random.choice(list(C_TYPES))
             source = f"in[i * 4 + {self._random.randrange(4)}]"
@@ -84,7 +94,9 @@ class Program:
         elif choice < 0.9:
             count = f"({self._integer(1)} & {self._random.choice([3, 7])})"
             name = f"k{self._random.randrange(10**6)}"
-            escape = [f"{indent}  if ({self._condition()}) {self._random.choice(['break', 'continue'])};"]
+            escape = [
+                f"{indent}  if ({self._condition()}) {self._random.choice(['break', 'continue'])};"
+            ]
             lines = [
                 f"{indent}for (u32 {name} = 0; {name} < (u32){count}; ++{name}) {{",
                 *escape,
@@ -147,7 +159,11 @@ class Program:
             return f"whole((double){self._float(depth - 1)})"
         if choice < 0.94:
             return f"({self._condition()} ? {a} : {b})"
-        call = ["__builtin_popcount((u32)", "__builtin_clz(1u | (u32)", "__builtin_ctzll(1ul << 63 | (u64)"]
+        call = [
+            "__builtin_popcount((u32)",
+            "__builtin_clz(1u | (u32)",
+            "__builtin_ctzll(1ul << 63 | (u64)",
+        ]
         return f"{self._random.choice(call)}{a})"
 
     def _integer_leaf(self) -> str:
@@ -163,7 +179,9 @@ class Program:
     def _float(self, depth: int) -> str:
         choice = self._random.random()
         if depth == 0 or choice < 0.2:
-            return self._name(FLOATS) or f"{self._random.choice(['1.5f', '-0.25', '3.0f', '100.0'])}"
+            return (
+                self._name(FLOATS) or f"{self._random.choice(['1.5f', '-0.25', '3.0f', '100.0'])}"
+            )
         if choice < 0.3:
             return f"({self._random.choice(list(FLOATS.values()))}){self._integer(depth - 1)}"
         a, b = self._float(depth - 1), self._float(depth - 1)

@@ -1,4 +1,5 @@
-"""The programs that tests of the emulator need: their kernels are compiled and assembled by LLVM's own tools."""
+"""The programs that tests of the emulator need: their kernels are compiled and assembled by LLVM's
+own tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The captures of gfx1201 in tests/hardware: their rows, and the registers that their generators describe."""
+"""The captures of gfx1201 in tests/hardware: their rows, and the registers that their generators
+describe."""
 
 from __future__ import annotations
 
@@ -57,7 +58,10 @@ def integer_inputs(sample: int, lanes: int = 32) -> Registers:
     """Return six registers of factors and eight of C."""
     words = random_words(0xA3987412 + sample)
     factors = [[next(words) for _ in range(lanes)] for _ in range(6)]
-    return np.array([*factors, *[[_INTEGER_C[next(words) % 6] for _ in range(lanes)] for _ in range(8)]], np.uint32)
+    return np.array(
+        [*factors, *[[_INTEGER_C[next(words) % 6] for _ in range(lanes)] for _ in range(8)]],
+        np.uint32,
+    )
 
 
 SMALL = {
@@ -82,6 +86,12 @@ def sparse_inputs(a: str, b: str, result: str, seed: int, lanes: int = 32) -> li
         return np.array([[packed(kind) for _ in range(lanes)] for _ in range(count)], np.uint32)
 
     wide = 2 if a in ("f16", "bf16") else 1
-    parts = [registers(2 * wide, a), registers(4 * wide, b), registers(8 if result == "f32" else 4, result)]
-    index = [sum(_INDICES[next(words) % 6] << start for start in range(0, 32, 4)) for _ in range(lanes)]
+    parts = [
+        registers(2 * wide, a),
+        registers(4 * wide, b),
+        registers(8 if result == "f32" else 4, result),
+    ]
+    index = [
+        sum(_INDICES[next(words) % 6] << start for start in range(0, 32, 4)) for _ in range(lanes)
+    ]
     return [*parts, np.array([index], np.uint32)]

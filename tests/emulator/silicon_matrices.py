@@ -1,4 +1,5 @@
-"""Matrix products of registers by the scalar model, with the layouts of AMD's matrix instruction calculator."""
+"""Matrix products of registers by the scalar model, with the layouts of AMD's matrix instruction
+calculator."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def element(registers: Registers, lane: int, index: int, bits: int) -> int:
 
 @dataclass(frozen=True)
 class Shape:
-    """A matrix instruction: types of the factors and the result, elements that A holds of a row, the wave."""
+    """A matrix instruction: types of the factors and the result, elements that A holds of a row,
+    the wave."""
 
     a: str
     b: str
@@ -30,15 +32,19 @@ class Shape:
     sparse: bool = False
 
     def left(self, registers: Registers) -> list[list[int]]:
-        """Return the rows of A in the order of k; of a sparse one, of the elements that it holds."""
+        """Return the rows of A in the order of k; of a sparse one, of the elements that it
+        holds."""
         return self._rows(registers, self.a, self.held, False)
 
     def right(self, registers: Registers) -> list[list[int]]:
         """Return the columns of B in the order of k."""
-        return self._rows(registers, self.b, 2 * self.held if self.sparse else self.held, self.sparse)
+        return self._rows(
+            registers, self.b, 2 * self.held if self.sparse else self.held, self.sparse
+        )
 
     def places(self, index: Registers, chosen: int) -> list[list[int]]:
-        """Return the k of each element of the rows of a sparse A. `chosen`: which set of the index."""
+        """Return the k of each element of the rows of a sparse A. `chosen`: which set of the
+        index."""
         lanes = self.wave.holders(self.a, self.held)
         pairs = 8 * self.held // lanes
         found = [[0] * self.held for _ in range(16)]
@@ -50,7 +56,9 @@ class Shape:
                     found[lane % 16][base // 2 + part] = base + (nibble >> 2 * part & 3)
         return found
 
-    def _rows(self, registers: Registers, kind: str, extent: int, is_sparse_b: bool) -> list[list[int]]:
+    def _rows(
+        self, registers: Registers, kind: str, extent: int, is_sparse_b: bool
+    ) -> list[list[int]]:
         lanes = self.wave.holders(kind, extent)
         rows = [[0] * extent for _ in range(16)]
         place = self.wave.sparse_b_k if is_sparse_b else self.wave.dense_k
@@ -83,9 +91,13 @@ class Shape:
         self, a: Registers, b: Registers, c: Registers, signs: int, clamp: bool,
         index: Registers | None = None, chosen: int = 0,
     ) -> Registers:  # fmt: skip
-        """Return D's registers of an integer product; bits 0 and 1 of `signs`: A and B are signed."""
+        """Return D's registers of an integer product; bits 0 and 1 of `signs`: A and B are
+        signed."""
         left, right = (
-            [[_number(value, BITS[self.a], bool(signs >> which & 1)) for value in row] for row in rows]
+            [
+                [_number(value, BITS[self.a], bool(signs >> which & 1)) for value in row]
+                for row in rows
+            ]
             for which, rows in enumerate((self.left(a), self.right(b)))
         )
         places = [list(range(self.held))] * 16 if index is None else self.places(index, chosen)

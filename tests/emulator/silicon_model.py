@@ -1,8 +1,10 @@
-"""What a gfx1201 computes in dot products and matrix products, in Python's integers, one element at a time.
+"""What a gfx1201 computes in dot products and matrix products, in Python's integers, one element at
+a time.
 
-Measured on a Radeon AI PRO R9700 and published with ROCm/rocm-systems issue 12056; `tests/hardware` holds the values
-that tests replay. The 8-bit floats are a published model that nobody has measured. A number is an integer times
-2**grid; `>>` of Python's integers is the floor that the hardware takes.
+Measured on a Radeon AI PRO R9700 and published with ROCm/rocm-systems issue 12056; `tests/hardware`
+holds the values that tests replay. The 8-bit floats are a published model that nobody has measured.
+A number is an integer times 2**grid; `>>` of Python's integers is the floor that the hardware
+takes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ FACTOR_NAN, INVALID, INFINITY, QUIET = 0xFFC00A3D, 0xFFC00000, 0x7F800000, 0x004
 
 @dataclass(frozen=True)
 class Format:
-    """A float format by the widths of its fields; `finite`: E4M3 has no infinity and one NaN of each sign."""
+    """A float format by the widths of its fields; `finite`: E4M3 has no infinity and one NaN of
+    each sign."""
 
     exponent_bits: int
     fraction_bits: int
@@ -41,7 +44,8 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Number:
-    """A float taken apart; the exponent is that of the field, the smallest normal number's for subnormal ones."""
+    """A float taken apart; the exponent is that of the field, the smallest normal number's for
+    subnormal ones."""
 
     negative: bool
     significand: int
@@ -69,7 +73,8 @@ def _shifted(value: int, amount: int) -> int:
 
 
 def rounded(units: int, grid: int, kind: str, clamps: bool = False) -> int:
-    """Return units * 2**grid in a format, to nearest even; what becomes zero is +0. `clamps`: never infinite."""
+    """Return units * 2**grid in a format, to nearest even; what becomes zero is +0. `clamps`: never
+    infinite."""
     form = FORMATS[kind]
     if not units:
         return 0
@@ -90,11 +95,20 @@ def rounded(units: int, grid: int, kind: str, clamps: bool = False) -> int:
 
 
 def dot_step(
-    a: Sequence[int], b: Sequence[int], c: int, kinds: tuple[str, str], result: str = "f32", clamps: bool = False
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    kinds: tuple[str, str],
+    result: str = "f32",
+    clamps: bool = False,
 ) -> int:
-    """Return c + the products of one step, of 2 or 4 factors; c and the result are encodings of `result`."""
+    """Return c + the products of one step, of 2 or 4 factors; c and the result are encodings of
+    `result`."""
     eighth = FORMATS[kinds[0]].bits == 8
-    left, right = ([taken_apart(bits, kind) for bits in factor] for factor, kind in zip((a, b), kinds, strict=True))
+    left, right = (
+        [taken_apart(bits, kind) for bits in factor]
+        for factor, kind in zip((a, b), kinds, strict=True)
+    )
     addend = taken_apart(c, result)
     found = _special(left, right, addend, c, result, eighth)
     if found is not None:
@@ -130,14 +144,18 @@ def _addend_units(addend: Number, shift: int, drops: bool) -> int:
     return 0 if drops and not magnitude else _shifted(-addend.significand, shift)
 
 
-def _special(left: list[Number], right: list[Number], addend: Number, c: int, result: str, eighth: bool) -> int | None:
+def _special(
+    left: list[Number], right: list[Number], addend: Number, c: int, result: str, eighth: bool
+) -> int | None:
     pairs = list(zip(left, right, strict=True))
     if any(x.is_nan or y.is_nan for x, y in pairs):
         return {"f32": FACTOR_NAN, "f16": 0xFE3D, "bf16": 0xFFFD}[result]
     invalid = FACTOR_NAN if eighth else INVALID
     narrow = {"f32": 0, "f16": 16, "bf16": 16}[result]
     infinite = [x.negative != y.negative for x, y in pairs if x.is_infinite or y.is_infinite]
-    nothing = any((x.is_infinite or y.is_infinite) and not (x.significand and y.significand) for x, y in pairs)
+    nothing = any(
+        (x.is_infinite or y.is_infinite) and not (x.significand and y.significand) for x, y in pairs
+    )
     if nothing or len(set(infinite)) == 2:
         return {"f32": invalid, "f16": 0xFE00, "bf16": 0xFFC0}[result]
     form = FORMATS[result]
@@ -154,7 +172,12 @@ def _special(left: list[Number], right: list[Number], addend: Number, c: int, re
 
 
 def dot(
-    a: Sequence[int], b: Sequence[int], c: int, kinds: tuple[str, str], result: str = "f32", clamps: bool = False
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    kinds: tuple[str, str],
+    result: str = "f32",
+    clamps: bool = False,
 ) -> int:
     """Return one element of a matrix product: steps of four products in the order of k."""
     for first in range(0, len(a), 4):
@@ -162,8 +185,11 @@ def dot(
     return c
 
 
-def integer_dot(a: Sequence[int], b: Sequence[int], c: int, lower: Sequence[bool], clamp: bool) -> int:
-    """Return c + the products, as bits; `lower`: which products lanes 0 to 15 hold. `clamp` saturates after those, too.
+def integer_dot(
+    a: Sequence[int], b: Sequence[int], c: int, lower: Sequence[bool], clamp: bool
+) -> int:
+    """Return c + the products, as bits; `lower`: which products lanes 0 to 15 hold. `clamp`
+    saturates after those, too.
 
     a, b, c: numbers, c signed.
     """

@@ -1,4 +1,5 @@
-"""Random operands of many distributions for matrix instructions, and the instructions that take them."""
+"""Random operands of many distributions for matrix instructions, and the instructions that take
+them."""
 
 from __future__ import annotations
 
@@ -40,7 +41,11 @@ def _fields(random: Random, kind: str, count: int, first: int, last: int) -> Bit
     field = random.integers(first, last + 1, count).astype(np.uint64)
     rest = random.integers(0, 1 << form.fraction_bits + 1, count).astype(np.uint64)
     places = np.uint64(form.fraction_bits), np.uint64(form.bits - 1)
-    return (rest & np.uint64((1 << form.fraction_bits) - 1)) | field << places[0] | (rest >> places[0]) << places[1]
+    return (
+        (rest & np.uint64((1 << form.fraction_bits) - 1))
+        | field << places[0]
+        | (rest >> places[0]) << places[1]
+    )
 
 
 def _with_specials(random: Random, kind: str, count: int, share: float = 0.04) -> Bits:
@@ -57,7 +62,9 @@ def _with_specials(random: Random, kind: str, count: int, share: float = 0.04) -
     ]
     chosen = np.array(special, np.uint64)[random.integers(0, len(special), count)]
     chosen |= random.integers(0, 2, count).astype(np.uint64) << np.uint64(form.bits - 1)
-    return np.where(random.random(count) < share, chosen, encoded(random.standard_normal(count), kind))
+    return np.where(
+        random.random(count) < share, chosen, encoded(random.standard_normal(count), kind)
+    )
 
 
 def _middle(kind: str, random: Random, count: int, spread: int) -> Bits:
@@ -68,7 +75,9 @@ def _middle(kind: str, random: Random, count: int, spread: int) -> Bits:
 
 def _few(random: Random, kind: str, count: int) -> Bits:
     """Mostly zeros, and specials among the others."""
-    return np.where(random.random(count) < 0.9, np.uint64(0), _with_specials(random, kind, count, 0.3))
+    return np.where(
+        random.random(count) < 0.9, np.uint64(0), _with_specials(random, kind, count, 0.3)
+    )
 
 
 def _tiny(random: Random, kind: str, count: int) -> Bits:
@@ -85,14 +94,20 @@ def _large_integers(random: Random, kind: str, count: int) -> Bits:
 Sample = Callable[[Random, str, int], Bits]
 SAMPLES: dict[str, Sample] = {
     "normal": lambda random, kind, count: encoded(random.standard_normal(count), kind),
-    "bits": lambda random, kind, count: random.integers(0, 1 << FORMATS[kind].bits, count).astype(np.uint64),
-    "wide": lambda random, kind, count: _fields(random, kind, count, 0, (1 << FORMATS[kind].exponent_bits) - 2),
+    "bits": lambda random, kind, count: random.integers(0, 1 << FORMATS[kind].bits, count).astype(
+        np.uint64
+    ),
+    "wide": lambda random, kind, count: _fields(
+        random, kind, count, 0, (1 << FORMATS[kind].exponent_bits) - 2
+    ),
     "near 1": lambda random, kind, count: _middle(kind, random, count, 3),
     "far from 1": lambda random, kind, count: _middle(kind, random, count, 20),
     "subnormal": lambda random, kind, count: _fields(random, kind, count, 0, 1),
     "integers": lambda random, kind, count: encoded(random.integers(-8, 9, count), kind),
     "halves": lambda random, kind, count: encoded(random.integers(-16, 17, count) / 8, kind),
-    "zeros": lambda random, kind, count: encoded(random.standard_normal(count) * (random.random(count) < 0.3), kind),
+    "zeros": lambda random, kind, count: encoded(
+        random.standard_normal(count) * (random.random(count) < 0.3), kind
+    ),
     "specials": _with_specials,
     "few": _few,
     "tiny": _tiny,
@@ -100,7 +115,11 @@ SAMPLES: dict[str, Sample] = {
     "edges": lambda random, kind, count: _with_specials(random, kind, count, 0.15),
     "nothing": lambda random, kind, count: np.zeros(count, np.uint64),
     "large": lambda random, kind, count: _fields(
-        random, kind, count, (1 << FORMATS[kind].exponent_bits) - 6, (1 << FORMATS[kind].exponent_bits) - 2
+        random,
+        kind,
+        count,
+        (1 << FORMATS[kind].exponent_bits) - 6,
+        (1 << FORMATS[kind].exponent_bits) - 2,
     ),
 }
 # What A and B are, and C. Those of a row of a matrix that cancel are made from others.
@@ -124,10 +143,16 @@ def registers(random: Random, kind: str, name: str, count: int, lanes: int) -> R
     return np.bitwise_or.reduce(elements << shifts, axis=1).astype(np.uint32)
 
 
-def factor_pair(random: Random, a: str, b: str, name: str, counts: tuple[int, int], lanes: int) -> list[Registers]:
-    """Return registers of A and B. Where they cancel, neighbours are alike and those of B have opposite signs."""
+def factor_pair(
+    random: Random, a: str, b: str, name: str, counts: tuple[int, int], lanes: int
+) -> list[Registers]:
+    """Return registers of A and B. Where they cancel, neighbours are alike and those of B have
+    opposite signs."""
     if name != "cancelling":
-        return [registers(random, kind, name, count, lanes) for kind, count in zip((a, b), counts, strict=True)]
+        return [
+            registers(random, kind, name, count, lanes)
+            for kind, count in zip((a, b), counts, strict=True)
+        ]
     left, right = factor_pair(random, a, b, "far from 1", counts, lanes)
     width = FORMATS[a].bits
     low = np.uint32(0xFFFF if width == 16 else 0x00FF00FF)
@@ -163,7 +188,8 @@ class Instruction:
         return factor, factor * (2 if shape.sparse else 1), result
 
     def run(self, inputs: list[Registers], chosen: int = 0, **options: Any) -> Registers:
-        """Return D's registers for operands of one or more waves side by side: A, B, C and, if sparse, the index."""
+        """Return D's registers for operands of one or more waves side by side: A, B, C and, if
+        sparse, the index."""
         starts = np.cumsum([1, *(len(part) for part in inputs)])
         names = [
             f"v[{first}:{first + len(part) - 1}]" if len(part) > 1 else f"v{first}"
@@ -173,12 +199,16 @@ class Instruction:
         if self.shape.sparse:
             copies = [f"  v_mov_b32 v{100 + word}, v{starts[2] + word}" for word in range(count)]
             key = f" index_key:{chosen}" if chosen else ""
-            copies.append(f"  {self.mnemonic} v[100:{99 + count}], {names[0]}, {names[1]}, {names[3]}{key}")
+            copies.append(
+                f"  {self.mnemonic} v[100:{99 + count}], {names[0]}, {names[1]}, {names[3]}{key}"
+            )
             body = "\n".join(copies)
         else:
             body = f"  {self.mnemonic} v[100:{99 + count}], {', '.join(names)}"
         outputs = list(range(100, 100 + count))
-        return run_registers(body, np.concatenate(inputs), outputs, wave_size=self.shape.wave.size, **options)
+        return run_registers(
+            body, np.concatenate(inputs), outputs, wave_size=self.shape.wave.size, **options
+        )
 
     def sample(self, random: Random, case: tuple[str, str], waves: int = 1) -> list[Registers]:
         """Return the operands of that many waves."""
@@ -188,9 +218,13 @@ class Instruction:
             *factor_pair(random, shape.a, shape.b, case[0], (a, b), lanes),
             registers(random, shape.result, case[1], c, lanes),
         ]
-        return [*parts, random.integers(0, 1 << 32, (1, lanes), np.uint32)] if shape.sparse else parts
+        return (
+            [*parts, random.integers(0, 1 << 32, (1, lanes), np.uint32)] if shape.sparse else parts
+        )
 
-    def wrong(self, inputs: list[Registers], found: Registers, chosen: int = 0, clamps: bool = False) -> int:
+    def wrong(
+        self, inputs: list[Registers], found: Registers, chosen: int = 0, clamps: bool = False
+    ) -> int:
         """Return how many elements are not as the model has them."""
         size = self.shape.wave.size
         wrong = 0
@@ -212,7 +246,10 @@ def _instruction(kinds: tuple[str, str, str], wave: Wave, sparse: bool) -> Instr
 
 
 INSTRUCTIONS = [
-    _instruction(kinds, wave, sparse) for sparse in (False, True) for wave in (W32, W64) for kinds in _KINDS
+    _instruction(kinds, wave, sparse)
+    for sparse in (False, True)
+    for wave in (W32, W64)
+    for kinds in _KINDS
 ]
 
 
@@ -232,7 +269,9 @@ class Dot:
 
     def run(self, inputs: list[Registers], **options: Any) -> list[int]:
         """Return the results."""
-        found = run_registers(f"  {self.mnemonic} v100, v1, v2, v3", np.concatenate(inputs), [100], **options)
+        found = run_registers(
+            f"  {self.mnemonic} v100, v1, v2, v3", np.concatenate(inputs), [100], **options
+        )
         return [int(value) & (1 << FORMATS[self.result].bits) - 1 for value in found[0]]
 
     def expected(self, inputs: list[Registers], clamps: bool = False) -> list[int]:
@@ -240,7 +279,10 @@ class Dot:
         width = FORMATS[self.a].bits
         results = []
         for x, y, c in zip(*(part[0].tolist() for part in inputs), strict=True):
-            factors = [[word >> start & (1 << width) - 1 for start in range(0, 32, width)] for word in (x, y)]
+            factors = [
+                [word >> start & (1 << width) - 1 for start in range(0, 32, width)]
+                for word in (x, y)
+            ]
             addend = c & (1 << FORMATS[self.result].bits) - 1
             results.append(dot_step(*factors, addend, (self.a, self.b), self.result, clamps))
         return results

@@ -30,18 +30,25 @@ def run_registers(
     wave_size: int = 32,
     **options: Any,
 ) -> Registers:
-    """Put `inputs` (registers by lanes, whole waves) in v1, v2, ...; run `body`; return registers by lanes.
+    """Put `inputs` (registers by lanes, whole waves) in v1, v2, ...; run `body`; return registers
+    by lanes.
 
-    outputs: numbers of vector registers. scalars: names of scalar registers, returned in all lanes behind them.
-    s5 and up are free for `body`, as are registers from v100 to v249.
+    outputs: numbers of vector registers. scalars: names of scalar registers, returned in all lanes
+    behind them. s5 and up are free for `body`, as are registers from v100 to v249.
     """
     rows, lanes = inputs.shape
     groups, row_bytes = lanes // wave_size, 4 * wave_size
     names = list(scalars or [])
     copies = [f"  v_mov_b32 v{240 + index}, {name}" for index, name in enumerate(names)]
     everything = [*outputs, *range(240, 240 + len(names))]
-    loads = [f"  global_load_b32 v{1 + row}, v250, s[0:1] offset:{row_bytes * row}" for row in range(rows)]
-    stores = [f"  global_store_b32 v250, v{n}, s[2:3] offset:{row_bytes * row}" for row, n in enumerate(everything)]
+    loads = [
+        f"  global_load_b32 v{1 + row}, v250, s[0:1] offset:{row_bytes * row}"
+        for row in range(rows)
+    ]
+    stores = [
+        f"  global_store_b32 v250, v{n}, s[2:3] offset:{row_bytes * row}"
+        for row, n in enumerate(everything)
+    ]
     text = _BODY.format(
         places=own_parts(row_bytes * rows, row_bytes * len(everything)),
         loads="\n".join(loads),
@@ -51,7 +58,9 @@ def run_registers(
     # EXEC must be full before the scalar copies: they stand behind the reset of EXEC.
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, wave_size).transpose(1, 0, 2))
     found = np.zeros((groups, len(everything), wave_size), np.uint32)
-    emulate(assemble(text, wave_size=wave_size, **options), "kernel", groups, wave_size, [packed, found])
+    emulate(
+        assemble(text, wave_size=wave_size, **options), "kernel", groups, wave_size, [packed, found]
+    )
     return np.ascontiguousarray(found.transpose(1, 0, 2)).reshape(len(everything), lanes)
 
 
@@ -82,11 +91,16 @@ _SPECIAL_32 = [
 
 
 def samples32(rows: int, seed: int = 1) -> Registers:
-    """Special patterns in all pairs over two rows, then random bits, and random floats of moderate size."""
+    """Special patterns in all pairs over two rows, then random bits, and random floats of moderate
+    size."""
     random = np.random.default_rng(seed)
     special = np.array(_SPECIAL_32, np.uint32)
     grid = np.stack(
-        [np.tile(special, 32), np.repeat(special, 32), *(random.permutation(np.tile(special, 32)) for _ in range(rows))]
+        [
+            np.tile(special, 32),
+            np.repeat(special, 32),
+            *(random.permutation(np.tile(special, 32)) for _ in range(rows)),
+        ]
     )
     noise = random.integers(0, 1 << 32, (rows + 2, 512), np.uint32)
     plain = (random.standard_normal((rows + 2, 512)) * 100).astype(np.float32).view(np.uint32)
@@ -112,7 +126,21 @@ def samples64(rows: int, seed: int = 3) -> NDArray[np.uint64]:
     """Double-precision patterns and integers of all kinds."""
     random = np.random.default_rng(seed)
     special = np.array(
-        [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 2.2250738585072014e-308, 1.7e308, 0.1, 3.0]
+        [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            5e-324,
+            -1e-310,
+            2.2250738585072014e-308,
+            1.7e308,
+            0.1,
+            3.0,
+        ]
     ).view(np.uint64)
     chosen = random.choice(special, (rows, 512))
     noise = random.integers(0, 1 << 64, (rows, 512), np.uint64)

@@ -1,4 +1,5 @@
-"""Waits for loads into halves of registers: the vector ALU needs both halves landed, a store the half that it takes."""
+"""Waits for loads into halves of registers: the vector ALU needs both halves landed, a store the
+half that it takes."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from test_check_waits import found_in, listing
 from wait_model import early_uses
 
 from amdjit.code_object import CodeObject
-from amdjit.emulator.checks.code_object_waits import find_missing_waits
+from amdjit.emulator.checks.waits.code_object import find_missing_waits
 
 pytestmark = needs_tools
 
@@ -20,31 +21,34 @@ EARLY = {
     "global_load_d16_hi_b16 v1, v0, s[0:1]\n v_and_b32 v2, 0xff, v1": "v_and_b32_e32 v2, 0xff, v1",
     "global_load_d16_b16 v1, v0, s[0:1]\n v_mov_b32 v1, 0": "v_mov_b32_e32 v1, 0",
     "global_load_d16_b16 v1, v0, s[0:1]\n ds_store_b16 v0, v1": "ds_store_b16 v0, v1",
-    "global_load_d16_hi_b16 v1, v0, s[0:1]\n ds_store_b16_d16_hi v0, v1": "ds_store_b16_d16_hi v0, v1",
+    "global_load_d16_hi_b16 v1, v0, s[0:1]\n ds_store_b16_d16_hi v0, v1": "ds_store_b16_d16_hi "
+    "v0, v1",
     "global_load_d16_hi_b16 v1, v0, s[0:1]\n ds_store_b32 v0, v1": "ds_store_b32 v0, v1",
     "global_load_u16 v1, v0, s[0:1]\n ds_store_b8_d16_hi v0, v1": "ds_store_b8_d16_hi v0, v1",
     "ds_load_u16_d16 v1, v0\n global_store_b32 v0, v1, s[0:1]": "global_store_b32 v0, v1, s[0:1]",
-    "ds_load_u16_d16_hi v1, v0\n global_store_b16 v1, v2, s[0:1]": "global_store_b16 v1, v2, s[0:1]",
-    "global_load_b32 v1, v0, s[0:1]\n global_load_d16_b16 v1, v0, s[0:1]\n s_wait_loadcnt 0x1\n v_mov_b32 v2, v1": (
-        "v_mov_b32_e32 v2, v1"
-    ),
+    "ds_load_u16_d16_hi v1, v0\n global_store_b16 v1, v2, s[0:1]": "global_store_b16 v1, v2, "
+    "s[0:1]",
+    "global_load_b32 v1, v0, s[0:1]\n global_load_d16_b16 v1, v0, s[0:1]\n s_wait_loadcnt 0x1\n "
+    "v_mov_b32 v2, v1": ("v_mov_b32_e32 v2, v1"),
     "ds_load_u16_d16 v1, v0\n ds_load_u16_d16_hi v1, v0\n s_wait_dscnt 0x1\n v_mov_b32 v2, v1": (
         "v_mov_b32_e32 v2, v1"
     ),
-    "buffer_load_d16_format_xy v1, v0, s[4:7], null offen\n buffer_store_d16_hi_b16 v1, v0, s[4:7], null offen": (
-        "buffer_store_d16_hi_b16 v1, v0, s[4:7], null offen"
-    ),
+    "buffer_load_d16_format_xy v1, v0, s[4:7], null offen\n buffer_store_d16_hi_b16 v1, v0, "
+    "s[4:7], null offen": ("buffer_store_d16_hi_b16 v1, v0, s[4:7], null offen"),
     # Loads land in order on one counter only.
     "global_load_d16_b16 v1, v0, s[0:1]\n ds_load_u16_d16_hi v1, v0\n s_wait_loadcnt_dscnt 0x0": (
         "ds_load_u16_d16_hi v1, v0"
     ),
 }
 FINE = [
-    "global_load_d16_b16 v1, v0, s[0:1]\n ds_store_b16_d16_hi v0, v1\n s_wait_loadcnt 0x0\n v_mov_b32 v2, v1",
+    "global_load_d16_b16 v1, v0, s[0:1]\n ds_store_b16_d16_hi v0, v1\n s_wait_loadcnt 0x0\n "
+    "v_mov_b32 v2, v1",
     "ds_load_u16_d16 v1, v0\n ds_load_u16_d16_hi v1, v0\n s_wait_dscnt 0x1\n ds_store_b16 v0, v1",
     "global_load_d16_hi_u8 v1, v0, s[0:1]\n ds_store_b16 v0, v1\n s_wait_loadcnt 0x0",
-    "ds_load_u16_d16 v1, v0\n global_store_d16_hi_b16 v0, v1, s[0:1]\n s_wait_dscnt 0x0\n v_mov_b32 v2, v1",
-    "buffer_load_d16_hi_format_x v1, v0, s[4:7], null offen\n buffer_store_b8 v1, v0, s[4:7], null offen",
+    "ds_load_u16_d16 v1, v0\n global_store_d16_hi_b16 v0, v1, s[0:1]\n s_wait_dscnt 0x0\n "
+    "v_mov_b32 v2, v1",
+    "buffer_load_d16_hi_format_x v1, v0, s[4:7], null offen\n buffer_store_b8 v1, v0, s[4:7], "
+    "null offen",
     "ds_load_u8_d16_hi v1, v0\n scratch_store_b8 off, v1, off\n s_wait_dscnt 0x0",
 ]
 
@@ -63,12 +67,19 @@ def test_a_store_may_take_the_half_that_has_landed(body: str) -> None:
     assert modelled(code) == set()
 
 
-@pytest.mark.parametrize("use", ["v_mov_b16 v1.l, 0", "v_mov_b16 v2.h, v1.l", "v_add_f16 v2.l, v1.l, v1.l"])
+@pytest.mark.parametrize(
+    "use", ["v_mov_b16 v1.l, 0", "v_mov_b16 v2.h, v1.l", "v_add_f16 v2.l, v1.l, v1.l"]
+)
 def test_the_vector_alu_needs_both_halves(use: str) -> None:
     """LLVM's feature d16-write-vgpr32."""
     load = "global_load_d16_hi_b16 v1, v0, s[0:1]\n"
     assert len(find_missing_waits(assemble(load + use, attributes="+real-true16"))) == 1
-    assert find_missing_waits(assemble(f"{load} s_wait_loadcnt 0x0\n {use}", attributes="+real-true16")) == ()
+    assert (
+        find_missing_waits(
+            assemble(f"{load} s_wait_loadcnt 0x0\n {use}", attributes="+real-true16")
+        )
+        == ()
+    )
 
 
 def modelled(code: bytes) -> set[int]:

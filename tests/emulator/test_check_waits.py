@@ -1,4 +1,5 @@
-"""Missing waits: none in what compilers make, and each one that is taken away is found where it was needed."""
+"""Missing waits: none in what compilers make, and each one that is taken away is found where it was
+needed."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from wait_model import NoModel, Step, early_uses
 
 import amdjit
 from amdjit.code_object import CodeObject
-from amdjit.emulator.checks.code_object_waits import find_missing_waits
-from amdjit.emulator.checks.condition_code import reads_scc, writes_scc
+from amdjit.emulator.checks.waits.code_object import find_missing_waits
+from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
 
 pytestmark = needs_tools
@@ -37,14 +38,21 @@ def listing(code: bytes) -> dict[int, Step]:
 def without(code: bytes, address: int) -> bytes:
     """Put s_nop over the instruction at `address`."""
     for segment in CodeObject.read(code).segments:
-        if segment.address <= address < segment.end and segment.data[address - segment.address :][:4] in code:
+        if (
+            segment.address <= address < segment.end
+            and segment.data[address - segment.address :][:4] in code
+        ):
             start = code.index(segment.data[:256]) + address - segment.address
             return code[:start] + NOTHING + code[start + 4 :]
     raise AssertionError(hex(address))
 
 
 def waits(steps: dict[int, Step]) -> list[int]:
-    return [pc for pc, step in steps.items() if step.name.startswith("s_wait_") and step.name.endswith("cnt")]
+    return [
+        pc
+        for pc, step in steps.items()
+        if step.name.startswith("s_wait_") and step.name.endswith("cnt")
+    ]
 
 
 def found_in(code: bytes) -> set[int]:
@@ -70,12 +78,14 @@ def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
 def test_what_clang_makes_for_wave64_lacks_no_wait() -> None:
     for name in ("branches", "double_math", "reduction"):
         assert find_missing_waits(compile_kernel(name, "-O2", "-mwavefrontsize64")) == ()
-    # Calls of functions by pointer: where the pointer is computed is no place that a call may go to.
+    # Calls of functions by pointer: where the pointer is computed is no place that a call may go
+    # to.
     assert find_missing_waits(compile_kernel("program_more", "-O3", "-mwavefrontsize64")) == ()
 
 
 def check_mutants(name: str, level: str, every: int) -> tuple[int, int]:
-    """Take waits away one by one; returns how many, and how many of them were needed by a register or a barrier."""
+    """Take waits away one by one; returns how many, and how many of them were needed by a register
+    or a barrier."""
     code = compile_kernel(name, level)
     steps = listing(code)
     entries = [kernel.entry_address for kernel in CodeObject.read(code).kernels.values()]
@@ -86,13 +96,17 @@ def check_mutants(name: str, level: str, every: int) -> tuple[int, int]:
             expected = set().union(*(early_uses(mutant, entry) for entry in entries))
         except NoModel:
             continue
-        assert found_in(without(code, pc)) == expected, f"{name} {level} without the wait at {pc:#x}"
+        assert found_in(without(code, pc)) == expected, (
+            f"{name} {level} without the wait at {pc:#x}"
+        )
         tried += 1
         needed += bool(expected)
     return tried, needed
 
 
-@pytest.mark.parametrize("name", ["reduction", "atomics", "matrix_shared", "cross_lane", "branches"])
+@pytest.mark.parametrize(
+    "name", ["reduction", "atomics", "matrix_shared", "cross_lane", "branches"]
+)
 def test_each_wait_that_is_taken_away_is_found_where_it_was_needed(name: str) -> None:
     tried, needed = check_mutants(name, "-O2", 1)
     assert tried
@@ -114,19 +128,18 @@ SEEDED = {
     "s_load_b32 s2, s[0:1], 0x0\n s_mov_b32 s2, 0": "s_mov_b32 s2, 0",
     "s_load_b32 s2, s[0:1], 0x0\n s_load_b32 s2, s[0:1], 0x4": "s_load_b32 s2, s[0:1], 0x4",
     "global_load_b32 v1, v0, s[0:1]\n v_add_nc_u32 v2, v1, v1": "v_add_nc_u32_e32 v2, v1, v1",
-    "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v2, v0, s[0:1]\n s_wait_loadcnt 0x1\n v_mov_b32 v3, v2": (
-        "v_mov_b32_e32 v3, v2"
-    ),
-    "global_load_b128 v[4:7], v0, s[0:1]\n global_store_b32 v0, v7, s[0:1]": "global_store_b32 v0, v7, s[0:1]",
+    "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v2, v0, s[0:1]\n s_wait_loadcnt 0x1\n "
+    "v_mov_b32 v3, v2": ("v_mov_b32_e32 v3, v2"),
+    "global_load_b128 v[4:7], v0, s[0:1]\n global_store_b32 v0, v7, s[0:1]": "global_store_b32 "
+    "v0, v7, s[0:1]",
     "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": "ds_load_b32 v1, v0",
     "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": "v_mov_b32_e32 v1, 0",
     "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": "v_readfirstlane_b32 s2, v1",
     "global_load_b32 v1, v0, s[0:1]\n v_s_exp_f32 s2, v1": "v_s_exp_f32 s2, v1",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt 0x0\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "buffer_load_b32 v1, v0, s[4:7], null offen\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
-    "ds_load_b64 v[2:3], v0\n ds_load_b32 v4, v0\n s_wait_dscnt 0x1\n v_dual_mov_b32 v5, v3 :: v_dual_mov_b32 v6, v4": (
-        "v_dual_mov_b32 v5, v3 :: v_dual_mov_b32 v6, v4"
-    ),
+    "ds_load_b64 v[2:3], v0\n ds_load_b32 v4, v0\n s_wait_dscnt 0x1\n v_dual_mov_b32 v5, v3 :: "
+    "v_dual_mov_b32 v6, v4": ("v_dual_mov_b32 v5, v3 :: v_dual_mov_b32 v6, v4"),
     "ds_add_rtn_u32 v1, v0, v2\n s_wait_loadcnt 0x0\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_bpermute_b32 v1, v0, v2\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_store_b32 v0, v1\n s_barrier_signal -1\n s_barrier_wait -1": "s_barrier_signal -1",
@@ -143,12 +156,15 @@ SEEDED = {
     "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": "v_mov_b32_e32 v2, v1",
 }
 CORRECT = [
-    "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v1, v0, s[0:1] offset:4\n s_wait_loadcnt 0x0\n v_mov_b32 v2, v1",
-    "global_load_d16_b16 v1, v0, s[0:1]\n global_load_d16_hi_b16 v1, v0, s[0:1]\n s_wait_loadcnt 0x0",
+    "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v1, v0, s[0:1] offset:4\n s_wait_loadcnt "
+    "0x0\n v_mov_b32 v2, v1",
+    "global_load_d16_b16 v1, v0, s[0:1]\n global_load_d16_hi_b16 v1, v0, s[0:1]\n s_wait_loadcnt "
+    "0x0",
     "global_load_b32 v1, v0, s[0:1]\n v_mov_b32 v0, 0\n s_wait_loadcnt 0x0\n v_mov_b32 v2, v1",
     "global_store_b32 v0, v1, s[0:1]\n v_mov_b32 v1, 0\n v_mov_b32 v0, 0",
     "ds_store_b32 v0, v1\n s_wait_dscnt 0x0\n s_barrier_signal -1\n s_barrier_wait -1",
-    "ds_load_b32 v2, v0\n s_barrier_signal -1\n s_barrier_wait -1\n s_wait_dscnt 0x0\n v_mov_b32 v3, v2",
+    "ds_load_b32 v2, v0\n s_barrier_signal -1\n s_barrier_wait -1\n s_wait_dscnt 0x0\n v_mov_b32 "
+    "v3, v2",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt_dscnt 0x0\n v_mov_b32 v4, v1",
     "s_load_b32 s2, s[0:1], 0x0\n s_wait_idle\n s_mov_b32 s3, s2",
     "s_barrier_signal_isfirst -1\n s_wait_kmcnt 0x0\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1",
@@ -196,9 +212,9 @@ def test_the_first_at_a_barrier_is_known_after_a_wait_or_the_barrier() -> None:
 
 def test_which_instructions_touch_scc() -> None:
     """As the model of the scalar instructions has it."""
-    assert {name for name, entry in SCALARS.items() if entry.scc != "keep" or entry.op.result == "scc"} == {
-        name for name in SCALARS if writes_scc(name)
-    }
+    assert {
+        name for name, entry in SCALARS.items() if entry.scc != "keep" or entry.op.result == "scc"
+    } == {name for name in SCALARS if writes_scc(name)}
     readers = {name for name in SCALARS if reads_scc(name)}
     assert {name for name, entry in SCALARS.items() if "scc" in entry.op.sources} == readers
 
@@ -216,7 +232,9 @@ KERNEL twice(const GLOBAL int *in, GLOBAL int *out) {
     text = str(find_missing_waits(without(code, addresses["s_wait_kmcnt 0x0"]))[0])
     assert text.startswith("twice: s")
     assert "s_wait_kmcnt 0x0 is missing" in text
-    assert re.search(r"kernel\.c:5\n  loaded at .*kernel\.c:4\n  instruction: s_lshl_b32", text), text
+    assert re.search(r"kernel\.c:5\n  loaded at .*kernel\.c:4\n  instruction: s_lshl_b32", text), (
+        text
+    )
 
 
 def test_what_amdjit_makes_lacks_no_wait() -> None:
@@ -224,7 +242,9 @@ def test_what_amdjit_makes_lacks_no_wait() -> None:
         for name, kernel in vars(module).items():
             if isinstance(kernel, amdjit.Kernel):
                 types = ARGUMENTS[name]
-                assert find_missing_waits(kernel.compile(*types, target="gfx1201").code_object) == (), name
+                assert (
+                    find_missing_waits(kernel.compile(*types, target="gfx1201").code_object) == ()
+                ), name
 
 
 ARGUMENTS = {

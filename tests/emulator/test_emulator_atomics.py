@@ -33,7 +33,9 @@ ATOMICS: dict[str, Any] = {
 }
 
 
-def atomic_model(name: str, memory: NDArray[Any], places: NDArray[Any], data: NDArray[Any], mask: int) -> NDArray[Any]:
+def atomic_model(
+    name: str, memory: NDArray[Any], places: NDArray[Any], data: NDArray[Any], mask: int
+) -> NDArray[Any]:
     """Apply lane by lane; returns the old values, 0 in inactive lanes."""
     old = np.zeros(32, np.uint32)
     for lane in range(32):
@@ -58,7 +60,9 @@ def test_atomics_return_what_was_there_in_the_order_of_lanes(name: str, space: s
   s_wait_loadcnt 0x0
   v_lshlrev_b32 v1, 2, v1
 """
-    lds_name = name.replace("swap", "storexchg").replace("_u32", "_rtn_u32").replace("_i32", "_rtn_i32")
+    lds_name = (
+        name.replace("swap", "storexchg").replace("_u32", "_rtn_u32").replace("_i32", "_rtn_i32")
+    )
     steps = {
         "global": f"""
   global_store_b32 v0, v3, s[2:3] offset:128
@@ -85,8 +89,12 @@ def test_atomics_return_what_was_there_in_the_order_of_lanes(name: str, space: s
     body = f"{setup}{steps}\n  s_mov_b32 exec_lo, -1\n  global_store_b32 v0, v20, s[2:3]\n"
     random = np.random.default_rng(4)
     places = random.integers(0, 6, 32)
-    data = random.integers(0, 1 << 32, 32, np.uint32) >> random.integers(0, 31, 32).astype(np.uint32)
-    memory = random.integers(0, 1 << 32, 32, np.uint32) >> random.integers(0, 31, 32).astype(np.uint32)
+    data = random.integers(0, 1 << 32, 32, np.uint32) >> random.integers(0, 31, 32).astype(
+        np.uint32
+    )
+    memory = random.integers(0, 1 << 32, 32, np.uint32) >> random.integers(0, 31, 32).astype(
+        np.uint32
+    )
     inputs = np.stack([places.astype(np.uint32), data, memory])
     output = np.zeros((2, 32), np.uint32)
     emulate(assemble(body, lds=1024), "kernel", 1, 32, [inputs, output])
@@ -142,12 +150,27 @@ FIRST_NAN, SECOND_NAN, LOUD = 0x7FC12345, 0xFFD54321, 0xFF800777
                 (0x7F800000, 0xFF800000): 0xFFC00000,
             },
         ),
-        ("min_num_f32", {(FIRST_NAN, SECOND_NAN): FIRST_NAN, (LOUD, 0x3F800000): 0x3F800000, (0, 1 << 31): 1 << 31}),
-        ("max_num_f32", {(SECOND_NAN, FIRST_NAN): SECOND_NAN, (0x40000000, LOUD): 0x40000000, (0, 1 << 31): 0}),
-        ("pk_add_f16", {(0x7E117C00, 0xFE22FC00): 0x7E11FE00, (0x3C00FC01, 0x3C007E00): 0x4000FE01}),
+        (
+            "min_num_f32",
+            {
+                (FIRST_NAN, SECOND_NAN): FIRST_NAN,
+                (LOUD, 0x3F800000): 0x3F800000,
+                (0, 1 << 31): 1 << 31,
+            },
+        ),
+        (
+            "max_num_f32",
+            {(SECOND_NAN, FIRST_NAN): SECOND_NAN, (0x40000000, LOUD): 0x40000000, (0, 1 << 31): 0},
+        ),
+        (
+            "pk_add_f16",
+            {(0x7E117C00, 0xFE22FC00): 0x7E11FE00, (0x3C00FC01, 0x3C007E00): 0x4000FE01},
+        ),
     ],
 )
-def test_nans_of_float_atomics_do_not_depend_on_the_host(name: str, pairs: dict[tuple[int, int], int]) -> None:
+def test_nans_of_float_atomics_do_not_depend_on_the_host(
+    name: str, pairs: dict[tuple[int, int], int]
+) -> None:
     inputs = np.array(list(pairs), np.uint32).T
     body = f"""  global_store_b32 v250, v1, s[2:3]
   s_wait_storecnt 0x0

@@ -1,4 +1,5 @@
-"""Barriers by their counts: the workgroup's, split and named ones; what is undefined of them is a fault."""
+"""Barriers by their counts: the workgroup's, split and named ones; what is undefined of them is a
+fault."""
 
 from __future__ import annotations
 
@@ -33,7 +34,14 @@ HEAD = """
 def run(body: str, waves: int, grid: int = 1, threads: int = 1) -> Any:
     """Run on one workgroup, or several that all write the same; return 16 words of each wave."""
     out = np.full((waves, 16), 0xDEAD, np.uint32)
-    emulate(assemble(HEAD + body), "kernel", grid, 32 * waves, [np.zeros(1, np.uint32), out], threads=threads)
+    emulate(
+        assemble(HEAD + body),
+        "kernel",
+        grid,
+        32 * waves,
+        [np.zeros(1, np.uint32), out],
+        threads=threads,
+    )
     return out
 
 
@@ -89,7 +97,8 @@ def test_barriers_do_nothing_in_a_workgroup_of_one_wave() -> None:
 
 
 def test_the_state_is_the_counts_of_signals_and_members() -> None:
-    """RDNA 4 ISA, S_GET_BARRIER_STATE: signals in bits 22:16, members in bits 10:4, valid in bit 0."""
+    """RDNA 4 ISA, S_GET_BARRIER_STATE: signals in bits 22:16, members in bits 10:4, valid in bit
+    0."""
     out = run(
         """
   s_cmp_lg_u32 s6, 0
@@ -116,10 +125,16 @@ def test_the_state_is_the_counts_of_signals_and_members() -> None:
 """,
         3,
     )
-    assert out[0, :4].tolist() == [3 << 16 | 5 << 4 | 1, 3 << 16 | 5 << 4 | 1, 3 << 4 | 1, 3 << 4 | 1]
+    assert out[0, :4].tolist() == [
+        3 << 16 | 5 << 4 | 1,
+        3 << 16 | 5 << 4 | 1,
+        3 << 4 | 1,
+        3 << 4 | 1,
+    ]
 
 
-# Waves 0 and 1 produce, 2 and 3 consume, each pair with a barrier of its own in both directions; wave 4 is in neither.
+# Waves 0 and 1 produce, 2 and 3 consume, each pair with a barrier of its own in both directions;
+# wave 4 is in neither.
 PIPELINE = """
   s_cmp_lg_u32 s6, 0
   s_cbranch_scc1 .Lready
@@ -172,7 +187,9 @@ PIPELINE = """
 
 
 @pytest.mark.parametrize(("grid", "threads", "wave_size"), [(1, 1, 32), (20, 2, 32), (3, 1, 64)])
-def test_pairs_of_waves_hand_over_through_barriers_of_their_own(grid: int, threads: int, wave_size: int) -> None:
+def test_pairs_of_waves_hand_over_through_barriers_of_their_own(
+    grid: int, threads: int, wave_size: int
+) -> None:
     out = np.full((5, 16), 0xDEAD, np.uint32)
     code = assemble(HEAD + PIPELINE, lds=64, wave_size=wave_size)
     emulate(code, "kernel", grid, 5 * wave_size, [np.zeros(1, np.uint32), out], threads=threads)
@@ -276,7 +293,11 @@ def test_barrier_0_and_the_trap_handlers_do_nothing() -> None:
 
 
 def test_a_wave_that_has_ended_is_not_waited_for() -> None:
-    run("s_cmp_lg_u32 s6, 0\n s_cbranch_scc1 .Lout\n s_barrier_signal -1\n s_barrier_wait -1\n.Lout:\n", 3)
+    run(
+        "s_cmp_lg_u32 s6, 0\n s_cbranch_scc1 .Lout\n s_barrier_signal -1\n s_barrier_wait "
+        "-1\n.Lout:\n",
+        3,
+    )
 
 
 _INIT = "  s_mov_b32 m0, 0x20001\n  s_barrier_init m0\n"
@@ -290,15 +311,24 @@ _INIT = "  s_mov_b32 m0, 0x20001\n  s_barrier_init m0\n"
         ("s_mov_b32 m0, 17\n s_barrier_signal m0", "there is no barrier 17"),
         ("s_mov_b32 m0, 0x20014\n s_barrier_init m0", "there is no barrier 20"),
         ("s_mov_b32 m0, 1\n s_barrier_init m0", "initialised with a count that is not 1 to 127"),
-        ("s_mov_b32 m0, 0x800001\n s_barrier_init m0", "initialised with a count that is not 1 to 127"),
+        (
+            "s_mov_b32 m0, 0x800001\n s_barrier_init m0",
+            "initialised with a count that is not 1 to 127",
+        ),
         ("s_barrier_wait 1", "waits for a named barrier and has joined none"),
         ("s_barrier_leave", "leaves a named barrier and has joined none"),
-        (f"{_INIT} s_barrier_join 1\n s_barrier_wait 0", "has joined barrier 1 waits for barrier 0"),
+        (
+            f"{_INIT} s_barrier_join 1\n s_barrier_wait 0",
+            "has joined barrier 1 waits for barrier 0",
+        ),
         (
             f"{_INIT} s_barrier_join 1\n s_barrier_signal 1\n s_barrier_leave",
             "leaves barrier 1, which it has signalled",
         ),
-        (f"{_INIT} s_barrier_signal 1\n s_mov_b32 m0, 0x10001\n s_barrier_signal m0", "the new count of members"),
+        (
+            f"{_INIT} s_barrier_signal 1\n s_mov_b32 m0, 0x10001\n s_barrier_signal m0",
+            "the new count of members",
+        ),
         ("s_barrier_signal -1", "a wave ends that has signalled the workgroup's barrier"),
         ("s_get_barrier_state s10, 0", "the state of barrier 0"),
     ],

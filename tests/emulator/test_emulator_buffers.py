@@ -56,8 +56,11 @@ def test_raw_buffers_load_zero_and_store_nothing_out_of_bounds() -> None:
     ids=["raw", "records of 64 bytes", "unchecked"],
 )
 @pytest.mark.usefixtures("each_tier")
-def test_the_offsets_of_a_lane_and_of_the_instruction_wrap_at_32_bits(one: int, last: int, inside: int) -> None:
-    """As in loops that count up to 0: a lane's part is "negative", and the constant makes up for it."""
+def test_the_offsets_of_a_lane_and_of_the_instruction_wrap_at_32_bits(
+    one: int, last: int, inside: int
+) -> None:
+    """As in loops that count up to 0: a lane's part is "negative", and the constant makes up for
+    it."""
     body = f"""{resource(one, 256, last)}
   v_add_nc_u32 v3, 0xfffcf2c0, v0
   v_mov_b32 v1, -1
@@ -107,10 +110,18 @@ def test_what_a_buffer_claims_beyond_the_allocation_is_still_checked() -> None:
         + "  buffer_load_b32 v1, off, s[8:11], s16 offset:4096\n"
     )
     with pytest.raises(KernelFault, match="load of 4 bytes"):
-        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint32), np.zeros(4, np.uint32)], alone=True)
+        emulate(
+            assemble(body),
+            "kernel",
+            1,
+            32,
+            [np.zeros(4, np.uint32), np.zeros(4, np.uint32)],
+            alone=True,
+        )
 
 
-# Base in s[0:1] and s[2:3] as they come; one resource over the first array, whose fields the tests set.
+# Base in s[0:1] and s[2:3] as they come; one resource over the first array, whose fields the tests
+# set.
 def resource(one: int = 0, records: int = 256, last: int = 0x30014000) -> str:
     return f"""
   s_load_b128 s[0:3], s[0:1], 0x0
@@ -128,28 +139,76 @@ def resource(one: int = 0, records: int = 256, last: int = 0x30014000) -> str:
 
 
 REFUSALS = {
-    "TYPE": (resource(last=0x70014000), "buffer_load_b32 v1, off, s[8:11], null", "no buffer resource"),
-    "UNBOUND": (resource(last=0x30000000), "buffer_load_b32 v1, off, s[8:11], null", "format INVALID"),
-    "SWIZZLE": (resource(0x80040000, last=0x14000), "buffer_load_b32 v1, off, s[8:11], null", "2, which is reserved"),
+    "TYPE": (
+        resource(last=0x70014000),
+        "buffer_load_b32 v1, off, s[8:11], null",
+        "no buffer resource",
+    ),
+    "UNBOUND": (
+        resource(last=0x30000000),
+        "buffer_load_b32 v1, off, s[8:11], null",
+        "format INVALID",
+    ),
+    "SWIZZLE": (
+        resource(0x80040000, last=0x14000),
+        "buffer_load_b32 v1, off, s[8:11], null",
+        "2, which is reserved",
+    ),
     "ELEMENT": (
         resource(0x40080000, last=0x14000),
         "buffer_load_b64 v[4:5], off, s[8:11], null",
         "fit into an element",
     ),
-    "STRIDE": (resource(0x40060000, last=0x14000), "buffer_load_b32 v1, off, s[8:11], null", "no multiple"),
-    "RAW_INDEX": (resource(0x00040000), "buffer_load_b32 v1, v1, s[8:11], null idxen", "OOB_SELECT 3"),
-    "SWIZZLED_OFFSET": (resource(0x40040000), "buffer_load_b32 v1, off, s[8:11], s16", "scalar offset"),
-    "COMPRESSED": (resource(last=0x34014000), "buffer_load_b32 v1, off, s[8:11], null", "compressed data"),
-    "SELECT reserved": (resource(last=0x30014002), "buffer_load_format_x v1, off, s[8:11], null", "channel selection"),
-    "SELECT missing": (resource(last=0x30014005), "buffer_load_format_x v1, off, s[8:11], null", "channel selection"),
-    "SELECT store": (resource(last=0x30014001), "buffer_store_format_x v1, off, s[8:11], null", "channel selection"),
+    "STRIDE": (
+        resource(0x40060000, last=0x14000),
+        "buffer_load_b32 v1, off, s[8:11], null",
+        "no multiple",
+    ),
+    "RAW_INDEX": (
+        resource(0x00040000),
+        "buffer_load_b32 v1, v1, s[8:11], null idxen",
+        "OOB_SELECT 3",
+    ),
+    "SWIZZLED_OFFSET": (
+        resource(0x40040000),
+        "buffer_load_b32 v1, off, s[8:11], s16",
+        "scalar offset",
+    ),
+    "COMPRESSED": (
+        resource(last=0x34014000),
+        "buffer_load_b32 v1, off, s[8:11], null",
+        "compressed data",
+    ),
+    "SELECT reserved": (
+        resource(last=0x30014002),
+        "buffer_load_format_x v1, off, s[8:11], null",
+        "channel selection",
+    ),
+    "SELECT missing": (
+        resource(last=0x30014005),
+        "buffer_load_format_x v1, off, s[8:11], null",
+        "channel selection",
+    ),
+    "SELECT store": (
+        resource(last=0x30014001),
+        "buffer_store_format_x v1, off, s[8:11], null",
+        "channel selection",
+    ),
     "VALUE float": (
         resource(),
         "tbuffer_store_format_x v2, v0, s[8:11], null format:[BUF_FMT_16_FLOAT] offen",
         "without rounding",
     ),
-    "VALUE integer": (resource(), "tbuffer_store_format_x v2, v0, s[8:11], null format:5 offen", "clamping"),
-    "SCALED": (resource(last=0x30003FAC), "buffer_store_format_x v1, off, s[8:11], null", "USCALED"),
+    "VALUE integer": (
+        resource(),
+        "tbuffer_store_format_x v2, v0, s[8:11], null format:5 offen",
+        "clamping",
+    ),
+    "SCALED": (
+        resource(last=0x30003FAC),
+        "buffer_store_format_x v1, off, s[8:11], null",
+        "USCALED",
+    ),
 }
 
 
@@ -171,7 +230,10 @@ def test_formats_that_a_store_cannot_have_are_refused_before_the_launch(number: 
 
 
 def test_formats_need_their_alignment() -> None:
-    text = f"{resource()}  tbuffer_load_format_xy v[1:2], off, s[8:11], null format:[BUF_FMT_16_16_UINT] offset:2\n"
+    text = (
+        f"{resource()}  tbuffer_load_format_xy v[1:2], off, s[8:11], null "
+        "format:[BUF_FMT_16_16_UINT] offset:2\n"
+    )
     with pytest.raises(KernelFault, match="not aligned"):
         emulate(assemble(text), "kernel", 1, 32, [np.zeros(64, np.uint32), np.zeros(64, np.uint32)])
 
@@ -237,7 +299,8 @@ KERNEL k(GLOBAL unsigned *x, GLOBAL unsigned *y, u32 records) {
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_buffers_of_a_kernel_in_c(level: str) -> None:
-    """The buffer's end is 8 bytes nearer, by the scalar offset, and lies within an element of 16 bytes."""
+    """The buffer's end is 8 bytes nearer, by the scalar offset, and lies within an element of 16
+    bytes."""
     x, y = np.arange(64, dtype=np.uint32), np.zeros(64, np.uint32)
     emulate(compile_source(CLANG, level), "k", 1, 16, [x, y, np.uint32(208)])
     expected = np.where((np.arange(64) >= 2) & (np.arange(64) < 52), np.arange(64) + 1, 0)

@@ -1,4 +1,5 @@
-"""Host code kept on disk: used by the next process, by no other CPU, and never in the way of a result."""
+"""Host code kept on disk: used by the next process, by no other CPU, and never in the way of a
+result."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from building import compile_kernel
 from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -42,9 +43,14 @@ print(len(compiled))
 
 def start(sample: Path, cache: Path, before: str = "") -> subprocess.Popen[str]:
     script = CHILD.replace("{before}", textwrap.dedent(before))
-    environment = dict(os.environ) | {"AMDJIT_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = dict(os.environ) | {
+        "AMDJIT_CACHE_DIR": str(cache),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
     command = [sys.executable, "-c", script, str(Path(__file__).parent), str(sample)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def compiled_by(process: subprocess.Popen[str]) -> int:
@@ -89,7 +95,12 @@ def test_a_full_disk_is_no_error(sample: Path, tmp_path: Path, most: int) -> Non
 
 
 def test_damaged_entries_are_made_again(sample: Path, tmp_path: Path) -> None:
-    damages = [lambda data: b"", lambda data: data[: len(data) // 2], lambda data: data[:-9] + bytes(9), bytes.swapcase]
+    damages = [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-9] + bytes(9),
+        bytes.swapcase,
+    ]
     cache = tmp_path / "cache"
     first = compiled_by(start(sample, cache))
     for path, damage in zip(files(cache), itertools.cycle(damages), strict=False):
@@ -114,7 +125,9 @@ def test_a_cache_that_may_not_be_written_is_read(sample: Path, tmp_path: Path) -
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="needs an x86-64 host")
-def test_another_cpu_does_not_get_this_ones_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_cpu_does_not_get_this_ones_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = find_target("gfx1201")
     assert target is not None
     code = compile_kernel("saxpy")
@@ -134,7 +147,9 @@ def test_another_cpu_does_not_get_this_ones_code(tmp_path: Path, monkeypatch: py
         HostCompiler("haswell", without),
     ):
         counts.append(0)
-        machine = EmulatorDevice(target, 1, environment=Environment(cache_dir=tmp_path), compiler=compiler)
+        machine = EmulatorDevice(
+            target, 1, environment=Environment(cache_dir=tmp_path), compiler=compiler
+        )
         x, y = np.ones(256, np.float32), np.zeros(256, np.float32)
         run(code, "saxpy", 1, 256, [np.uint32(256), np.float32(3), x, y], device=machine)
         assert (y == 3).all()

@@ -1,6 +1,8 @@
-"""What an RX 9070 returned, value by value: the emulator in both tiers, and the model, return the same.
+"""What an RX 9070 returned, value by value: the emulator in both tiers, and the model, return the
+same.
 
-`../hardware/alu_gfx1201.json` says where its values come from. Most are digests of the results of all operands.
+`../hardware/alu_gfx1201.json` says where its values come from. Most are digests of the results of
+all operands.
 """
 
 from __future__ import annotations
@@ -55,7 +57,10 @@ def dwords(form: Format, columns: Sequence[Sequence[int]]) -> NDArray[np.uint32]
     for column in columns:
         padded = [*column, *[0] * (-len(column) % 32)]
         wide = np.array(padded, np.uint64)
-        found += [(wide >> np.uint64(32 * part)).astype(np.uint32) for part in range(form.width // 32 or 1)]
+        found += [
+            (wide >> np.uint64(32 * part)).astype(np.uint32)
+            for part in range(form.width // 32 or 1)
+        ]
     return np.array(found)
 
 
@@ -75,7 +80,8 @@ def results(form: Format, found: NDArray[np.uint32], count: int) -> list[Bits]:
     parts = form.width // 32 or 1
     wide = found[:, :count].astype(np.uint64)
     return [
-        sum(wide[row + part] << np.uint64(32 * part) for part in range(parts)) for row in range(0, len(wide), parts)
+        sum(wide[row + part] << np.uint64(32 * part) for part in range(parts))
+        for row in range(0, len(wide), parts)
     ]
 
 
@@ -89,7 +95,10 @@ def suffix(mode: dict[str, int]) -> str:
 
 def sources(form: Format, triple: Sequence[int], mode: dict[str, int]) -> list[int]:
     neg, absolute = mode.get("neg", 0), mode.get("abs", 0)
-    return [modified(form, bits, neg >> place & 1 > 0, absolute >> place & 1 > 0) for place, bits in enumerate(triple)]
+    return [
+        modified(form, bits, neg >> place & 1 > 0, absolute >> place & 1 > 0)
+        for place, bits in enumerate(triple)
+    ]
 
 
 # Carries
@@ -103,13 +112,17 @@ def test_carries(row: dict[str, Any]) -> None:
     carry_in = ", s21" if "_ci_" in name else ""
     lines = [f"s_mov_b32 s21, {section['carry_in']}"]
     for place, mask in enumerate((EVERY_LANE, 0x33333333, 0)):
-        lines += [f"s_mov_b32 exec_lo, {mask:#x}", f"{name} v{100 + place}, s{30 + place}, v1, v2{carry_in}"]
+        lines += [
+            f"s_mov_b32 exec_lo, {mask:#x}",
+            f"{name} v{100 + place}, s{30 + place}, v1, v2{carry_in}",
+        ]
     lines += ["s_mov_b32 exec_lo, -1", f"{name} v103, s33, v1, v2{carry_in} clamp"]
     inputs = np.array([numbers(section[key]) * 4 for key in ("a", "b")], np.uint32)
     found = run_registers("\n".join(lines), inputs, [100, 103], ["s30", "s31", "s32", "s33"])
     captured = [row[f"mask_{key}"] for key in ("full", "exec_33333333", "exec_0", "full")]
     assert [int(value) for value in found[2:, 0]] == numbers(captured)
-    # Whether there is a carry in differs from lane to lane, the captured results are those of lanes 0 to 7.
+    # Whether there is a carry in differs from lane to lane, the captured results are those of lanes
+    # 0 to 7.
     for mine, key in zip(found, ("result", "result_clamp"), strict=False):
         assert [int(value) for value in mine[:8]] == numbers(row[key])
 
@@ -130,7 +143,9 @@ def variants() -> list[tuple[int, int, int, int]]:
 
 def scale_digest(form: Format, values: Iterable[int], conditions: Iterable[int]) -> int:
     both = zip(values, conditions, strict=True)
-    return digest(b"".join(packed([value], form.width // 8) + bytes([condition]) for value, condition in both))
+    return digest(
+        b"".join(packed([value], form.width // 8) + bytes([condition]) for value, condition in both)
+    )
 
 
 @needs_tools
@@ -152,7 +167,10 @@ def test_div_scale(row: dict[str, Any]) -> None:
         outputs = [*range(100, 100 + 16 * step), *range(180, 196)]
         found = run_registers("\n".join(lines), dwords(form, [below, above]), outputs)
         values = results(form, found[: 16 * step], count)
-        mine = [scale_digest(form, value, found[16 * step + place, :count]) for place, value in enumerate(values)]
+        mine = [
+            scale_digest(form, value, found[16 * step + place, :count])
+            for place, value in enumerate(values)
+        ]
         assert mine == numbers(row["digests"][start : start + 16])
 
 
@@ -162,7 +180,10 @@ def test_the_model_of_div_scale(row: dict[str, Any]) -> None:
     for expected, (neg, omod, clamp, role) in zip(numbers(row["digests"]), variants(), strict=True):
         found = []
         for pair in zip(below, above, strict=True):
-            operands = [modified(form, bits, neg >> 1 + place & 1 > 0, False) for place, bits in enumerate(pair)]
+            operands = [
+                modified(form, bits, neg >> 1 + place & 1 > 0, False)
+                for place, bits in enumerate(pair)
+            ]
             value, back = div_scale(form, operands[role], *operands)
             found.append((output(form, value, omod, bool(clamp)), back))
         assert scale_digest(form, *zip(*found, strict=True)) == expected, (neg, omod, clamp, role)
@@ -191,7 +212,9 @@ def random_triples(form: Format) -> list[tuple[int, ...]]:
     found = []
     for number in range(4096):
         own = words[number * 3 * step :][: 3 * step]
-        a, b, c = (sum(own[place * step + part] << 32 * part for part in range(step)) for place in range(3))
+        a, b, c = (
+            sum(own[place * step + part] << 32 * part for part in range(step)) for place in range(3)
+        )
         if number % 4 == 0:
             b, c = (form.bias << form.mantissa) + 1, a ^ form.sign
         if number % 4 == 1:
@@ -209,10 +232,16 @@ def emulated_fmas(form: Format, operands: Sequence[Sequence[int]]) -> list[Bits]
     step, lines, name = form.width // 32, [], f"v_div_fmas_f{form.width}"
     for place, (scales, mode) in enumerate(fmas_columns()):
         lines.append(f"s_mov_b32 vcc_lo, {-int(scales)}")
-        texts = [operand(form, source, mode.get("neg", 0), mode.get("abs", 0)) for source in range(3)]
-        lines.append(f"{name} {register(form, 100 + step * place)}, {', '.join(texts)}{suffix(mode)}")
+        texts = [
+            operand(form, source, mode.get("neg", 0), mode.get("abs", 0)) for source in range(3)
+        ]
+        lines.append(
+            f"{name} {register(form, 100 + step * place)}, {', '.join(texts)}{suffix(mode)}"
+        )
     columns = list(zip(*operands, strict=True))
-    found = run_registers("\n".join(lines), dwords(form, columns), list(range(100, 100 + 16 * step)))
+    found = run_registers(
+        "\n".join(lines), dwords(form, columns), list(range(100, 100 + 16 * step))
+    )
     return results(form, found, len(operands))
 
 
@@ -233,7 +262,9 @@ def check_fmas(row: dict[str, Any], compute: Any) -> None:
         assert mine == numbers(row[key]), key
     boundary = [numbers(texts) for texts in row["boundary"]]
     found = compute(form, [values[:3] for values in boundary])
-    assert [[int(column[place]) for column in found] for place in range(len(boundary))] == [v[3:] for v in boundary]
+    assert [[int(column[place]) for column in found] for place in range(len(boundary))] == [
+        v[3:] for v in boundary
+    ]
 
 
 @needs_tools
@@ -265,7 +296,9 @@ def test_div_fixup(row: dict[str, Any]) -> None:
     step, lines = form.width // 32 or 1, []
     for place, mode in enumerate(modes):
         result = register(form, 100 + step * place)
-        texts = [operand(form, source, mode.get("neg", 0), mode.get("abs", 0)) for source in range(3)]
+        texts = [
+            operand(form, source, mode.get("neg", 0), mode.get("abs", 0)) for source in range(3)
+        ]
         lines += [f"v_mov_b32 v{100 + step * place}, 0x12345678"]
         lines += [f"{row['instruction'].lower()} {result}, {', '.join(texts)}{suffix(mode)}"]
     inputs = dwords(form, list(zip(*triples(row), strict=True)))
@@ -285,7 +318,11 @@ def test_the_model_of_div_fixup(row: dict[str, Any]) -> None:
     for limited in (False, True):
         largest = form.infinity - 1 if limited and form.width == 16 else None
         for mode in modes_of("div_fixup"):
-            raw = [div_fixup(form, *sources(form, triple, mode), largest) for triple in triples(row)]
+            raw = [
+                div_fixup(form, *sources(form, triple, mode), largest) for triple in triples(row)
+            ]
             omod, clamp = mode.get("omod", 0), bool(mode.get("clamp"))
-            mine.append(fixup_digest(form, [output(form, bits, omod, clamp, largest) for bits in raw]))
+            mine.append(
+                fixup_digest(form, [output(form, bits, omod, clamp, largest) for bits in raw])
+            )
     assert mine == numbers(row["digests"])

@@ -1,4 +1,5 @@
-"""Barriers in kernels that clang compiles: what a deadlock says, and named barriers through builtins."""
+"""Barriers in kernels that clang compiles: what a deadlock says, and named barriers through
+builtins."""
 
 from __future__ import annotations
 
@@ -37,7 +38,11 @@ def fault_in_c(body: str, waves: int = 3) -> KernelFault:
 
 def places(fault: KernelFault) -> list[tuple[str, int]]:
     """Return who is at which line of the source, whose first line behind the kernel's is 1."""
-    return [(who, int(line) - 6) for who, line in re.findall(r"\n  ([^\n]*?) at [^\n]*?\.c:(\d+)", str(fault)) if who]
+    return [
+        (who, int(line) - 6)
+        for who, line in re.findall(r"\n  ([^\n]*?) at [^\n]*?\.c:(\d+)", str(fault))
+        if who
+    ]
 
 
 def test_a_deadlock_says_where_each_wave_waits_or_ended() -> None:
@@ -66,7 +71,8 @@ def test_a_wait_without_a_signal_is_a_deadlock() -> None:
 
 
 def test_a_named_barrier_of_clang_kernels() -> None:
-    """Clang has no name for such objects yet: what its builtins take is a pointer to LDS of the number times 16."""
+    """Clang has no name for such objects yet: what its builtins take is a pointer to LDS of the
+    number times 16."""
     code = compile_source(
         C_HEAD
         + """

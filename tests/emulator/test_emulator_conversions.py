@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
 from required_tools import needs_tools
-from single_instruction import bits32, join64, run_registers, samples16, samples32, samples64, split64
+from single_instruction import (
+    bits32,
+    join64,
+    run_registers,
+    samples16,
+    samples32,
+    samples64,
+    split64,
+)
 
 __all__ = ["quiet_numpy"]
 pytestmark = needs_tools
@@ -30,7 +38,11 @@ def test_conversion_to_integers_saturates(name: str) -> None:
     exact = np.floor(x + F32(0.5)) if rounding is None else rounding(x)
     # Those that round otherwise than towards zero take a NaN's sign, as gfx1201 does.
     of_nan = np.where(np.signbit(x), low, high) if rounding is not np.trunc else 0
-    expected = np.where(np.isnan(x), of_nan, np.clip(exact.astype(F64), low, high)).astype(np.int64).astype(kind)
+    expected = (
+        np.where(np.isnan(x), of_nan, np.clip(exact.astype(F64), low, high))
+        .astype(np.int64)
+        .astype(kind)
+    )
     np.testing.assert_array_equal(run32(f"{name} v100, v1", x, kind=kind), expected)
 
 
@@ -38,7 +50,10 @@ def test_other_conversions() -> None:
     bits = samples32(1)[0]
     same(run32("v_cvt_f32_i32 v100, v1", bits), bits.view(np.int32).astype(F32))
     same(run32("v_cvt_f32_u32 v100, v1", bits), bits.astype(F32))
-    same(run32("v_cvt_f32_ubyte2 v100, v1", bits), (bits >> np.uint32(16) & np.uint32(255)).astype(F32))
+    same(
+        run32("v_cvt_f32_ubyte2 v100, v1", bits),
+        (bits >> np.uint32(16) & np.uint32(255)).astype(F32),
+    )
     x = bits.view(F32)
     found = run32("v_mov_b32 v100, 0\n  v_cvt_f16_f32 v100, v1", x, kind=np.uint32)
     same(found.astype(np.uint16).view(F16), x.astype(F16))
@@ -46,10 +61,14 @@ def test_other_conversions() -> None:
     same(run32("v_cvt_f32_f16 v100, v1", halves), halves.view(F16).astype(F32))
     wide = samples64(1)[0].view(F64)
     low = run_registers(
-        "  v_cvt_f32_f64 v100, v[1:2]\n  v_cvt_i32_f64 v101, v[1:2]", np.stack(split64(wide)), [100, 101]
+        "  v_cvt_f32_f64 v100, v[1:2]\n  v_cvt_i32_f64 v101, v[1:2]",
+        np.stack(split64(wide)),
+        [100, 101],
     )
     same(low[0].view(F32), wide.astype(F32))
-    limited = np.where(np.isnan(wide), 0, np.clip(np.trunc(wide), -(2.0**31), 2.0**31 - 1)).astype(np.int64)
+    limited = np.where(np.isnan(wide), 0, np.clip(np.trunc(wide), -(2.0**31), 2.0**31 - 1)).astype(
+        np.int64
+    )
     np.testing.assert_array_equal(low[1].view(np.int32), limited)
 
 
@@ -68,7 +87,9 @@ def test_packing_rounds_towards_zero() -> None:
     assert one[0] == 0x7BFF7BFF
 
 
-@pytest.mark.parametrize(("name", "kind"), [("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)]
+)
 def test_eight_bit_floats(name: str, kind: Any) -> None:
     codes = np.arange(256, dtype=np.uint8)
     values = codes.view(kind).astype(F32)
@@ -128,5 +149,7 @@ def test_half_division_fix_up() -> None:
     x, y = samples16(2).view(F16)
     quotient = (x.astype(F32) / y.astype(F32)).astype(F16)
     inputs = np.stack([bits32(quotient), bits32(y), bits32(x)])
-    found = run_registers("  v_mov_b32 v100, 0\n  v_div_fixup_f16 v100, v1, v2, v3", inputs, [100])[0]
+    found = run_registers("  v_mov_b32 v100, 0\n  v_div_fixup_f16 v100, v1, v2, v3", inputs, [100])[
+        0
+    ]
     same(found.astype(np.uint16).view(F16), quotient)

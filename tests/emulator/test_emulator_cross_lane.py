@@ -51,7 +51,14 @@ CONTROLS = [
 
 
 def dpp_model(
-    values: Lanes, old: Lanes, control: str, execution: int, bound: bool, fetch: bool, rows: int, banks: int
+    values: Lanes,
+    old: Lanes,
+    control: str,
+    execution: int,
+    bound: bool,
+    fetch: bool,
+    rows: int,
+    banks: int,
 ) -> tuple[Lanes, NDArray[np.bool_]]:
     """Return what each lane reads, and which lanes are written."""
     read, written = np.zeros_like(values), np.zeros(values.shape, bool)
@@ -74,12 +81,18 @@ def test_dpp_moves(control: str, bound: int, execution: int) -> None:
     inputs = samples32(2)[:, :256]
     for rows, banks, fetch in ((15, 15, 0), (15, 15, 1), (2, 13, 0), (5, 6, 1)):
         suffix = (
-            f"{control} row_mask:{rows} bank_mask:{banks}{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
+            f"{control} row_mask:{rows} "
+            f"bank_mask:{banks}{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
         )
-        body = f"  v_mov_b32 v100, v2\n  s_mov_b32 exec_lo, {execution:#x}\n  v_mov_b32_dpp v100, v1 {suffix}"
+        body = (
+            f"  v_mov_b32 v100, v2\n  s_mov_b32 exec_lo, {execution:#x}\n  v_mov_b32_dpp v100, "
+            f"v1 {suffix}"
+        )
         found = waves(run_registers(body, inputs, [100])[0])
         values, old = waves(inputs[0]), waves(inputs[1])
-        read, written = dpp_model(values, old, control, execution, bool(bound), bool(fetch), rows, banks)
+        read, written = dpp_model(
+            values, old, control, execution, bool(bound), bool(fetch), rows, banks
+        )
         np.testing.assert_array_equal(found, np.where(written, read, old))
 
 
@@ -106,11 +119,16 @@ def test_dpp_applies_float_modifiers_to_what_was_read() -> None:
 
 def test_dpp_comparisons_write_zero_where_nothing_is_read() -> None:
     inputs = samples32(2)[:, :64]
-    body = "  v_cmp_eq_u32_e64_dpp s20, v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n  v_mov_b32 v100, s20"
+    body = (
+        "  v_cmp_eq_u32_e64_dpp s20, v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n  v_mov_b32 "
+        "v100, s20"
+    )
     found = waves(run_registers(body, inputs, [100])[0])[:, 0]
     values = waves(inputs[0])
     for wave, mask in enumerate(found):
-        expected = sum(1 << n for n in range(32) if n % 16 and values[wave, n] == values[wave, n - 1])
+        expected = sum(
+            1 << n for n in range(32) if n % 16 and values[wave, n] == values[wave, n - 1]
+        )
         assert mask == expected
 
 
@@ -134,7 +152,9 @@ def test_dpp8(fetch: int) -> None:
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(("fetch", "bound"), [(0, 0), (0, 1), (1, 0)])
-def test_permutation_within_and_across_rows(other: bool, fetch: int, bound: int, known: bool) -> None:
+def test_permutation_within_and_across_rows(
+    other: bool, fetch: int, bound: int, known: bool
+) -> None:
     inputs = samples32(2)[:, :256]
     low, high = 0x76543210, 0xFEDC0A91
     name = "v_permlanex16_b32" if other else "v_permlane16_b32"
@@ -184,7 +204,9 @@ def test_reading_and_writing_single_lanes() -> None:
     found = run_registers(body, inputs, [100], ["s20", "s21", "s23", "s24"])
     values, old = (waves(row) for row in inputs)
     for index, lane in enumerate((5, 31, 0, 8)):
-        np.testing.assert_array_equal(waves(found[1 + index]), np.repeat(values[:, lane : lane + 1], 32, 1))
+        np.testing.assert_array_equal(
+            waves(found[1 + index]), np.repeat(values[:, lane : lane + 1], 32, 1)
+        )
     expected = old.copy()
     expected[:, 7] = values[:, 5]
     np.testing.assert_array_equal(waves(found[0]), expected)
@@ -203,7 +225,10 @@ def test_permutation_through_lds_addresses(execution: int) -> None:
     values, address = (waves(row) for row in inputs)
     active = [lane for lane in range(32) if execution >> lane & 1]
     for wave in range(len(values)):
-        pulled, pushed = np.full(32, -1, np.int32).view(np.uint32), np.full(32, -1, np.int32).view(np.uint32)
+        pulled, pushed = (
+            np.full(32, -1, np.int32).view(np.uint32),
+            np.full(32, -1, np.int32).view(np.uint32),
+        )
         pushed[active] = 0
         for lane in active:
             source = int(address[wave, lane]) // 4 % 32

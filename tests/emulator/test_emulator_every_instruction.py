@@ -1,4 +1,5 @@
-"""Every instruction that has an emitter becomes code that LLVM accepts, with full and with partial EXEC.
+"""Every instruction that has an emitter becomes code that LLVM accepts, with full and with partial
+EXEC.
 
 LLVM ends the process on some mistakes, so a child process does the work.
 """
@@ -13,6 +14,7 @@ from dataclasses import replace
 
 import pytest
 
+from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.decoder.instruction import (
     Dpp,
     InlineConstant,
@@ -25,11 +27,10 @@ from amdjit.emulator.decoder.instruction import (
 )
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
-from amdjit.emulator.host_jit import HostCompiler
-from amdjit.emulator.native.library import native_sources
-from amdjit.emulator.translate.control_flow import Block, Graph
-from amdjit.emulator.translate.function import WaveFunction, translate_wave
-from amdjit.emulator.translate.tables import EMITTERS
+from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.native_library import native_sources
+from amdjit.emulator.tiers.full import WaveFunction, translate_wave
 
 PC = 0x1000
 BATCH = 40
@@ -47,7 +48,14 @@ IMMEDIATES = {
     },
 }
 # Those that take only some immediates or registers, which other tests cover.
-ELSEWHERE = {"s_round_mode", "s_denorm_mode", "s_setreg_imm32_b32", "s_setreg_b32", "s_sendmsg_rtn_b32", "v_pipeflush"}
+ELSEWHERE = {
+    "s_round_mode",
+    "s_denorm_mode",
+    "s_setreg_imm32_b32",
+    "s_setreg_b32",
+    "s_sendmsg_rtn_b32",
+    "v_pipeflush",
+}
 
 
 def operand_of(row: OperandRow, number: int) -> Operand | None:
@@ -63,7 +71,9 @@ def operand_of(row: OperandRow, number: int) -> Operand | None:
         return fixed[row.takes]
     if row.takes == "off":
         return (
-            Register(RegisterFile.SGPR, 8, dwords) if row.spec.role == "saddr" else Register(RegisterFile.VGPR, 60, 2)
+            Register(RegisterFile.SGPR, 8, dwords)
+            if row.spec.role == "saddr"
+            else Register(RegisterFile.VGPR, 60, 2)
         )
     if "v" in row.takes:
         return Register(RegisterFile.VGPR, 10 + number * 16, dwords, 1 if row.half else None)
@@ -76,7 +86,9 @@ def modifiers_of(row: Row) -> Iterator[Modifiers]:
     packed = row.format.name == "VOP3P"
     if packed or row.format.name == "VOP3":
         neg, absolute = row.flags.get("neg", 0), row.flags.get("abs", 0)
-        yield Modifiers(neg=neg & 1, neg_hi=neg & 2 if packed else 0, abs=absolute & 2, op_sel=5, op_sel_hi=2)
+        yield Modifiers(
+            neg=neg & 1, neg_hi=neg & 2 if packed else 0, abs=absolute & 2, op_sel=5, op_sel_hi=2
+        )
     if row.flags.get("clamp"):
         yield Modifiers(clamp=True)
     for name in ("neg", "abs", "neg_hi"):
@@ -96,7 +108,9 @@ def instructions() -> Iterator[Instruction]:
             assert row is not None
             if row.opcode.mnemonic not in EMITTERS or row.opcode.mnemonic in ELSEWHERE:
                 continue
-            operands = tuple(operand_of(operand, number) for number, operand in enumerate(row.operands))
+            operands = tuple(
+                operand_of(operand, number) for number, operand in enumerate(row.operands)
+            )
             if "barrier" in row.opcode.mnemonic and operands:
                 operands = (*operands[:-1], InlineConstant(1, 129))
             for modifiers in modifiers_of(row):
@@ -127,7 +141,9 @@ def compile_everything() -> None:
 def test_llvm_accepts_every_instruction() -> None:
     command = [sys.executable, __file__]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=paths)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=paths
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout.split()[0]) > 850
 

@@ -1,4 +1,5 @@
-"""Minimum and maximum bit for bit: which NaN comes out and that it is quiet, zeros of both signs, denormal modes."""
+"""Minimum and maximum bit for bit: which NaN comes out and that it is quiet, zeros of both signs,
+denormal modes."""
 
 from __future__ import annotations
 
@@ -21,9 +22,17 @@ Model = Callable[[int, int, Any, bool], int]
 def patterns(kind: Any) -> list[int]:
     """NaNs of both kinds and signs, zeros, infinities, denormals and other numbers."""
     width, unsigned, quiet = BITS[kind]
-    numbers = [int(np.array(v, kind).view(unsigned)) for v in (0.0, -0.0, 1.0, -1.0, 2.5, -np.inf, np.inf, 65504.0)]
+    numbers = [
+        int(np.array(v, kind).view(unsigned))
+        for v in (0.0, -0.0, 1.0, -1.0, 2.5, -np.inf, np.inf, 65504.0)
+    ]
     infinity, sign = int(np.array(np.inf, kind).view(unsigned)), 1 << (width - 1)
-    nans = [infinity | 1, infinity | 1 << quiet | 5, sign | infinity | 77, sign | infinity | 1 << quiet | 300]
+    nans = [
+        infinity | 1,
+        infinity | 1 << quiet | 5,
+        sign | infinity | 77,
+        sign | infinity | 1 << quiet | 300,
+    ]
     return [*numbers, *nans, 1, sign | 3]
 
 
@@ -84,7 +93,10 @@ def pairs(kind: Any) -> NDArray[Any]:
 
 def dwords(row: NDArray[Any], kind: Any) -> list[NDArray[np.uint32]]:
     if kind == F64:
-        return [(row & np.uint64(0xFFFFFFFF)).astype(np.uint32), (row >> np.uint64(32)).astype(np.uint32)]
+        return [
+            (row & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+            (row >> np.uint64(32)).astype(np.uint32),
+        ]
     return [row.astype(np.uint32)]
 
 
@@ -92,7 +104,9 @@ def run(instruction: str, rows: NDArray[Any], kind: Any, **options: Any) -> NDAr
     wide = kind == F64
     names = "v[100:101], v[1:2], v[3:4]" if wide else "v100, v1, v2"
     inputs = np.stack([dword for row in rows for dword in dwords(row, kind)])
-    found = run_registers(f"  {instruction} {names}", inputs, [100, 101] if wide else [100], **options)
+    found = run_registers(
+        f"  {instruction} {names}", inputs, [100, 101] if wide else [100], **options
+    )
     if wide:
         return found[0].astype(np.uint64) | found[1].astype(np.uint64) << np.uint64(32)
     return found[0].astype(BITS[kind][1])
@@ -115,15 +129,23 @@ def test_every_pair_of_kinds_of_numbers(name: str, kind: Any) -> None:
 def test_packed_and_scalar_forms_do_the_same(name: str) -> None:
     rows = pairs(F16)
     packed = rows[:, ::2].astype(np.uint32) | rows[:, 1::2].astype(np.uint32) << np.uint32(16)
-    found = run_registers(f"  v_pk_{name}_f16 v100, v1, v2", packed[:, : packed.shape[1] // 32 * 32], [100])[0]
-    halves = np.stack([found & np.uint32(0xFFFF), found >> np.uint32(16)], axis=1).ravel().astype(np.uint16)
+    found = run_registers(
+        f"  v_pk_{name}_f16 v100, v1, v2", packed[:, : packed.shape[1] // 32 * 32], [100]
+    )[0]
+    halves = (
+        np.stack([found & np.uint32(0xFFFF), found >> np.uint32(16)], axis=1)
+        .ravel()
+        .astype(np.uint16)
+    )
     np.testing.assert_array_equal(halves, expected(name, rows, F16)[: len(halves)])
     for kind in (F16, F32):
         rows = pairs(kind)[:, 100:130]
         text = "  v_readfirstlane_b32 s10, v1\n  v_readfirstlane_b32 s11, v2\n"
         text += f"  s_{name}_f{BITS[kind][0]} s12, s10, s11"
         each = np.repeat(rows.astype(np.uint32), 32, axis=1)
-        found = run_registers(text, each, [], ["s12"])[0][::32] & np.uint32((1 << BITS[kind][0]) - 1)
+        found = run_registers(text, each, [], ["s12"])[0][::32] & np.uint32(
+            (1 << BITS[kind][0]) - 1
+        )
         np.testing.assert_array_equal(found, expected(name, rows, kind))
 
 
@@ -140,8 +162,14 @@ def test_the_idiom_of_compilers_quiets() -> None:
 def test_only_the_mode_of_sources_flushes_what_they_return(name: str, kind: Any, mode: int) -> None:
     rows = pairs(kind)
     option = {"denormals": mode} if kind == F32 else {"wide_denormals": mode}
-    given = rows if mode & 1 else np.where(np.abs(rows.view(kind)) < np.finfo(kind).tiny, sign_of(rows, kind), rows)
-    np.testing.assert_array_equal(run(f"v_{name}_f{BITS[kind][0]}", rows, kind, **option), expected(name, given, kind))
+    given = (
+        rows
+        if mode & 1
+        else np.where(np.abs(rows.view(kind)) < np.finfo(kind).tiny, sign_of(rows, kind), rows)
+    )
+    np.testing.assert_array_equal(
+        run(f"v_{name}_f{BITS[kind][0]}", rows, kind, **option), expected(name, given, kind)
+    )
 
 
 def sign_of(rows: NDArray[Any], kind: Any) -> NDArray[Any]:

@@ -1,4 +1,5 @@
-"""What a kernel does wrong becomes one exact KernelFault; the process and all other memory stay intact."""
+"""What a kernel does wrong becomes one exact KernelFault; the process and all other memory stay
+intact."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ pytestmark = [
 HEAD = '#include "common.h"\n'
 
 
-def fault_of(source: str, kernel: str, grid: int, block: int, args: list[object], **options: object) -> KernelFault:
+def fault_of(
+    source: str, kernel: str, grid: int, block: int, args: list[object], **options: object
+) -> KernelFault:
     with pytest.raises(KernelFault) as caught:
         emulate(compile_source(HEAD + source), kernel, grid, block, args, **options)
     return caught.value
@@ -48,7 +51,10 @@ def test_a_store_past_the_end_names_line_thread_address_and_allocation() -> None
 @pytest.mark.parametrize("index", [-1, 100, 1 << 20, -(1 << 28), 1 << 29])
 @pytest.mark.parametrize("width", ["u8", "u16", "u32", "u64", "f32x8"])
 def test_wild_loads_and_stores_of_any_width_are_refused(width: str, index: int) -> None:
-    source = f"KERNEL wild(GLOBAL {width} *x, GLOBAL {width} *y, int k) {{ x[LANE] = y[LANE * 2 + k]; }}\n"
+    source = (
+        f"KERNEL wild(GLOBAL {width} *x, GLOBAL {width} *y, int k) {{ x[LANE] = y[LANE * 2 + "
+        f"k]; }}\n"
+    )
     bystander = np.arange(4096)
     before = bystander.copy()
     arrays = [np.zeros(8 * 100, np.uint32), np.zeros(1, np.uint8), np.int32(index)]
@@ -87,13 +93,21 @@ def test_kernel_arguments_and_code_cannot_be_written() -> None:
 def test_scalar_loads_are_checked() -> None:
     body = "s_load_b64 s[2:3], s[0:1], 0x0\n s_load_b32 s4, s[2:3], 0x100000\n"
     with pytest.raises(KernelFault, match="load of 4 bytes") as caught:
-        emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint8), np.zeros(4, np.uint8)], alone=True)
+        emulate(
+            assemble(body),
+            "kernel",
+            1,
+            32,
+            [np.zeros(4, np.uint8), np.zeros(4, np.uint8)],
+            alone=True,
+        )
     assert (caught.value.instruction or "").startswith("s_load_b32 s4, s[2:3], 0x100000")
 
 
 def test_lds_accesses_past_the_groups_lds_are_refused() -> None:
     source = (
-        "SHARED u32 box[16];\nKERNEL over(GLOBAL u32 *x) { box[LANE] = LANE; barrier(); x[LANE] = box[LANE ^ 1]; }\n"
+        "SHARED u32 box[16];\nKERNEL over(GLOBAL u32 *x) { box[LANE] = LANE; barrier(); "
+        "x[LANE] = box[LANE ^ 1]; }\n"
     )
     fault = fault_of(source, "over", 1, 32, [np.zeros(32, np.uint32)])
     assert fault.kind == "out-of-bounds"
@@ -130,7 +144,11 @@ def test_waves_meet_at_the_workgroups_barrier_wherever_they_are() -> None:
 
 def test_a_trap_is_a_fault() -> None:
     fault = fault_of(
-        "KERNEL stop(GLOBAL u32 *x) { if (x[0] == 0) __builtin_trap(); }", "stop", 1, 32, [np.zeros(1, "I")]
+        "KERNEL stop(GLOBAL u32 *x) { if (x[0] == 0) __builtin_trap(); }",
+        "stop",
+        1,
+        32,
+        [np.zeros(1, "I")],
     )
     assert fault.kind == "trap"
 
@@ -153,7 +171,13 @@ def test_what_has_no_translation_is_refused_with_its_pc(body: str) -> None:
 
 def test_a_branch_out_of_the_code_is_refused() -> None:
     with pytest.raises(KernelFault) as caught:
-        emulate(assemble("s_branch 0x4000"), "kernel", 1, 32, [np.zeros(4, np.uint8), np.zeros(4, np.uint8)])
+        emulate(
+            assemble("s_branch 0x4000"),
+            "kernel",
+            1,
+            32,
+            [np.zeros(4, np.uint8), np.zeros(4, np.uint8)],
+        )
     assert caught.value.kind == "wild-branch"
 
 
@@ -165,12 +189,18 @@ def test_an_indirect_branch_to_nowhere_is_a_fault() -> None:
 
 
 def test_misaligned_atomics_are_refused() -> None:
-    source = "KERNEL odd(GLOBAL u8 *x) { __atomic_fetch_add((GLOBAL u32 *)(x + 1), 1, __ATOMIC_RELAXED); }"
+    source = (
+        "KERNEL odd(GLOBAL u8 *x) { __atomic_fetch_add((GLOBAL u32 *)(x + 1), 1, "
+        "__ATOMIC_RELAXED); }"
+    )
     assert fault_of(source, "odd", 1, 32, [np.zeros(64, np.uint8)]).kind == "misaligned"
 
 
 def test_launches_that_cannot_start_are_refused_before_anything_runs() -> None:
-    code = compile_source(HEAD + "SHARED u32 box[16000];\nKERNEL k(GLOBAL u32 *x) { box[LANE] = 1; x[LANE] = box[0]; }")
+    code = compile_source(
+        HEAD
+        + "SHARED u32 box[16000];\nKERNEL k(GLOBAL u32 *x) { box[LANE] = 1; x[LANE] = box[0]; }"
+    )
     x = np.zeros(32, np.uint32)
     with pytest.raises(LaunchError, match="work-items"):
         emulate(code, "k", 1, 2048, [x])
@@ -186,14 +216,18 @@ def test_launches_that_cannot_start_are_refused_before_anything_runs() -> None:
 
 def test_a_fault_in_the_upper_half_of_a_wave64_names_its_lane() -> None:
     code = compile_source(
-        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 70 ? LANE : 1 << 20] = 1; }", "-O3", "-mwavefrontsize64"
+        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 70 ? LANE : 1 << 20] = 1; }",
+        "-O3",
+        "-mwavefrontsize64",
     )
     x = np.zeros(128, np.uint32)
     with pytest.raises(KernelFault) as caught:
         emulate(code, "k", 1, 128, [x], alone=True)
     assert (caught.value.lane, caught.value.thread) == (6, (70, 0, 0))
     code = compile_source(
-        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 40 ? LANE : 1 << 20] = 1; }", "-O3", "-mwavefrontsize64"
+        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE < 40 ? LANE : 1 << 20] = 1; }",
+        "-O3",
+        "-mwavefrontsize64",
     )
     with pytest.raises(KernelFault) as caught:
         emulate(code, "k", 1, 64, [x], alone=True)
@@ -203,6 +237,8 @@ def test_a_fault_in_the_upper_half_of_a_wave64_names_its_lane() -> None:
 def test_broken_code_objects_and_other_processors_are_refused() -> None:
     with pytest.raises(BackendError):
         device().load(b"\x7fELF nonsense")
-    other = compile_source(HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE] = 1; }", "-O3", "-mcpu=gfx1200")
+    other = compile_source(
+        HEAD + "KERNEL k(GLOBAL u32 *x) { x[LANE] = 1; }", "-O3", "-mcpu=gfx1200"
+    )
     with pytest.raises(BackendError, match="gfx1200"):
         device().load(other)

@@ -32,12 +32,15 @@ def flushed(x: Floats) -> Floats:
 
 
 def samples(kind: Any, rows: int) -> list[Floats]:
-    """Numbers of all kinds; every third column has numbers near each other, whose sums are not exact."""
+    """Numbers of all kinds; every third column has numbers near each other, whose sums are not
+    exact."""
     made = {F16: samples16, F32: samples32, F64: samples64}[kind](rows)[:, :SAMPLES]
     values = [np.ascontiguousarray(row).view(kind) for row in made]
     random = np.random.default_rng(3)
     for row in values:
-        row[::3] = (random.standard_normal(len(row[::3])) * np.exp2(random.integers(-8, 9, len(row[::3])))).astype(kind)
+        row[::3] = (
+            random.standard_normal(len(row[::3])) * np.exp2(random.integers(-8, 9, len(row[::3])))
+        ).astype(kind)
     return values
 
 
@@ -90,7 +93,12 @@ def fused_model(kind: Any, mode: int) -> Callable[[float, float, float], float]:
     return lambda x, y, z: fused(x, y, z, kind, mode)
 
 
-ARITHMETIC = {"add": (added, 2), "sub": (subtracted, 2), "mul": (multiplied, 2), "fma": (fused_model, 3)}
+ARITHMETIC = {
+    "add": (added, 2),
+    "sub": (subtracted, 2),
+    "mul": (multiplied, 2),
+    "fma": (fused_model, 3),
+}
 
 
 def modes_of(kind: Any, mode: int) -> dict[str, int]:
@@ -104,7 +112,9 @@ def test_the_descriptors_rounding_mode(name: str, kind: Any, mode: int) -> None:
     model, count = ARITHMETIC[name]
     rows = samples(kind, count)
     if name == "sub" and kind == F64:
-        body = f"  v_add_f64 {names(kind, count)} neg:[0,1]".replace("neg:[0,1]", "").replace(", v[3:4]", ", -v[3:4]")
+        body = f"  v_add_f64 {names(kind, count)} neg:[0,1]".replace("neg:[0,1]", "").replace(
+            ", v[3:4]", ", -v[3:4]"
+        )
     else:
         body = f"  v_{name}_f{8 * np.dtype(kind).itemsize} {names(kind, count)}"
     found = run(body, rows, kind, **modes_of(kind, mode))
@@ -117,7 +127,10 @@ def test_other_formats_keep_their_rounding(mode: int) -> None:
     found = run("  v_add_f32 v100, v1, v2", rows, F32, wide_rounding=mode)
     same(found, each(added(F32, 0), rows, F32))
     rows = samples(F64, 2)
-    same(run(f"  v_mul_f64 {names(F64, 2)}", rows, F64, rounding=mode), each(multiplied(F64, 0), rows, F64))
+    same(
+        run(f"  v_mul_f64 {names(F64, 2)}", rows, F64, rounding=mode),
+        each(multiplied(F64, 0), rows, F64),
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -126,11 +139,13 @@ def test_other_formats_keep_their_rounding(mode: int) -> None:
     [
         "s_round_mode {both}\n v_add_f32 v100, v1, v2",
         "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 2), {mode}\n v_add_f32 v100, v1, v2",
-        "s_mov_b32 s10, {mode}\n s_setreg_b32 hwreg(HW_REG_WAVE_MODE, 0, 2), s10\n v_add_f32 v100, v1, v2",
+        "s_mov_b32 s10, {mode}\n s_setreg_b32 hwreg(HW_REG_WAVE_MODE, 0, 2), s10\n v_add_f32 "
+        "v100, v1, v2",
         "s_round_mode {both}\n s_branch .Lx\n s_nop 0\n.Lx:\n v_add_f32 v100, v1, v2",
         "v_dual_add_f32 v100, v1, v2 :: v_dual_add_f32 v101, v2, v1\n s_round_mode {both}\n"
         " v_dual_add_f32 v100, v1, v2 :: v_dual_mov_b32 v101, v2",
-        "s_round_mode {both}\n v_readfirstlane_b32 s10, v1\n v_mov_b32 v100, 0\n v_fmac_f32 v100, 1.0, v1\n"
+        "s_round_mode {both}\n v_readfirstlane_b32 s10, v1\n v_mov_b32 v100, 0\n v_fmac_f32 v100, "
+        "1.0, v1\n"
         " v_fma_mix_f32 v100, v1, 1.0, v2",
     ],
 )
@@ -141,7 +156,8 @@ def test_the_rounding_mode_is_set_by_instructions(body: str, mode: int) -> None:
 
 
 def test_the_mode_depends_on_the_way_that_a_wave_came() -> None:
-    """Half of the waves set it; behind the join it is known at run time only, for floats of all formats."""
+    """Half of the waves set it; behind the join it is known at run time only, for floats of all
+    formats."""
     rows = samples(F32, 2)
     body = """  s_and_b32 s10, ttmp9, 1
   s_cmp_eq_u32 s10, 0
@@ -164,7 +180,12 @@ def test_scalar_instructions_round_too(mode: int) -> None:
     rows = [row[:256:32] for row in samples(F32, 2)]
     wide = [np.repeat(row, 32) for row in rows]
     body = "  v_readfirstlane_b32 s10, v1\n  v_readfirstlane_b32 s11, v2\n"
-    found = run(body + "  s_add_f32 s12, s10, s11\n  s_nop 4\n  v_mov_b32 v100, s12", wide, F32, rounding=mode)
+    found = run(
+        body + "  s_add_f32 s12, s10, s11\n  s_nop 4\n  v_mov_b32 v100, s12",
+        wide,
+        F32,
+        rounding=mode,
+    )
     same(found, each(added(F32, mode), wide, F32))
 
 
@@ -185,7 +206,9 @@ def test_conversions_round_as_the_mode_says(name: str, mode: int) -> None:
     if source in (F32, F64):
         row = samples(source, 1)[0]
         row[1::3] = (row[::3][: len(row[1::3])] * 1e4).astype(source)
-        row[2::5] = np.ldexp(np.nan_to_num(row[2::5]) % 1, -16 if target == F16 else -130).astype(source)
+        row[2::5] = np.ldexp(np.nan_to_num(row[2::5]) % 1, -16 if target == F16 else -130).astype(
+            source
+        )
     else:
         info = np.iinfo(source)
         row = np.random.default_rng(1).integers(info.min, info.max, SAMPLES, source, endpoint=True)
@@ -208,14 +231,19 @@ def test_packed_and_mixed_arithmetic_round_as_halves(mode: int) -> None:
     packed = [dwords(rows[n])[0] | dwords(rows[n + 1])[0] << np.uint32(16) for n in (0, 2, 4)]
     body = "  v_pk_fma_f16 v100, v1, v2, v3\n  v_pk_mul_f16 v101, v1, v2\n"
     body += "  v_fma_mixlo_f16 v102, v1, v2, v3 op_sel_hi:[1,1,1]"
-    found = run_registers(body, np.stack(packed), [100, 101, 102], wide_rounding=mode, rounding=mode)
+    found = run_registers(
+        body, np.stack(packed), [100, 101, 102], wide_rounding=mode, rounding=mode
+    )
     for half in (0, 1):
-        mine = [np.ascontiguousarray(found[n] >> np.uint32(16 * half)).astype(np.uint16).view(F16) for n in range(3)]
+        mine = [
+            np.ascontiguousarray(found[n] >> np.uint32(16 * half)).astype(np.uint16).view(F16)
+            for n in range(3)
+        ]
         x, y, z = rows[half], rows[2 + half], rows[4 + half]
         same(mine[0], each(fused_model(F16, mode), [x, y, z], F16))
         same(mine[1], each(multiplied(F16, mode), [x, y], F16))
         if half == 0:
-            twice = lambda x, y, z: again(fused(x, y, z, F32, mode), mode)  # noqa: E731
+            twice = lambda x, y, z: again(fused(x, y, z, F32, mode), mode)
             same(mine[2], each(twice, [x, y, z], F16))
 
 
@@ -238,10 +266,15 @@ def test_ldexp_and_the_last_step_of_division_round_once(kind: Any, mode: int) ->
             return fused(x, y, z, kind, mode)
         power = scale if math.frexp(z)[1] + bias - 1 > bias else -scale
         exact = Fraction(x) * Fraction(y) + Fraction(z)
-        return rounded(exact * Fraction(2) ** power, kind, mode) if exact else fused(x, y, z, kind, mode)
+        return (
+            rounded(exact * Fraction(2) ** power, kind, mode)
+            if exact
+            else fused(x, y, z, kind, mode)
+        )
 
     expected = each(model, [*rows, odd.astype(kind)], kind)
-    # The sum is rounded before it is scaled: exact where it is scaled down, unless it has overflowed.
+    # The sum is rounded before it is scaled: exact where it is scaled down, unless it has
+    # overflowed.
     with np.errstate(all="ignore"):
         sums = np.abs(rows[0].astype(np.longdouble) * rows[1] + rows[2])
     exact = ~odd | ~(np.abs(rows[2]) >= 2) & (sums < np.finfo(kind).max / 2)
@@ -253,7 +286,11 @@ def test_ldexp_and_the_last_step_of_division_round_once(kind: Any, mode: int) ->
     mine = join64(raw[0], raw[1], F64) if kind == F64 else raw[0].view(F32)
 
     def scaled_model(x: float, n: float) -> float:
-        return rounded(Fraction(x) * Fraction(2) ** int(n), kind, mode) if math.isfinite(x) and x else x
+        return (
+            rounded(Fraction(x) * Fraction(2) ** int(n), kind, mode)
+            if math.isfinite(x) and x
+            else x
+        )
 
     values = [scaled_model(float(x), float(n)) for x, n in zip(rows[0], steps, strict=True)]
     same(mine, np.array(values).astype(kind))
@@ -280,23 +317,34 @@ def test_conversions_and_packed_halves_flush_each_format_in_its_mode(mode: int) 
     x = samples(F16, 1)[0]
     x[1::4] = np.ldexp(x[::3][: len(x[1::4])], -16).astype(F16)
     given = x if mode & 1 else flushed(x)
-    found = run_registers("  v_cvt_f32_f16 v100, v1", np.stack(dwords(x)), [100], wide_denormals=mode)
+    found = run_registers(
+        "  v_cvt_f32_f16 v100, v1", np.stack(dwords(x)), [100], wide_denormals=mode
+    )
     same(found[0].view(F32), given.astype(F32))
     single = samples(F32, 1)[0]
     single[1::4] = np.ldexp(single[::3][: len(single[1::4])], -16).astype(F32)
     with np.errstate(all="ignore"):
         half = single.astype(F16)
-    found = run_registers("  v_cvt_f16_f32 v100, v1", np.stack(dwords(single)), [100], wide_denormals=mode)
+    found = run_registers(
+        "  v_cvt_f16_f32 v100, v1", np.stack(dwords(single)), [100], wide_denormals=mode
+    )
     same(found[0].astype(np.uint16).view(F16), half if mode & 2 else flushed(half))
     with np.errstate(all="ignore"):
         doubled = given + given
-    found = run_registers("  v_pk_add_f16 v100, v1, v1", np.stack(dwords(x)), [100], wide_denormals=mode)
-    same((found[0] & np.uint32(0xFFFF)).astype(np.uint16).view(F16), doubled if mode & 2 else flushed(doubled))
+    found = run_registers(
+        "  v_pk_add_f16 v100, v1, v1", np.stack(dwords(x)), [100], wide_denormals=mode
+    )
+    same(
+        (found[0] & np.uint32(0xFFFF)).astype(np.uint16).view(F16),
+        doubled if mode & 2 else flushed(doubled),
+    )
 
 
 def test_classes_are_those_of_the_bits_in_every_mode() -> None:
     x = np.array([1e-40, -1e-40, 0.0, -0.0] * 8, F32)
-    found = run_registers("  v_cmp_class_f32 vcc_lo, v1, 0x90", np.stack(dwords(x)), [], ["vcc_lo"], denormals=0)
+    found = run_registers(
+        "  v_cmp_class_f32 vcc_lo, v1, 0x90", np.stack(dwords(x)), [], ["vcc_lo"], denormals=0
+    )
     assert found[0, 0] == 0x33333333
 
 
@@ -306,12 +354,19 @@ def test_classes_are_those_of_the_bits_in_every_mode() -> None:
 def test_output_modifiers_count_in_every_denormal_mode(kind: Any, mode: int, omod: str) -> None:
     x, y = samples(kind, 2)
     option = {"denormals": mode} if kind == F32 else {"wide_denormals": mode}
-    found = run(f"  v_add_f{8 * np.dtype(kind).itemsize}_e64 {names(kind, 2)} {omod}", [x, y], kind, **option)
+    found = run(
+        f"  v_add_f{8 * np.dtype(kind).itemsize}_e64 {names(kind, 2)} {omod}",
+        [x, y],
+        kind,
+        **option,
+    )
     given = (x, y) if mode & 1 else (flushed(x), flushed(y))
     with np.errstate(all="ignore"):
         total = given[0] + given[1]
         # What is below the normal numbers is +0 before, and keeps its sign after.
-        total = np.where(np.abs(total) < np.finfo(kind).smallest_normal, kind(0), total).astype(kind)
+        total = np.where(np.abs(total) < np.finfo(kind).smallest_normal, kind(0), total).astype(
+            kind
+        )
         scaled = total.astype(np.longdouble) * {"mul:2": 2, "mul:4": 4, "div:2": 0.5}[omod]
         low = np.abs(scaled) < np.finfo(kind).smallest_normal
         total = np.where(low, np.copysign(kind(0), total), scaled.astype(kind)).astype(kind)
@@ -322,7 +377,10 @@ def test_output_modifiers_count_in_every_denormal_mode(kind: Any, mode: int, omo
     ("flush", "keep"),
     [
         ("s_denorm_mode 12", "s_denorm_mode 15"),
-        ("s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 0", "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 3"),
+        (
+            "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 0",
+            "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 3",
+        ),
     ],
 )
 def test_the_denormal_mode_changes_within_a_block(flush: str, keep: str) -> None:

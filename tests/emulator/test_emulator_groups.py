@@ -1,4 +1,5 @@
-"""C whose work-items work together (LDS, atomics, votes, moves between lanes), in both wave sizes, against NumPy."""
+"""C whose work-items work together (LDS, atomics, votes, moves between lanes), in both wave sizes,
+against NumPy."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def sorted_together(x: Words, y: Words, n: int) -> tuple[Words, Words]:
 
 def kept_values(x: Words, y: Words, n: int) -> tuple[Words, Words]:
     kept = x % 3 == n % 3
-    return np.where(kept, x ^ np.uint32(1 << 31), x), np.repeat(kept.sum(1, dtype=np.uint32)[:, None], BLOCK, axis=1)
+    return np.where(kept, x ^ np.uint32(1 << 31), x), np.repeat(
+        kept.sum(1, dtype=np.uint32)[:, None], BLOCK, axis=1
+    )
 
 
 def counted_values(x: Words, y: Words, n: int) -> tuple[Words, Words]:
@@ -46,9 +49,13 @@ def counted_values(x: Words, y: Words, n: int) -> tuple[Words, Words]:
 
 def wide_atomics(x: Words, y: Words, n: int) -> tuple[Words, Words]:
     wide = x.astype(np.uint64)
-    sums = np.stack([(wide[:, k::4] << np.uint64(20)).sum(1, dtype=np.uint64) for k in range(4)], axis=1)
+    sums = np.stack(
+        [(wide[:, k::4] << np.uint64(20)).sum(1, dtype=np.uint64) for k in range(4)], axis=1
+    )
     every = (wide * np.uint64(3)).sum(1, dtype=np.uint64) >> np.uint64(2)
-    result = (sums >> np.uint64(18)).astype(np.uint32)[:, np.arange(BLOCK) & 3] + every.astype(np.uint32)[:, None]
+    result = (sums >> np.uint64(18)).astype(np.uint32)[:, np.arange(BLOCK) & 3] + every.astype(
+        np.uint32
+    )[:, None]
     return x, result.astype(np.uint32)
 
 
@@ -59,7 +66,14 @@ def votes_and_moves(x: Words, y: Words, n: int) -> tuple[Words, Words]:
     mirrored, pulled, swapped = x[:, lane ^ 15], x[:, lane ^ 5], x[:, lane ^ 1]
     odd = (x & 1).reshape(GRID, -1, 16) << np.arange(16, dtype=np.uint32)
     neighbours = np.repeat(odd.sum(2, dtype=np.uint32), 16, axis=1)
-    parts = (shifted, 3 * mirrored, 5 * pulled, 7 * swapped, 11 * neighbours, np.broadcast_to(row, x.shape))
+    parts = (
+        shifted,
+        3 * mirrored,
+        5 * pulled,
+        7 * swapped,
+        11 * neighbours,
+        np.broadcast_to(row, x.shape),
+    )
     return x, np.sum([part.astype(np.uint32) for part in parts], axis=0, dtype=np.uint32)
 
 
@@ -81,7 +95,8 @@ PROGRAMS: tuple[Expected, ...] = (
 
 
 def cases() -> list[Any]:
-    """Each program at one level and wave size in every run, at all of them in the exhaustive one."""
+    """Each program at one level and wave size in every run, at all of them in the exhaustive
+    one."""
     found = []
     for index, expected in enumerate(PROGRAMS):
         for number in range(8):

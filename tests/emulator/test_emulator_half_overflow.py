@@ -1,4 +1,5 @@
-"""MODE's FP16_OVFL, which clamps halves and 8-bit floats that overflow, and the registers of exceptions."""
+"""MODE's FP16_OVFL, which clamps halves and 8-bit floats that overflow, and the registers of
+exceptions."""
 
 from __future__ import annotations
 
@@ -42,7 +43,10 @@ ARITHMETIC: dict[str, tuple[int, Callable[..., Floats]]] = {
     "v_add_f16": (2, lambda x, y: x + y),
     "v_sub_f16": (2, lambda x, y: x - y),
     "v_mul_f16": (2, lambda x, y: x * y),
-    "v_fma_f16": (3, lambda x, y, z: (x.astype(float) * y.astype(float) + z.astype(float)).astype(F16)),
+    "v_fma_f16": (
+        3,
+        lambda x, y, z: (x.astype(float) * y.astype(float) + z.astype(float)).astype(F16),
+    ),
 }
 
 
@@ -57,7 +61,9 @@ def test_arithmetic_on_halves_does_not_overflow(name: str, way: str) -> None:
     operands = ", ".join(f"v{n + 1}.l" for n in range(count))
     body = f"{head}  v_mov_b32 v100, 0\n  {name}{form} v100.l, {operands}\n"
     inputs = np.stack([row.view(np.uint16).astype(np.uint32) for row in rows])
-    found = run_registers(body, inputs, [100], overflow=int(way == "descriptor"), attributes="+real-true16")[0]
+    found = run_registers(
+        body, inputs, [100], overflow=int(way == "descriptor"), attributes="+real-true16"
+    )[0]
     with np.errstate(all="ignore"):
         expected = clamped(model(*rows), *rows)
     assert np.isinf(found.astype(np.uint16).view(F16)).any(), "infinities stay"
@@ -85,7 +91,11 @@ def test_conversions_to_halves_do_not_overflow_however_they_round(rounding: int)
     x = samples32(1)[0].view(F32).copy()
     x[::2] = np.linspace(-70000, 70000, len(x[::2]), dtype=F32)
     body = f"{SET}  v_mov_b32 v100, 0\n  v_cvt_f16_f32 v100, v1\n"
-    found = run_registers(body, x.view(np.uint32)[None], [100], wide_rounding=rounding)[0].astype(np.uint16).view(F16)
+    found = (
+        run_registers(body, x.view(np.uint32)[None], [100], wide_rounding=rounding)[0]
+        .astype(np.uint16)
+        .view(F16)
+    )
     over = (np.abs(x) >= 65520) & np.isfinite(x)
     np.testing.assert_array_equal(found[over], np.copysign(LARGEST, x[over]))
     np.testing.assert_array_equal(found[np.isinf(x)], x[np.isinf(x)])
@@ -123,8 +133,13 @@ def test_mixed_precision_integers_scaling_and_output_modifiers_do_not_overflow()
 
 
 def test_a_quotient_is_clamped_and_a_division_by_zero_is_not() -> None:
-    numerator, denominator = np.array([1, 6e4, -6e4, np.inf, 5], F16), np.array([0, 0.001, 0.001, 2, -0.0], F16)
-    inputs = np.stack([np.resize(row, 32).view(np.uint16).astype(np.uint32) for row in (numerator, denominator)])
+    numerator, denominator = (
+        np.array([1, 6e4, -6e4, np.inf, 5], F16),
+        np.array([0, 0.001, 0.001, 2, -0.0], F16),
+    )
+    inputs = np.stack(
+        [np.resize(row, 32).view(np.uint16).astype(np.uint32) for row in (numerator, denominator)]
+    )
     body = """
   v_mov_b32 v100, 0
   v_cvt_f32_f16 v3, v1
@@ -136,11 +151,15 @@ def test_a_quotient_is_clamped_and_a_division_by_zero_is_not() -> None:
   v_div_fixup_f16 v100, v5, v2, v1
 """
     found = run_registers(SET + body, inputs, [100])[0][:5].astype(np.uint16).view(F16)
-    np.testing.assert_array_equal(found, np.array([np.inf, LARGEST, -LARGEST, np.inf, -np.inf], F16))
+    np.testing.assert_array_equal(
+        found, np.array([np.inf, LARGEST, -LARGEST, np.inf, -np.inf], F16)
+    )
 
 
 @pytest.mark.parametrize("way", ["immediate", "value"])
-@pytest.mark.parametrize(("kind", "dtype"), [("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)])
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)]
+)
 def test_eighth_floats_do_not_overflow(kind: str, dtype: Any, way: str) -> None:
     x = samples32(1)[0].view(F32).copy()
     x[::2] = np.linspace(-70000, 70000, len(x[::2]), dtype=F32)
@@ -159,9 +178,13 @@ def test_eighth_floats_do_not_overflow(kind: str, dtype: Any, way: str) -> None:
     np.testing.assert_array_equal(found[0][finite] & 0xFF, expected.view(np.uint8))
     np.testing.assert_array_equal(found[0][finite] >> 8, expected.view(np.uint8))
     over = finite & (np.abs(x) > limit)
-    np.testing.assert_array_equal((found[1][over] & 0xFF).astype(np.uint8).view(dtype), np.copysign(limit, x[over]))
+    np.testing.assert_array_equal(
+        (found[1][over] & 0xFF).astype(np.uint8).view(dtype), np.copysign(limit, x[over])
+    )
     # What is no finite number stays so: fp8 has only NaN for it.
-    assert not np.isfinite((found[0][~finite] & 0xFF).astype(np.uint8).view(dtype).astype(F32)).any()
+    assert not np.isfinite(
+        (found[0][~finite] & 0xFF).astype(np.uint8).view(dtype).astype(F32)
+    ).any()
 
 
 REFUSED = {
@@ -196,7 +219,8 @@ def read_back(body: str) -> int:
 def test_the_mode_is_read_as_it_was_written() -> None:
     assert read_back("  s_getreg_b32 s8, hwreg(HW_REG_WAVE_MODE)") == 0xF0
     assert read_back(SET + "  s_getreg_b32 s8, hwreg(HW_REG_WAVE_MODE)") == 0x8000F0
-    # Saving and restoring all of it, as llvm.set.fpenv does, needs no more than that reserved bits stay 0.
+    # Saving and restoring all of it, as llvm.set.fpenv does, needs no more than that reserved bits
+    # stay 0.
     save = """  s_getreg_b32 s8, hwreg(HW_REG_WAVE_MODE)
   s_or_b32 s8, s8, 0x800003
   s_setreg_b32 hwreg(HW_REG_WAVE_MODE), s8

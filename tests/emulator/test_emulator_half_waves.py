@@ -1,4 +1,5 @@
-"""LDS accesses whose lanes go along in each half of a wave by itself do what 32 single accesses would."""
+"""LDS accesses whose lanes go along in each half of a wave by itself do what 32 single accesses
+would."""
 
 from __future__ import annotations
 
@@ -79,7 +80,9 @@ def test_stores(pattern: str, dwords: int, lanes: int) -> None:
 @pytest.mark.parametrize("dwords", [1, 2, 4])
 @pytest.mark.parametrize("start", [504, 512, (1 << 30) - 8])
 def test_the_upper_half_may_be_outside(start: int, dwords: int, kernel: str) -> None:
-    arrays = [np.zeros((32, dwords), np.uint32), np.zeros(512, np.uint32)][: 1 + (kernel == "store")]
+    arrays = [np.zeros((32, dwords), np.uint32), np.zeros(512, np.uint32)][
+        : 1 + (kernel == "store")
+    ]
     for inner in (PLACES, PLACES * 0):
         index = (HALVES * start + inner).astype(np.uint32) // dwords * dwords
         if index.max() + dwords <= 512:

@@ -1,4 +1,5 @@
-"""What inactive lanes hold counts only where somebody reads it: random changes of EXEC against a model in NumPy."""
+"""What inactive lanes hold counts only where somebody reads it: random changes of EXEC against a
+model in NumPy."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from required_tools import needs_tools
 from single_instruction import run_registers
 
 from amdjit.code_object import CodeObject
-from amdjit.emulator.kernel_code import kernel_text
-from amdjit.emulator.translate.control_flow import build_graph
-from amdjit.emulator.translate.function import translate_wave
+from amdjit.emulator.analysis.control_flow import build_graph
+from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.tiers.full import translate_wave
 
 pytestmark = needs_tools
 
@@ -49,7 +50,9 @@ EXEC_CHANGES = ["narrow", "and", "or", "less", "else", "flip", "set"]
 
 def items(source: random.Random, count: int) -> Iterator[Item]:
     for _ in range(count):
-        name = source.choice(["add", "move", "move", "wide", "half", "half", "compare", "set", *TEXTS])
+        name = source.choice(
+            ["add", "move", "move", "wide", "half", "half", "compare", "set", *TEXTS]
+        )
         vectors = [source.randint(1, VECTORS) for _ in range(3)]
         pair = [source.choice((1, 2, 3, 5)) for _ in range(2)]
         masks = [source.randrange(MASKS) for _ in range(2)]
@@ -85,7 +88,9 @@ class Model:
         elif name == "compare":
             self.masks[a[0]] = (v[a[1]] < v[a[2]]) & self.exec
         elif name == "wide":
-            whole = (v[a[2]].astype(np.uint64) | v[a[3]].astype(np.uint64) << np.uint64(32)) << np.uint64(5)
+            whole = (
+                v[a[2]].astype(np.uint64) | v[a[3]].astype(np.uint64) << np.uint64(32)
+            ) << np.uint64(5)
             self.write(a[0], whole.astype(np.uint32))
             self.write(a[1], (whole >> np.uint64(32)).astype(np.uint32))
         elif name == "dual":
@@ -98,7 +103,9 @@ class Model:
 
     def moved(self, name: str, v: NDArray[np.uint32], a: tuple[int, ...]) -> NDArray[np.uint32]:
         if name == "half":
-            return v[a[0]] & np.uint32(0xFFFF) | (v[a[1]] + (v[a[2]] >> np.uint32(16))) << np.uint32(16)
+            return v[a[0]] & np.uint32(0xFFFF) | (
+                v[a[1]] + (v[a[2]] >> np.uint32(16))
+            ) << np.uint32(16)
         lanes = np.arange(LANES)
         return {
             "add": lambda: v[a[1]] + v[a[2]],
@@ -125,9 +132,14 @@ class Model:
 
 def check(parts: list[list[Item]], wanted: list[int], seed: int) -> None:
     """A straight part, a loop that runs three times, another part; lane by lane in the model."""
-    texts = ["\n".join("  " + TEXTS[name].format(*values) for name, values in part) for part in parts]
+    texts = [
+        "\n".join("  " + TEXTS[name].format(*values) for name, values in part) for part in parts
+    ]
     masks = "".join(f"  s_mov_b32 s1{number}, 0\n" for number in range(MASKS))
-    loop = f"  s_mov_b32 s20, 3\n.Lloop:\n{texts[1]}\n  s_sub_co_u32 s20, s20, 1\n  s_cmp_lg_u32 s20, 0\n"
+    loop = (
+        f"  s_mov_b32 s20, 3\n.Lloop:\n{texts[1]}\n  s_sub_co_u32 s20, s20, 1\n  s_cmp_lg_u32 "
+        "s20, 0\n"
+    )
     body = f"{masks}{texts[0]}\n{loop}  s_cbranch_scc1 .Lloop\n{texts[2]}"
     values = np.random.default_rng(seed).integers(0, 1 << 32, (VECTORS, LANES), np.uint32)
     model = Model(values)
@@ -162,7 +174,8 @@ FULL = 0xFFFFFFFF
 @pytest.mark.parametrize(
     "program",
     [
-        # Lanes that the last write leaves out are active behind the first one: EXEC is full in between.
+        # Lanes that the last write leaves out are active behind the first one: EXEC is full in
+        # between.
         [
             ("set", (0xFFFF,)),
             ("move", (1, 2)),
@@ -172,9 +185,21 @@ FULL = 0xFFFFFFFF
             ("move", (1, 3)),
         ],
         # Another lane's value, of a lane that is inactive where it is written and read.
-        [("set", (0xFF,)), ("move", (2, 3)), ("lane", (1, 2, 3, 20)), ("set", (FULL,)), ("move", (2, 3))],
+        [
+            ("set", (0xFF,)),
+            ("move", (2, 3)),
+            ("lane", (1, 2, 3, 20)),
+            ("set", (FULL,)),
+            ("move", (2, 3)),
+        ],
         [("set", (0xFF,)), ("move", (2, 3)), ("dpp", (1, 2)), ("set", (FULL,)), ("move", (2, 3))],
-        [("set", (0xFF,)), ("move", (2, 3)), ("permute", (1, 2, 40)), ("set", (FULL,)), ("move", (2, 3))],
+        [
+            ("set", (0xFF,)),
+            ("move", (2, 3)),
+            ("permute", (1, 2, 40)),
+            ("set", (FULL,)),
+            ("move", (2, 3)),
+        ],
         # Half of a register is no whole one.
         [("set", (0xFF,)), ("move", (1, 2)), ("set", (FULL,)), ("half", (1, 3, 4))],
     ],
@@ -191,7 +216,9 @@ def selects(code_object: bytes, name: str) -> int:
     text = translate_wave(graph, True, "nounwind", wave_size=wave_size).text
     # Where NaNs are met there are selects of another kind.
     blocks = re.split(r"^(?=[\w.]+:)", text, flags=re.MULTILINE)
-    return sum(block.count("select <32 x i1>") for block in blocks if not block.startswith("own.nan"))
+    return sum(
+        block.count("select <32 x i1>") for block in blocks if not block.startswith("own.nan")
+    )
 
 
 def test_a_guarded_kernel_needs_no_selects() -> None:
@@ -200,7 +227,10 @@ def test_a_guarded_kernel_needs_no_selects() -> None:
 
 
 def test_lanes_that_come_back_need_theirs() -> None:
-    body = "  v_cmp_lt_u32_e32 vcc_lo, 3, v0\n  s_and_saveexec_b32 s4, vcc_lo\n  v_add_nc_u32 v1, v0, v0\n{}"
+    body = (
+        "  v_cmp_lt_u32_e32 vcc_lo, 3, v0\n  s_and_saveexec_b32 s4, vcc_lo\n  v_add_nc_u32 v1, "
+        "v0, v0\n{}"
+    )
     store = "  s_or_b32 exec_lo, exec_lo, s4\n  global_store_b32 v0, v1, s[0:1]"
     assert selects(assemble(body.format(store)), "kernel") == 1
     assert selects(assemble(body.format("  global_store_b32 v0, v1, s[0:1]")), "kernel") == 0

@@ -1,4 +1,5 @@
-"""Broken code objects end in an error of amdjit's own, never in a crash, a hang or changed memory of the process."""
+"""Broken code objects end in an error of amdjit's own, never in a crash, a hang or changed memory
+of the process."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from required_tools import needs_tools
 
 pytestmark = needs_tools
 
-KERNELS = ("saxpy", "reduction", "atomics", "branches", "calls", "private_arrays", "matrix", "cross_lane")
+KERNELS = (
+    "saxpy",
+    "reduction",
+    "atomics",
+    "branches",
+    "calls",
+    "private_arrays",
+    "matrix",
+    "cross_lane",
+)
 BATCH = 100
 CI_OBJECTS = 200
 ALL_OBJECTS = 10_000
@@ -44,7 +54,14 @@ def run_batch(samples: Path, first: int, count: int, *checks: str) -> list[str]:
     script = Path(__file__).with_name("hostile_objects.py")
     command = [sys.executable, str(script), str(samples), str(first), str(count), *checks]
     environment = dict(os.environ) | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30 + 2 * count, check=False)
+    done = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30 + 2 * count,
+        check=False,
+    )
     lines = done.stdout.splitlines()
     assert lines[-1:] == ["sound"], f"object {lines[-1:]}: {done.returncode}\n{done.stderr[-3000:]}"
     return lines[:-1]
@@ -64,7 +81,12 @@ def test_more_broken_code_objects(samples: Path, first: int) -> None:
 def test_the_ways_to_break_lead_to_many_ends(samples: Path) -> None:
     """Objects that all fail to load would prove little."""
     ends = {line.split(" ", 1)[1] for line in run_batch(samples, 20_000, 5 * len(BREAKS))}
-    assert {"ran", "BackendError", "KernelFault out-of-bounds", "KernelFault unsupported-instruction"} <= ends
+    assert {
+        "ran",
+        "BackendError",
+        "KernelFault out-of-bounds",
+        "KernelFault unsupported-instruction",
+    } <= ends
 
 
 def test_broken_code_objects_in_checked_launches(samples: Path) -> None:

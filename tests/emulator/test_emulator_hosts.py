@@ -1,4 +1,5 @@
-"""The emulator gives the same results on hosts with fewer features: narrower vectors, no half precision, no FMA."""
+"""The emulator gives the same results on hosts with fewer features: narrower vectors, no half
+precision, no FMA."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from required_tools import needs_tools
 from silicon_samples import CASES, DOTS, INSTRUCTIONS
 
 from amdjit.emulator import EmulatorDevice, run
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -44,16 +45,23 @@ WIDE = frozenset(
 HOSTS = {
     "haswell": WIDE,
     "ivybridge": WIDE | {"avx2", "fma", "bmi", "bmi2", "avxvnni"},
-    "x86-64-v2": WIDE | {"avx2", "fma", "bmi", "bmi2", "avx", "f16c", "avxvnni", "vaes", "vpclmulqdq", "fma4", "xop"},
+    "x86-64-v2": WIDE
+    | {"avx2", "fma", "bmi", "bmi2", "avx", "f16c", "avxvnni", "vaes", "vpclmulqdq", "fma4", "xop"},
 }
 
 
-@pytest.fixture(scope="module", params=[*((name, "full") for name in HOSTS), ("x86-64-v2", "quick")], ids=" ".join)
+@pytest.fixture(
+    scope="module",
+    params=[*((name, "full") for name in HOSTS), ("x86-64-v2", "quick")],
+    ids=" ".join,
+)
 def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     target = find_target("gfx1201")
     assert target is not None
     name, tier = request.param
-    return EmulatorDevice(target, 1, 60.0, Environment(emulator_tier=tier), HostCompiler(name, HOSTS[name]))
+    return EmulatorDevice(
+        target, 1, 60.0, Environment(emulator_tier=tier), HostCompiler(name, HOSTS[name])
+    )
 
 
 def test_a_matrix_product(host: EmulatorDevice) -> None:
@@ -62,7 +70,10 @@ def test_a_matrix_product(host: EmulatorDevice) -> None:
     run(compile_kernel("matrix"), "matrix_f16", 1, 32, [a, b, c, np.uint32(4)], device=host)
     expected = np.zeros((16, 16))
     for step in range(4):
-        left, right = (m[step].reshape(2, 16, 8).transpose(1, 0, 2).reshape(16, 16).astype(float) for m in (a, b))
+        left, right = (
+            m[step].reshape(2, 16, 8).transpose(1, 0, 2).reshape(16, 16).astype(float)
+            for m in (a, b)
+        )
         expected += left @ right.T
     np.testing.assert_array_equal(c.reshape(2, 16, 8).transpose(0, 2, 1).reshape(16, 16), expected)
 
@@ -91,11 +102,25 @@ KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
 def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-5, 6, (2, 32, 32)).astype(np.float32)
     c = np.zeros((32, 32), np.float32)
-    run(compile_kernel("matrix_shared"), "matrix_shared", (2, 2), 256, [a, b, c, np.uint32(32)], device=host)
+    run(
+        compile_kernel("matrix_shared"),
+        "matrix_shared",
+        (2, 2),
+        256,
+        [a, b, c, np.uint32(32)],
+        device=host,
+    )
     np.testing.assert_array_equal(c, a @ b)
     x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     y = np.ones(1000, np.float32)
-    run(compile_kernel("saxpy"), "saxpy", 4, 256, [np.uint32(1000), np.float32(2), x, y], device=host)
+    run(
+        compile_kernel("saxpy"),
+        "saxpy",
+        4,
+        256,
+        [np.uint32(1000), np.float32(2), x, y],
+        device=host,
+    )
     np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
 
 
@@ -118,7 +143,8 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
     d, p = np.zeros(256), np.zeros(256, np.uint32)
     h = random.standard_normal((768, 2)).astype(np.float16)
     a, b = x[:256].copy(), x[256:].copy()
-    # Exact in double precision but for the last rounding to half, which single precision would do twice.
+    # Exact in double precision but for the last rounding to half, which single precision would do
+    # twice.
     exact = h[:256].astype(np.float64) * h[256:512] + h[512:]
     run(compile_source(source), "longs", 1, 256, [x, d, h, p], device=host)
     with np.errstate(all="ignore"):
@@ -127,11 +153,14 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
     np.testing.assert_array_equal(h[:256], exact.astype(np.float16))
     data = np.stack([b, a], axis=1).view(np.uint8)
     choices = np.array([[4 + n, 2 + n, 0 + n, 3 + n] for n in range(4)])[np.arange(256) & 3]
-    np.testing.assert_array_equal(p.view(np.uint8).reshape(256, 4), np.take_along_axis(data, choices, 1))
+    np.testing.assert_array_equal(
+        p.view(np.uint8).reshape(256, 4), np.take_along_axis(data, choices, 1)
+    )
 
 
 def test_matrix_products_round_alike(host: EmulatorDevice) -> None:
-    """The quick form of a step, that for any operands and the chain for whole numbers, of each kind of result."""
+    """The quick form of a step, that for any operands and the chain for whole numbers, of each kind
+    of result."""
     random = np.random.default_rng(5)
     token = DEVICE.set(host)
     try:

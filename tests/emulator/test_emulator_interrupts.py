@@ -46,13 +46,23 @@ def test_interrupts_stop_an_endless_kernel(tmp_path: Path, signals: int, groups:
     script = tmp_path / "endless.py"
     script.write_text(SCRIPT.replace("GROUPS", str(groups)))
     root = Path(__file__).parents[2]
-    environment = {"PYTHONPATH": str(root), "AMDJIT_DEVICE": "emulator:gfx1201", "AMDJIT_CACHE_DIR": ""}
+    environment = {
+        "PYTHONPATH": str(root),
+        "AMDJIT_DEVICE": "emulator:gfx1201",
+        "AMDJIT_CACHE_DIR": "",
+    }
     with subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(1.0)  # translation of the endless kernel; a signal before is Python's own business
+        time.sleep(
+            1.0
+        )  # translation of the endless kernel; a signal before is Python's own business
         for _ in range(signals):
             process.send_signal(signal.SIGINT)
         try:

@@ -1,4 +1,5 @@
-"""Compiled C kernels give what the same C gives on the host, bit for bit, at every level of optimisation."""
+"""Compiled C kernels give what the same C gives on the host, bit for bit, at every level of
+optimisation."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def integers(random: np.random.Generator, kind: Any, count: int = COUNT + 16) ->
     """Numbers of all magnitudes, zeros and extremes among them."""
     info = np.iinfo(kind)
     bits = random.integers(0, info.bits, count)
-    values = random.integers(info.min, info.max, count, dtype=kind, endpoint=True) >> bits.astype(kind)
+    values = random.integers(info.min, info.max, count, dtype=kind, endpoint=True) >> bits.astype(
+        kind
+    )
     values[::31] = info.max
     values[1::37] = info.min
     values[2::41] = 0
@@ -55,14 +58,33 @@ def halves(random: np.random.Generator) -> Any:
 
 
 CASES = [
-    Case("branches", "branches", lambda r: [integers(r, np.int32), r.integers(0, 20, COUNT, np.int32), np.int32(3)]),
-    Case("branches", "branches", lambda r: [integers(r, np.int32), r.integers(0, 9, COUNT, np.int32), np.int32(9)], 77),
+    Case(
+        "branches",
+        "branches",
+        lambda r: [integers(r, np.int32), r.integers(0, 20, COUNT, np.int32), np.int32(3)],
+    ),
+    Case(
+        "branches",
+        "branches",
+        lambda r: [integers(r, np.int32), r.integers(0, 9, COUNT, np.int32), np.int32(9)],
+        77,
+    ),
     Case(
         "bytes",
         "bytes",
-        lambda r: [integers(r, np.uint8), integers(r, np.int8), integers(r, np.uint16), integers(r, np.uint32)],
+        lambda r: [
+            integers(r, np.uint8),
+            integers(r, np.int8),
+            integers(r, np.uint16),
+            integers(r, np.uint32),
+        ],
     ),
-    Case("calls", "calls", lambda r: [integers(r, np.uint32), floats(r, np.float32), np.float32(0.25)], 1),
+    Case(
+        "calls",
+        "calls",
+        lambda r: [integers(r, np.uint32), floats(r, np.float32), np.float32(0.25)],
+        1,
+    ),
     Case("divergent_loops", "collatz", lambda r: [r.integers(0, 100000, COUNT, np.uint32)]),
     Case("divergent_loops", "collatz", lambda r: [r.integers(0, 100000, COUNT, np.uint32)], 45),
     Case(
@@ -81,7 +103,11 @@ CASES = [
         lambda r: [integers(r, np.int32, 16 * COUNT), integers(r, np.int32), np.uint32(12)],
         1,
     ),
-    Case("saxpy", "saxpy", lambda r: [np.uint32(300), np.float32(1.3), floats(r, np.float32), floats(r, np.float32)]),
+    Case(
+        "saxpy",
+        "saxpy",
+        lambda r: [np.uint32(300), np.float32(1.3), floats(r, np.float32), floats(r, np.float32)],
+    ),
     Case(
         "wide_integers",
         "wide_integers",
@@ -93,12 +119,19 @@ CASES = [
         ],
     ),
     Case(
-        "half_precision", "half_precision", lambda r: [halves(r), halves(r), floats(r, np.float16), floats(r, "f")], 1
+        "half_precision",
+        "half_precision",
+        lambda r: [halves(r), halves(r), floats(r, np.float16), floats(r, "f")],
+        1,
     ),
     Case(
         "half_precision",
         "short_integers",
-        lambda r: [integers(r, np.int16, 2 * COUNT), integers(r, np.int16, 2 * COUNT), integers(r, np.int16)],
+        lambda r: [
+            integers(r, np.int16, 2 * COUNT),
+            integers(r, np.int16, 2 * COUNT),
+            integers(r, np.int16),
+        ],
     ),
 ]
 
@@ -110,7 +143,8 @@ def test_kernels_give_the_hosts_results(case: Case, level: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "level", [pytest.param(f"-O{n}", marks=pytest.mark.exhaustive if n in (1, 2) else ()) for n in range(4)]
+    "level",
+    [pytest.param(f"-O{n}", marks=pytest.mark.exhaustive if n in (1, 2) else ()) for n in range(4)],
 )
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_wave64_kernels_give_the_hosts_results(case: Case, level: str) -> None:

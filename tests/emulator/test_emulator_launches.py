@@ -38,7 +38,14 @@ KERNEL where(GLOBAL u32 *x) {
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(
     ("grid", "block"),
-    [((5,), (1,)), ((3,), (31,)), ((2,), (33,)), ((4, 3), (8, 8)), ((2, 3, 4), (5, 3, 7)), ((1, 1, 7), (1, 1, 64))],
+    [
+        ((5,), (1,)),
+        ((3,), (31,)),
+        ((2,), (33,)),
+        ((4, 3), (8, 8)),
+        ((2, 3, 4), (5, 3, 7)),
+        ((1, 1, 7), (1, 1, 64)),
+    ],
 )
 def test_every_work_item_runs_once_and_knows_its_place(
     grid: tuple[int, ...], block: tuple[int, ...], threads: int
@@ -76,7 +83,14 @@ def test_a_reduction_with_barriers() -> None:
 def test_a_tiled_product_on_a_two_dimensional_grid() -> None:
     a, b = np.random.default_rng(1).integers(-5, 6, (2, 64, 64)).astype(np.float32)
     c = np.zeros((64, 64), np.float32)
-    emulate(compile_kernel("matrix_shared"), "matrix_shared", (4, 4), 256, [a, b, c, np.uint32(64)], threads=2)
+    emulate(
+        compile_kernel("matrix_shared"),
+        "matrix_shared",
+        (4, 4),
+        256,
+        [a, b, c, np.uint32(64)],
+        threads=2,
+    )
     np.testing.assert_array_equal(c, a @ b)
 
 
@@ -130,7 +144,9 @@ def test_several_python_threads_may_launch_at_once() -> None:
             for _ in range(5):
                 x = np.random.default_rng(seed).standard_normal(5000).astype(np.float32)
                 y = np.zeros(5000, np.float32)
-                emulate(code, "saxpy", 20, 256, [np.uint32(5000), np.float32(seed), x, y], threads=2)
+                emulate(
+                    code, "saxpy", 20, 256, [np.uint32(5000), np.float32(seed), x, y], threads=2
+                )
                 np.testing.assert_array_equal(y, np.float32(seed) * x)
         except BaseException as error:
             errors.append(error)
@@ -181,7 +197,9 @@ def test_control_c_stops_an_endless_kernel() -> None:
     """
     command = [sys.executable, "-c", textwrap.dedent(script), str(Path(__file__).parent)]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=paths)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=paths
+    )
     assert done.stdout.strip() == "interrupted", done.stderr
 
 
@@ -225,7 +243,8 @@ print(len(memory.table().rows))
 
 
 def test_memory_is_freed_by_a_collection_in_the_middle_of_anything() -> None:
-    # With a lock in DeviceMemory this hung: the finalizer waited for the method that it had interrupted.
+    # With a lock in DeviceMemory this hung: the finalizer waited for the method that it had
+    # interrupted.
     environment = dict(os.environ) | {"PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", GARBAGE_DURING_LAUNCHES]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)

@@ -29,7 +29,9 @@ def test_allocations_stop_at_the_limit_and_say_so() -> None:
     assert (device.memory_limit, device.memory_used) == (8 * MIB, 0)
     first = device.allocate(6 * MIB)
     assert device.memory_used == 6 * MIB
-    with pytest.raises(BackendError, match=rf"{3 * MIB} bytes asked for, {6 * MIB} of the emulator's {8 * MIB}"):
+    with pytest.raises(
+        BackendError, match=rf"{3 * MIB} bytes asked for, {6 * MIB} of the emulator's {8 * MIB}"
+    ):
         device.allocate(3 * MIB)
     device.free(first)
     device.free(device.allocate(8 * MIB))
@@ -70,8 +72,13 @@ def test_scratch_over_the_limit_is_refused() -> None:
 def test_preloaded_arguments_that_do_not_exist_are_refused(offset: int, dwords: int) -> None:
     code = bytearray(compile_kernel("saxpy"))
     kernel = CodeObject.read(bytes(code)).kernels["saxpy"]
-    (segment,) = (s for s in CodeObject.read(bytes(code)).segments if s.address <= kernel.descriptor_address < s.end)
-    # LLVM AMDGPU guide, "Code Object V3 Kernel Descriptor": bytes 58 and 59 hold length and offset in dwords.
+    (segment,) = (
+        s
+        for s in CodeObject.read(bytes(code)).segments
+        if s.address <= kernel.descriptor_address < s.end
+    )
+    # LLVM AMDGPU guide, "Code Object V3 Kernel Descriptor": bytes 58 and 59 hold length and offset
+    # in dwords.
     place = code.index(segment.data) + kernel.descriptor_address - segment.address + 58
     code[place : place + 2] = (dwords | offset << 7).to_bytes(2, "little")
     arrays = [np.uint32(32), np.float32(1), np.zeros(32, np.float32), np.zeros(32, np.float32)]

@@ -1,4 +1,5 @@
-"""WMMA and SWMMAC against NumPy, with the register layouts of AMD's matrix instruction calculator (gfx12)."""
+"""WMMA and SWMMAC against NumPy, with the register layouts of AMD's matrix instruction calculator
+(gfx12)."""
 
 from __future__ import annotations
 
@@ -35,8 +36,11 @@ def raw(values: Matrix, kind: str) -> NDArray[np.uint64]:
     return typed.view({8: np.uint8, 16: np.uint16, 32: np.uint32}[BITS[kind]]).astype(np.uint64)
 
 
-def fragment(wave: Wave, matrix: Matrix, kind: str, place: Callable[[str, int, int, int], int]) -> NDArray[np.uint32]:
-    """Registers of A (rows by lane) from `matrix[row, k]`; lanes that hold nothing have other bits."""
+def fragment(
+    wave: Wave, matrix: Matrix, kind: str, place: Callable[[str, int, int, int], int]
+) -> NDArray[np.uint32]:
+    """Registers of A (rows by lane) from `matrix[row, k]`; lanes that hold nothing have other
+    bits."""
     k = matrix.shape[1]
     lanes = wave.holders(kind, k)
     count = 16 * k // lanes
@@ -52,7 +56,8 @@ def result_registers(matrix: Matrix, kind: str, wave: Wave = W32) -> NDArray[np.
     """Registers of C or D."""
     bits = raw(matrix, kind)
     elements = [
-        [bits[wave.result_row(lane, e), lane % 16] for e in range(wave.result_elements)] for lane in range(wave.size)
+        [bits[wave.result_row(lane, e), lane % 16] for e in range(wave.result_elements)]
+        for lane in range(wave.size)
     ]
     return pack(np.array(elements, np.uint64), BITS[kind])
 
@@ -70,15 +75,27 @@ BODY = """
 
 
 def run_instruction(
-    instruction: str, inputs: NDArray[np.uint32], first: int, result: int, count: int, setup: str = ""
+    instruction: str,
+    inputs: NDArray[np.uint32],
+    first: int,
+    result: int,
+    count: int,
+    setup: str = "",
 ) -> NDArray[np.uint32]:
-    """Load `inputs` to registers from v[first] on, run one instruction, return `count` registers from v[result] on."""
+    """Load `inputs` to registers from v[first] on, run one instruction, return `count` registers
+    from v[result] on."""
     rows, lanes = range(len(inputs)), inputs.shape[1]
-    loads = "\n".join(f"  global_load_b32 v{first + i}, v0, s[0:1] offset:{4 * lanes * i}" for i in rows)
-    stores = "\n".join(f"  global_store_b32 v0, v{result + i}, s[2:3] offset:{4 * lanes * i}" for i in range(count))
+    loads = "\n".join(
+        f"  global_load_b32 v{first + i}, v0, s[0:1] offset:{4 * lanes * i}" for i in rows
+    )
+    stores = "\n".join(
+        f"  global_store_b32 v0, v{result + i}, s[2:3] offset:{4 * lanes * i}" for i in range(count)
+    )
     text = BODY.format(loads=loads, stores=stores, instruction=instruction, setup=setup)
     output = np.zeros((count, lanes), np.uint32)
-    emulate(assemble(text, wave_size=lanes), "kernel", 1, lanes, [np.ascontiguousarray(inputs), output])
+    emulate(
+        assemble(text, wave_size=lanes), "kernel", 1, lanes, [np.ascontiguousarray(inputs), output]
+    )
     return output
 
 
@@ -93,7 +110,9 @@ class Product:
 
     @property
     def mnemonic(self) -> str:
-        kinds = self.a if self.a == self.b and self.a not in ("fp8", "bf8") else f"{self.a}_{self.b}"
+        kinds = (
+            self.a if self.a == self.b and self.a not in ("fp8", "bf8") else f"{self.a}_{self.b}"
+        )
         return f"{self.result}_16x16x{self.k}_{kinds}"
 
     def __str__(self) -> str:
@@ -137,21 +156,32 @@ class Dense:
     c: Matrix
     first: int = 8
 
-    def run(self, modifiers: str = "", constant: str | None = None, setup: str = "", after: str = "") -> Any:
+    def run(
+        self, modifiers: str = "", constant: str | None = None, setup: str = "", after: str = ""
+    ) -> Any:
         """Return D's registers."""
         wave, kinds = self.wave, self.product
         left = fragment(wave, self.a, kinds.a, wave.dense_k)
         right = fragment(wave, self.b.T, kinds.b, wave.dense_k)
         addend = result_registers(self.c, kinds.result, wave)
         places = [self.first, self.first + len(left), self.first + len(left) + len(right)]
-        texts = [registers(place, len(part)) for place, part in zip(places, (left, right, addend), strict=True)]
+        texts = [
+            registers(place, len(part))
+            for place, part in zip(places, (left, right, addend), strict=True)
+        ]
         texts[2] = constant or texts[2]
-        instruction = f"v_wmma_{kinds.mnemonic} {registers(200, len(addend))}, {', '.join(texts)}{modifiers}"
+        instruction = (
+            f"v_wmma_{kinds.mnemonic} {registers(200, len(addend))}, {', '.join(texts)}{modifiers}"
+        )
         inputs = np.concatenate([left, right, addend])
-        return run_instruction(f"{instruction}\n{after}", inputs, self.first, 200, len(addend), setup)
+        return run_instruction(
+            f"{instruction}\n{after}", inputs, self.first, 200, len(addend), setup
+        )
 
     def expect(self, found: Any, total: Matrix) -> None:
-        np.testing.assert_array_equal(found, result_registers(total, self.product.result, self.wave))
+        np.testing.assert_array_equal(
+            found, result_registers(total, self.product.result, self.wave)
+        )
 
 
 def chosen(random: np.random.Generator, product: Product, wave: Wave, first: int = 8) -> Dense:
@@ -165,7 +195,9 @@ both_waves = pytest.mark.parametrize("wave", [W32, W64], ids=["w32", "w64"])
 @both_waves
 @pytest.mark.parametrize("first", [8, 128])
 @pytest.mark.parametrize("product", DENSE, ids=str)
-def test_dense_products_are_exact_on_small_integers(product: Product, first: int, wave: Wave) -> None:
+def test_dense_products_are_exact_on_small_integers(
+    product: Product, first: int, wave: Wave
+) -> None:
     dense = chosen(np.random.default_rng(3), product, wave, first)
     dense.expect(dense.run(), dense.a @ dense.b + dense.c)
 
@@ -177,7 +209,9 @@ def test_dense_products_are_exact_on_small_integers(product: Product, first: int
     + [(DENSE[8], constant) for constant in ("3", "-16", "0")],
     ids=str,
 )
-def test_an_inline_constant_as_c_fills_the_matrix(product: Product, constant: str, wave: Wave) -> None:
+def test_an_inline_constant_as_c_fills_the_matrix(
+    product: Product, constant: str, wave: Wave
+) -> None:
     dense = chosen(np.random.default_rng(5), product, wave, 130)
     dense.expect(dense.run(constant=constant), dense.a @ dense.b + float(constant))
 
@@ -186,14 +220,21 @@ def test_an_inline_constant_as_c_fills_the_matrix(product: Product, constant: st
 @pytest.mark.parametrize("product", [DENSE[8], DENSE[9], DENSE[10]], ids=str)
 @pytest.mark.parametrize("signs", [0, 1, 2, 3])
 @pytest.mark.parametrize("clamp", [False, True])
-def test_integer_products_with_signs_and_saturation(product: Product, signs: int, clamp: bool, wave: Wave) -> None:
+def test_integer_products_with_signs_and_saturation(
+    product: Product, signs: int, clamp: bool, wave: Wave
+) -> None:
     random = np.random.default_rng(6 + signs)
-    a, b = (random.integers(0, 1 << BITS[product.a], shape) for shape in ((16, product.k), (product.k, 16)))
+    a, b = (
+        random.integers(0, 1 << BITS[product.a], shape)
+        for shape in ((16, product.k), (product.k, 16))
+    )
     c = random.integers(-(1 << 31), 1 << 31, (16, 16))
     c[0], c[1] = (1 << 31) - 1, -(1 << 31)
     dense = Dense(product, wave, a, b, c)
     found = dense.run(signs_text(signs) + (" clamp" if clamp else ""))
-    dense.expect(found, integer_sum(signed(product, signs, a, 0), signed(product, signs, b, 1), c, clamp))
+    dense.expect(
+        found, integer_sum(signed(product, signs, a, 0), signed(product, signs, b, 1), c, clamp)
+    )
 
 
 def signs_text(signs: int) -> str:
@@ -202,7 +243,9 @@ def signs_text(signs: int) -> str:
 
 def signed(product: Product, signs: int, matrix: Matrix, number: int) -> Matrix:
     width = BITS[product.a]
-    return np.where((matrix >= 1 << (width - 1)) & bool(signs >> number & 1), matrix - (1 << width), matrix)
+    return np.where(
+        (matrix >= 1 << (width - 1)) & bool(signs >> number & 1), matrix - (1 << width), matrix
+    )
 
 
 def integer_sum(a: Matrix, b: Matrix, c: Matrix, clamp: bool) -> Matrix:
@@ -218,7 +261,9 @@ def integer_sum(a: Matrix, b: Matrix, c: Matrix, clamp: bool) -> Matrix:
 @pytest.mark.parametrize("operand", [0, 1, 2])
 @pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi", "both"])
 @pytest.mark.parametrize("product", DENSE[:4], ids=str)
-def test_negation_of_low_and_high_halves(product: Product, modifier: str, operand: int, wave: Wave) -> None:
+def test_negation_of_low_and_high_halves(
+    product: Product, modifier: str, operand: int, wave: Wave
+) -> None:
     dense = chosen(np.random.default_rng(8), product, wave)
     flags = ",".join("1" if number == operand else "0" for number in range(3))
     names = ("neg_lo", "neg_hi") if modifier == "both" else (modifier,)
@@ -261,7 +306,9 @@ class Sparse:
         """Return D's registers."""
         wave, kinds = self.wave, self.product
         lanes, pairs, _ = self.places.shape
-        index: NDArray[np.uint32] = np.random.default_rng(1).integers(0, 1 << 32, wave.size, np.uint32)
+        index: NDArray[np.uint32] = np.random.default_rng(1).integers(
+            0, 1 << 32, wave.size, np.uint32
+        )
         for lane, pair in np.ndindex(lanes, pairs):
             nibble = int(self.places[lane, pair, 0] | self.places[lane, pair, 1] << 2)
             shift = 4 * (pair + pairs * selected)
@@ -273,21 +320,32 @@ class Sparse:
         total = result_registers(self.c, kinds.result, wave)
         parts = [total, left, right, index[None]]
         starts = np.cumsum([8, *(len(part) for part in parts[:-1])])
-        names = [registers(int(start), len(part)) for start, part in zip(starts, parts, strict=True)]
+        names = [
+            registers(int(start), len(part)) for start, part in zip(starts, parts, strict=True)
+        ]
         key = f" index_key:{selected}" if selected else ""
         instruction = f"v_swmmac_{kinds.mnemonic} {', '.join(names)}{key}{modifiers}"
         return run_instruction(instruction, np.concatenate(parts), 8, 8, len(total))
 
     def expect(self, found: Any, total: Matrix) -> None:
-        np.testing.assert_array_equal(found, result_registers(total, self.product.result, self.wave))
+        np.testing.assert_array_equal(
+            found, result_registers(total, self.product.result, self.wave)
+        )
 
 
-def sparse(random: np.random.Generator, product: Product, wave: Wave, full_range: bool = False) -> Sparse:
+def sparse(
+    random: np.random.Generator, product: Product, wave: Wave, full_range: bool = False
+) -> Sparse:
     """`full_range`: integers of all bits instead of small ones."""
     lanes = wave.holders(product.a, product.k // 2)
     count = 16 * (product.k // 2) // lanes
-    places = np.array([[random.permutation(4)[:2] for _ in range(count // 2)] for _ in range(lanes)])
-    kept, b = numbers(random, (lanes, count), product.a), numbers(random, (product.k, 16), product.b)
+    places = np.array(
+        [[random.permutation(4)[:2] for _ in range(count // 2)] for _ in range(lanes)]
+    )
+    kept, b = (
+        numbers(random, (lanes, count), product.a),
+        numbers(random, (product.k, 16), product.b),
+    )
     c = numbers(random, (16, 16), product.result) * 3
     if full_range:
         limit = 1 << BITS[product.a]
@@ -322,7 +380,9 @@ def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected
 @pytest.mark.parametrize("product", SPARSE[8:], ids=str)
 @pytest.mark.parametrize("signs", [0, 1, 2, 3])
 @pytest.mark.parametrize("clamp", [False, True])
-def test_sparse_integers_with_signs_and_saturation(product: Product, signs: int, clamp: bool, wave: Wave) -> None:
+def test_sparse_integers_with_signs_and_saturation(
+    product: Product, signs: int, clamp: bool, wave: Wave
+) -> None:
     operands = sparse(np.random.default_rng(20 + signs), product, wave, full_range=True)
     found = operands.run(0, signs_text(signs) + (" clamp" if clamp else ""))
     a = operands.dense_a(signed(product, signs, operands.kept, 0))
@@ -333,7 +393,9 @@ def test_sparse_integers_with_signs_and_saturation(product: Product, signs: int,
 @pytest.mark.parametrize("operand", [0, 1])
 @pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi"])
 @pytest.mark.parametrize("product", SPARSE[:4], ids=str)
-def test_negation_of_sparse_halves(product: Product, modifier: str, operand: int, wave: Wave) -> None:
+def test_negation_of_sparse_halves(
+    product: Product, modifier: str, operand: int, wave: Wave
+) -> None:
     operands = sparse(np.random.default_rng(12), product, wave)
     found = operands.run(0, f" {modifier}:[{int(operand == 0)},{int(operand == 1)},0]")
     # Of B, too, it is the partners of A's low or high halves: captured on gfx1201.

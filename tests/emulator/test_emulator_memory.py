@@ -31,7 +31,8 @@ def registers(first: int, size: int) -> str:
 
 
 def copy_body(space: str, size: int, mask: int) -> str:
-    """Load from `input + v1` and store to `output + v2`; v1 and v2 are read from the head of the input."""
+    """Load from `input + v1` and store to `output + v2`; v1 and v2 are read from the head of the
+    input."""
     loads, stores = LOADS[size], NAMES[size]
     data = registers(10, size)
     prologue = f"""
@@ -126,7 +127,9 @@ def test_two_addresses(text: str, places: tuple[tuple[int, int], ...]) -> None:
     inputs = np.stack([lane * 8, lane + 100, lane + 500]).astype(np.uint32)
     kind, _, rest = text.partition(" ")
     offsets = rest[rest.index("offset0") :]
-    singles = "\n".join(f"  ds_load_b32 v{102 + n}, v1 offset:{place}" for n, (place, _) in enumerate(places))
+    singles = "\n".join(
+        f"  ds_load_b32 v{102 + n}, v1 offset:{place}" for n, (place, _) in enumerate(places)
+    )
     body = f"""  ds_store_2addr_{text}
   s_wait_dscnt 0x0
   ds_load_2addr_{kind} v[100:101], v1 {offsets}
@@ -164,7 +167,9 @@ def test_half_register_loads_keep_the_other_half(name: str) -> None:
     emulate(assemble(body), "kernel", 1, 32, [data, output])
     kind = {(1, False): np.uint8, (1, True): np.int8, (2, False): np.uint16}[size, signed]
     loaded = data.view(kind)[:: 4 // size].astype(np.int32).view(np.uint32) & np.uint32(0xFFFF)
-    expected = loaded << np.uint32(16) | np.uint32(0x5678) if half else np.uint32(0x12340000) | loaded
+    expected = (
+        loaded << np.uint32(16) | np.uint32(0x5678) if half else np.uint32(0x12340000) | loaded
+    )
     np.testing.assert_array_equal(output, expected)
 
 

@@ -35,7 +35,8 @@ def resident_kib() -> float:
 
 
 def growths() -> list[float]:
-    """Return the KiB that each kernel has left behind, in several windows; the first one still fills caches."""
+    """Return the KiB that each kernel has left behind, in several windows; the first one still
+    fills caches."""
     x = np.zeros(64, np.float32)
     found = []
     with amdjit.use("emulator:gfx1201"):
@@ -48,11 +49,21 @@ def growths() -> list[float]:
     return found[1:]
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is measured as Linux tells it")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="memory is measured as Linux tells it"
+)
 def test_dropped_kernels_leave_no_memory_behind() -> None:
-    settings = {"AMDJIT_EMULATOR_TIER": "full", "AMDJIT_CACHE_DIR": "", "AMDJIT_EMULATOR_THREADS": "1"}
+    settings = {
+        "AMDJIT_EMULATOR_TIER": "full",
+        "AMDJIT_CACHE_DIR": "",
+        "AMDJIT_EMULATOR_THREADS": "1",
+    }
     done = subprocess.run(
-        [sys.executable, __file__], capture_output=True, text=True, check=False, env={**os.environ, **settings}
+        [sys.executable, __file__],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **settings},
     )
     assert done.returncode == 0, done.stderr
     # One window may meet the allocator asking for more; a leak shows in each.

@@ -1,4 +1,5 @@
-"""Every opcode of the decoder is executed and checked, or refused with a reason, as docs/reference says of it."""
+"""Every opcode of the decoder is executed and checked, or refused with a reason, as docs/reference
+says of it."""
 
 from __future__ import annotations
 
@@ -16,12 +17,13 @@ from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.translate.function import executes
-from amdjit.emulator.translate.refused import REFUSED, refusal
+from amdjit.emulator.instructions.refused import REFUSED, refusal
+from amdjit.emulator.tiers.full import executes
 
 HERE = Path(__file__).parent
 ALL = sorted({mnemonic for rows in ROWS.values() for mnemonic, _, _ in rows.values()})
-# Not instructions that a kernel runs into: padding behind its end; probes that no assembler text stands for.
+# Not instructions that a kernel runs into: padding behind its end; probes that no assembler text
+# stands for.
 NEVER_RUN = {"s_code_end", "s_waitcnt", "s_atc_probe", "s_atc_probe_buffer", "s_endpgm_saved"}
 
 
@@ -33,7 +35,11 @@ def test_every_opcode_is_executed_or_has_a_reason() -> None:
 
 
 def test_every_reason_is_for_an_opcode() -> None:
-    unused = [name for name in REFUSED if not any(other == name or other.startswith(name[:-1]) for other in ALL)]
+    unused = [
+        name
+        for name in REFUSED
+        if not any(other == name or other.startswith(name[:-1]) for other in ALL)
+    ]
     assert not unused, unused
 
 
@@ -41,7 +47,9 @@ def test_the_model_has_nearly_all_and_each_other_one_has_a_reason() -> None:
     executed = [name for name in ALL if executes(name)]
     outside = [name for name in executed if why_not_in_the_model(name)]
     assert len(outside) <= 40, outside
-    matched = {pattern for pattern in OUTSIDE if any(re.fullmatch(pattern, name) for name in outside)}
+    matched = {
+        pattern for pattern in OUTSIDE if any(re.fullmatch(pattern, name) for name in outside)
+    }
     assert matched == set(OUTSIDE)
 
 
@@ -52,7 +60,9 @@ def test_the_tests_exist() -> None:
 @needs_tools
 def test_a_refusal_names_the_instruction_and_the_reason() -> None:
     code = assemble("  s_alloc_vgpr 8\n")
-    with pytest.raises(KernelFault, match=r"s_alloc_vgpr 8.*kernels with dynamic registers") as caught:
+    with pytest.raises(
+        KernelFault, match=r"s_alloc_vgpr 8.*kernels with dynamic registers"
+    ) as caught:
         emulate(code, "kernel", 1, 32, [np.zeros(1), np.zeros(1)])
     assert caught.value.kind == "unsupported-instruction"
 
@@ -77,12 +87,26 @@ def pytest_sessionfinish(session):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("file", sorted({*TESTS.values(), OTHERS}))
 def test_the_named_test_runs_the_opcode(file: str, tmp_path: Path) -> None:
-    """Run it in a process of its own with a cache of its own, and note what the translator meets."""
+    """Run it in a process of its own with a cache of its own, and note what the translator
+    meets."""
     tmp_path.joinpath("note_opcodes.py").write_text(_RECORDER)
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     recorded = tmp_path / "recorded"
-    own = {"PYTHONPATH": paths, "RECORDED": str(recorded), "AMDJIT_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "note_opcodes", "-m", "exhaustive or not exhaustive"]
+    own = {
+        "PYTHONPATH": paths,
+        "RECORDED": str(recorded),
+        "AMDJIT_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "note_opcodes",
+        "-m",
+        "exhaustive or not exhaustive",
+    ]
     done = subprocess.run(
         [*command, str(HERE / file)],
         env={**os.environ, **own},

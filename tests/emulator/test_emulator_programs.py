@@ -1,4 +1,5 @@
-"""Seventy C programs at all levels of optimisation, in waves of 32 and 64, give what the same C gives on the host.
+"""Seventy C programs at all levels of optimisation, in waves of 32 and 64, give what the same C
+gives on the host.
 
 All have one signature: two arrays of words, which they read and write, and a number.
 """
@@ -35,11 +36,19 @@ PROGRAMS = programs()
 
 
 def words(seed: int) -> np.ndarray:
-    """Patterns of all magnitudes, zeros and extremes among them; twice as many as there are work-items."""
+    """Patterns of all magnitudes, zeros and extremes among them; twice as many as there are
+    work-items."""
     random = np.random.default_rng(seed)
     count = 2 * GRID * BLOCK
-    values = random.integers(0, 1 << 32, count, np.uint32) >> random.integers(0, 32, count, np.uint32)
-    values[::31], values[1::37], values[2::41], values[3::43] = 0xFFFFFFFF, 0x80000000, 0, 0x7FFFFFFF
+    values = random.integers(0, 1 << 32, count, np.uint32) >> random.integers(
+        0, 32, count, np.uint32
+    )
+    values[::31], values[1::37], values[2::41], values[3::43] = (
+        0xFFFFFFFF,
+        0x80000000,
+        0,
+        0x7FFFFFFF,
+    )
     return values
 
 
@@ -49,7 +58,8 @@ def test_there_are_forty_kinds() -> None:
 
 
 def cases() -> list[Any]:
-    """Each program at one level in every run, some in wave64 too; at all of them in the exhaustive one."""
+    """Each program at one level in every run, some in wave64 too; at all of them in the exhaustive
+    one."""
     found = []
     for index, (file, name) in enumerate(PROGRAMS):
         usual = (3, 0, 2, 1)[index % 4]
@@ -58,7 +68,9 @@ def cases() -> list[Any]:
                 quick = level == usual and (wave_size == 32 or index % 8 == 2)
                 marks = () if quick else pytest.mark.exhaustive
                 case = f"{name}-O{level}-{wave_size}"
-                found.append(pytest.param(file, name, f"-O{level}", wave_size, marks=marks, id=case))
+                found.append(
+                    pytest.param(file, name, f"-O{level}", wave_size, marks=marks, id=case)
+                )
     return found
 
 
@@ -71,4 +83,6 @@ def test_programs_give_the_hosts_results(file: str, name: str, level: str, wave_
         run_on_host(file, name, GRID, BLOCK, expected)
         emulate(code, name, GRID, BLOCK, given)
         for index in (0, 1):
-            np.testing.assert_array_equal(given[index], expected[index], err_msg=f"argument {index}, n = {number}")
+            np.testing.assert_array_equal(
+                given[index], expected[index], err_msg=f"argument {index}, n = {number}"
+            )

@@ -1,4 +1,5 @@
-"""Waves that wait for waves of other workgroups get what they wait for, whatever the number of host threads."""
+"""Waves that wait for waves of other workgroups get what they wait for, whatever the number of host
+threads."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ HEAD = """#include "common.h"
 #define ADD(p, v) __scoped_atomic_fetch_add(p, v, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE)
 #define SLEEP __builtin_amdgcn_s_sleep(1)
 """
-# Every workgroup writes, waits for all others, and reads what its neighbour has written; several times.
+# Every workgroup writes, waits for all others, and reads what its neighbour has written; several
+# times.
 GRID_BARRIER = """
 static void grid_barrier(GLOBAL u32 *count, u32 groups, u32 round) {
   barrier();
@@ -51,7 +53,9 @@ def test_a_barrier_of_the_whole_grid(groups: int, wait: str, threads: int) -> No
     rounds = 4
     x, count = np.zeros(groups * 64, np.uint32), np.zeros(1, np.uint32)
     code = compile_source(HEAD + GRID_BARRIER.replace("WAIT", wait))
-    emulate(code, "shift", groups, 64, [x, count, np.uint32(groups), np.uint32(rounds)], threads=threads)
+    emulate(
+        code, "shift", groups, 64, [x, count, np.uint32(groups), np.uint32(rounds)], threads=threads
+    )
     blocks = np.arange(groups)
     expected = np.zeros(groups, np.uint32)
     for _ in range(rounds):
@@ -70,7 +74,9 @@ KERNEL turns(GLOBAL u32 *x, GLOBAL u32 *turn, u32 groups) {
 }
 """
     x, turn = np.zeros(40, np.uint32), np.zeros(1, np.uint32)
-    emulate(compile_source(HEAD + source), "turns", 40, 32, [x, turn, np.uint32(40)], threads=threads)
+    emulate(
+        compile_source(HEAD + source), "turns", 40, 32, [x, turn, np.uint32(40)], threads=threads
+    )
     np.testing.assert_array_equal(x, np.arange(40)[::-1])
 
 

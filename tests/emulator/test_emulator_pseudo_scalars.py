@@ -1,4 +1,5 @@
-"""V_S_EXP_F32 and its like with a vector register as their source: they read the first active lane."""
+"""V_S_EXP_F32 and its like with a vector register as their source: they read the first active
+lane."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from amdjit.emulator import run
 
 pytestmark = needs_tools
 
-NAMES = tuple(f"v_s_{name}_{code}" for code in ("f32", "f16") for name in ("exp", "log", "rcp", "rsq", "sqrt"))
+NAMES = tuple(
+    f"v_s_{name}_{code}" for code in ("f32", "f16") for name in ("exp", "log", "rcp", "rsq", "sqrt")
+)
 # The source as it is written, and what it makes of a number.
 FORMS = {"v1": lambda x: x, "-v1": lambda x: -x, "|v1|": abs, "-|v1|": lambda x: -abs(x)}
 EXECS = {
@@ -27,7 +30,9 @@ EXECS = {
 
 def set_exec(mask: int, wave_size: int) -> str:
     low, high = mask & 0xFFFFFFFF, mask >> 32
-    return f"  s_mov_b32 exec_lo, {low:#x}\n" + (f"  s_mov_b32 exec_hi, {high:#x}\n" if wave_size == 64 else "")
+    return f"  s_mov_b32 exec_lo, {low:#x}\n" + (
+        f"  s_mov_b32 exec_hi, {high:#x}\n" if wave_size == 64 else ""
+    )
 
 
 def first_active(mask: int) -> int:
@@ -38,9 +43,14 @@ def emulated(lines: list[str], results: int, given: Bits) -> Bits:
     """Run lines that leave `results` scalars from s20 on; v1 holds `given`."""
     wave_size = len(given)
     stores = [
-        f"  v_mov_b32 v2, s{20 + n}\n  global_store_b32 v250, v2, s[2:3] offset:{256 * n}" for n in range(results)
+        f"  v_mov_b32 v2, s{20 + n}\n  global_store_b32 v250, v2, s[2:3] offset:{256 * n}"
+        for n in range(results)
     ]
-    head = [own_parts(4 * wave_size, 4 * wave_size), "  global_load_b32 v1, v250, s[0:1]", "  s_wait_loadcnt 0x0"]
+    head = [
+        own_parts(4 * wave_size, 4 * wave_size),
+        "  global_load_b32 v1, v250, s[0:1]",
+        "  s_wait_loadcnt 0x0",
+    ]
     full = set_exec((1 << wave_size) - 1, wave_size)
     found = np.zeros((results, 64), np.uint32)
     code = assemble("\n".join([*head, *lines, full, *stores, ""]), wave_size=wave_size)
@@ -65,22 +75,30 @@ def test_the_source_is_the_first_active_lane(name: str, wave_size: int) -> None:
     code = name[-3:]
     given = lanes_of(name, wave_size)
     cases = list(itertools.product(EXECS[wave_size], FORMS))
-    lines = [f"{set_exec(mask, wave_size)}  {name} s{20 + n}, {form}" for n, (mask, form) in enumerate(cases)]
+    lines = [
+        f"{set_exec(mask, wave_size)}  {name} s{20 + n}, {form}"
+        for n, (mask, form) in enumerate(cases)
+    ]
     found = emulated(lines, len(cases), given)
     op = SCALARS[name].op
     read = numbers(given[[first_active(mask) for mask, _ in cases]], code)
-    sources = np.array([FORMS[form](value) for (_, form), value in zip(cases, read, strict=True)], read.dtype)
+    sources = np.array(
+        [FORMS[form](value) for (_, form), value in zip(cases, read, strict=True)], read.dtype
+    )
     with np.errstate(all="ignore"):
         expected = patterns(op.compute(sources), code)
     wrong = differences(found, expected, code, op.ulps, 0.0)
-    assert not wrong.any(), [(cases[n], hex(found[n]), hex(expected[n])) for n in np.flatnonzero(wrong)]
+    assert not wrong.any(), [
+        (cases[n], hex(found[n]), hex(expected[n])) for n in np.flatnonzero(wrong)
+    ]
     assert (found >> np.uint64(int(code[1:])) == 0).all()
 
 
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_lane_0_of_no_lanes_is_what_was_written_there_last(wave_size: int) -> None:
-    """An instruction that EXEC keeps from lane 0 must leave it as it is, though EXEC only loses lanes after it."""
+    """An instruction that EXEC keeps from lane 0 must leave it as it is, though EXEC only loses
+    lanes after it."""
     given = np.full(wave_size, 0x40800000, np.uint64)
     name, text = ("b32", "exec_lo") if wave_size == 32 else ("b64", "exec")
     lines = ["  v_mov_b32 v3, v1", f"  s_and_{name} {text}, {text}, -2", "  v_mov_b32 v3, 2.0"]
@@ -102,7 +120,12 @@ UNDEFINED = {
 @pytest.mark.parametrize(("lanes", "name"), UNDEFINED)
 def test_the_definedness_of_that_lane_counts(lanes: int, name: str, wave_size: int) -> None:
     full = (1 << wave_size) - 1
-    lines = ["  v_mov_b32 v1, 0", set_exec(full - 1, wave_size), "  ds_load_u16_d16_hi v1, v250", "  s_wait_dscnt 0x0"]
+    lines = [
+        "  v_mov_b32 v1, 0",
+        set_exec(full - 1, wave_size),
+        "  ds_load_u16_d16_hi v1, v250",
+        "  s_wait_dscnt 0x0",
+    ]
     lines += [set_exec(lanes & full, wave_size), f"  {name} s20, v1", set_exec(full, wave_size)]
     lines += ["  v_mov_b32 v2, s20", "  global_store_b32 v250, v2, s[2:3]"]
     head = own_parts(4 * wave_size, 4 * wave_size)

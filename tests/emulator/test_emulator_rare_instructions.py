@@ -36,13 +36,17 @@ def test_scalar_relative_moves(body: str, expected: int) -> None:
     # M0 is 2: s52 holds 3; a pair's number grows by single registers.
     after = {"s_movreld": "s39"}.get(body[:9], "s40")
     found = run_registers(
-        f"{setup}  s_mov_b32 m0, 2\n  {body}\n  s_mov_b32 s60, {after}", samples32(1)[:, :32], [], ["s60"]
+        f"{setup}  s_mov_b32 m0, 2\n  {body}\n  s_mov_b32 s60, {after}",
+        samples32(1)[:, :32],
+        [],
+        ["s60"],
     )
     assert set(found[0]) == {expected}
 
 
 def lds_case(instructions: str, outputs: list[int], rows: np.ndarray) -> np.ndarray:
-    """Run with v1 stored to LDS first, and LDS read back to v120 in the end; v5 is four times the lane."""
+    """Run with v1 stored to LDS first, and LDS read back to v120 in the end; v5 is four times the
+    lane."""
     body = f"""
   v_lshlrev_b32 v5, 2, v0
   ds_store_b32 v5, v1
@@ -55,7 +59,9 @@ def lds_case(instructions: str, outputs: list[int], rows: np.ndarray) -> np.ndar
 
 def test_exchange_at_two_addresses() -> None:
     rows = samples32(4)[:, 512:544]
-    found = lds_case("  ds_storexchg_2addr_stride64_rtn_b32 v[100:101], v5, v3, v4 offset1:4", [100, 101], rows)
+    found = lds_case(
+        "  ds_storexchg_2addr_stride64_rtn_b32 v[100:101], v5, v3, v4 offset1:4", [100, 101], rows
+    )
     np.testing.assert_array_equal(found, rows)
     found = lds_case("  ds_storexchg_2addr_rtn_b32 v[100:101], v5, v3, v4 offset1:32", [100], rows)
     np.testing.assert_array_equal(found[[0, 1]], rows[[0, 2]])
@@ -115,7 +121,8 @@ def test_addresses_by_lane() -> None:
 
 
 def global_case(body: str, source: np.ndarray, size: int) -> np.ndarray:
-    """Run with s[0:1] and s[2:3] at the source and at `size` dwords of results for each of 32 lanes."""
+    """Run with s[0:1] and s[2:3] at the source and at `size` dwords of results for each of 32
+    lanes."""
     found = np.zeros((32, size), np.uint32)
     text = f"  s_load_b128 s[0:3], s[0:1], 0x0\n  s_wait_kmcnt 0x0\n{body}"
     emulate(assemble(text), "kernel", 1, 32, [source, found])
@@ -186,7 +193,9 @@ def test_exec_is_an_address_by_lane_and_the_mask_of_its_lanes() -> None:
     emulate(assemble(body, wave_size=64), "kernel", 1, 64, [source, found])
     loaded, low, high = found.T.astype(np.uint64)
     mask = low[0] | high[0] << np.uint64(32)
-    np.testing.assert_array_equal(loaded, np.where(mask >> np.arange(64, dtype=np.uint64) & np.uint64(1), source, 0))
+    np.testing.assert_array_equal(
+        loaded, np.where(mask >> np.arange(64, dtype=np.uint64) & np.uint64(1), source, 0)
+    )
 
 
 @pytest.mark.usefixtures("each_tier")
@@ -292,7 +301,8 @@ def test_relative_moves_of_both_sides_and_of_pairs() -> None:
 
 
 def test_numbers_that_8_bits_hold_are_converted_as_they_are() -> None:
-    """Whatever the random bits are: the published descriptions of the rounding differ, this they share."""
+    """Whatever the random bits are: the published descriptions of the rounding differ, this they
+    share."""
     exact = np.resize(np.array([1.5, -0.875, 448.0, 0.0, -2.0, 0.015625], F32), 64)
     noise = samples32(1)[0][512:576]
     old = np.full(64, 0x11223344, np.uint32)
@@ -316,7 +326,9 @@ def test_messages_with_the_time() -> None:
   s_sendmsg_rtn_b32 s42, sendmsg(MSG_RTN_GET_REALTIME)
   s_wait_kmcnt 0x0
   s_getreg_b32 s43, hwreg(HW_REG_SHADER_CYCLES_LO)"""
-    low, high, narrow, cycles = run_registers(body, samples32(1)[:, :32], [], ["s40", "s41", "s42", "s43"])[:, 0]
+    low, high, narrow, cycles = run_registers(
+        body, samples32(1)[:, :32], [], ["s40", "s41", "s42", "s43"]
+    )[:, 0]
     assert low or high
     assert 0 <= int(narrow) - int(low) & 0xFFFFFFFF < 1 << 31
     assert 0 <= int(cycles) - int(narrow) & 0xFFFFFFFF < 1 << 31
@@ -324,7 +336,9 @@ def test_messages_with_the_time() -> None:
 
 def test_dual_relative_moves_keep_what_is_beside_them() -> None:
     rows = samples32(4)[:, :32]
-    found = run_registers("  s_mov_b32 m0, 1\n  v_movreld_b32 v1, v4\n  v_movrels_b32 v100, v2", rows, [1, 2, 100])
+    found = run_registers(
+        "  s_mov_b32 m0, 1\n  v_movreld_b32 v1, v4\n  v_movrels_b32 v100, v2", rows, [1, 2, 100]
+    )
     np.testing.assert_array_equal(found, rows[[0, 3, 2]])
 
 
@@ -338,4 +352,8 @@ def test_wide_masks_of_execution_in_narrow_waves() -> None:
   s_and_not0_wrexec_b64 s[44:45], s[40:41]
   s_mov_b32 exec_lo, -1"""
     found = run_registers(body, samples32(1)[:, :32], [], ["s42", "s44", "s45"])[:, 0]
-    assert [int(value) for value in found] == [0x0F0F00FF & ~0x00FFFF00, ~0x0F0F00FF & 0x00FFFF00, 0]
+    assert [int(value) for value in found] == [
+        0x0F0F00FF & ~0x00FFFF00,
+        ~0x0F0F00FF & 0x00FFFF00,
+        0,
+    ]

@@ -1,4 +1,5 @@
-"""Vector instructions that compilers seldom make, against Python's numbers or LLVM's constant folding."""
+"""Vector instructions that compilers seldom make, against Python's numbers or LLVM's constant
+folding."""
 
 from __future__ import annotations
 
@@ -85,7 +86,8 @@ def cube(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 
 @pytest.mark.parametrize(
-    ("which", "name"), [(0, "v_cubeid_f32"), (1, "v_cubesc_f32"), (2, "v_cubetc_f32"), (3, "v_cubema_f32")]
+    ("which", "name"),
+    [(0, "v_cubeid_f32"), (1, "v_cubesc_f32"), (2, "v_cubetc_f32"), (3, "v_cubema_f32")],
 )
 def test_cube_maps(which: int, name: str) -> None:
     rows = samples32(3).view(F32)
@@ -118,20 +120,28 @@ def _shift(number: float, segment: int) -> int:
 
 
 def literal(text: str) -> float:
-    return struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0] if text.startswith("0x") else float(text)
+    return (
+        struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0]
+        if text.startswith("0x")
+        else float(text)
+    )
 
 
 def test_constants_of_range_reduction() -> None:
     exponents = np.concatenate([np.arange(-60, 1024, 7), np.full(10, 1000)])
     numbers = np.ldexp(np.full(len(exponents), -1.37), exponents)
     cases = [(float(number), segment) for number in numbers for segment in (0, 1, 2, 3, 7, 19, 30)]
-    cases += [(float("inf"), segment) for segment in range(32)] + [(0.0, segment) for segment in range(32)]
+    cases += [(float("inf"), segment) for segment in range(32)] + [
+        (0.0, segment) for segment in range(32)
+    ]
     # From there on LLVM gives 0, while the ISA document has bits up to 1201.
     cases = [case for case in cases if _shift(*case) < 1120]
     cases = cases[: len(cases) // 32 * 32]
     numbers = np.array([case[0] for case in cases])
     segments = np.array([case[1] for case in cases], np.uint32)
     found = run_registers(
-        "  v_trig_preop_f64 v[100:101], v[1:2], v3", np.stack([*split64(numbers), segments]), [100, 101]
+        "  v_trig_preop_f64 v[100:101], v[1:2], v3",
+        np.stack([*split64(numbers), segments]),
+        [100, 101],
     )
     same(join64(*found, np.float64), folded_constants(cases))

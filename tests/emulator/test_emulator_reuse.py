@@ -1,4 +1,5 @@
-"""Launches after the first use the memory of those before: nothing of an earlier launch shows in a later one."""
+"""Launches after the first use the memory of those before: nothing of an earlier launch shows in a
+later one."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ from amdjit.target import find_target
 pytestmark = needs_tools
 
 HEAD = '#include "common.h"\n'
-# `short` has no loop and one group of it runs on the thread that launches; the loop sends the others to the workers.
+# `short` has no loop and one group of it runs on the thread that launches; the loop sends the
+# others to the workers.
 KINDS = {
     "short": "KERNEL add(GLOBAL u32 *x, u32 n) { x[BLOCK * 64 + LANE] += n; }",
-    "loop": "KERNEL add(GLOBAL u32 *x, u32 n) { for (volatile u32 i = 0; i < 3; i += 3) x[BLOCK * 64 + LANE] += n; }",
+    "loop": "KERNEL add(GLOBAL u32 *x, u32 n) { for (volatile u32 i = 0; i < 3; i += 3) x[BLOCK * "
+    "64 + LANE] += n; }",
 }
 
 
@@ -106,7 +109,9 @@ def test_what_kernels_needed_goes_with_them(device: Device) -> None:
 def run_script(script: str) -> subprocess.CompletedProcess[str]:
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", textwrap.dedent(script), str(Path(__file__).parent)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=paths)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=paths
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")

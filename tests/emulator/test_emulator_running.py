@@ -1,4 +1,5 @@
-"""`amdjit.emulator.run`: arguments of every width, structures by value, and errors that say what to give instead."""
+"""`amdjit.emulator.run`: arguments of every width, structures by value, and errors that say what to
+give instead."""
 
 from __future__ import annotations
 
@@ -80,18 +81,45 @@ def test_structures_by_value() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (0, np.uint64(0), r"argument 1 is a pointer: give it an array, or None for a null pointer, not uint64"),
-        (0, 4096, r"argument 1 is a pointer: give it an array, or None for a null pointer, not int"),
-        (0, False, r"argument 1 is a pointer: give it an array, or None for a null pointer, not bool"),
-        (1, 200, r"argument 2 must be a NumPy scalar, not int: it has 1 bytes, as np.int32\(3\) has 4"),
+        (
+            0,
+            np.uint64(0),
+            r"argument 1 is a pointer: give it an array, or None for a null pointer, not uint64",
+        ),
+        (
+            0,
+            4096,
+            r"argument 1 is a pointer: give it an array, or None for a null pointer, not int",
+        ),
+        (
+            0,
+            False,
+            r"argument 1 is a pointer: give it an array, or None for a null pointer, not bool",
+        ),
+        (
+            1,
+            200,
+            r"argument 2 must be a NumPy scalar, not int: it has 1 bytes, as np.int32\(3\) has 4",
+        ),
         (1, None, r"argument 2 must be a NumPy scalar, not NoneType"),
         (3, np.int64(1), r"argument 4 has 4 bytes, int64 has 8"),
-        (4, np.zeros(1, np.int64), r"argument 5 is a value of 8 bytes: give it a NumPy scalar; array\[\(\)\]"),
-        (0, np.zeros((8, 2))[:, 0], r"argument 1 must be C-contiguous: numpy.ascontiguousarray copies"),
+        (
+            4,
+            np.zeros(1, np.int64),
+            r"argument 5 is a value of 8 bytes: give it a NumPy scalar; array\[\(\)\]",
+        ),
+        (
+            0,
+            np.zeros((8, 2))[:, 0],
+            r"argument 1 must be C-contiguous: numpy.ascontiguousarray copies",
+        ),
     ],
 )
 def test_wrong_arguments_are_named_with_what_to_give(place: int, value: Any, message: str) -> None:
-    args: list[Any] = [np.zeros(8), *(kind(1) for kind in (np.uint8, np.int16, np.uint32, np.int64))]
+    args: list[Any] = [
+        np.zeros(8),
+        *(kind(1) for kind in (np.uint8, np.int16, np.uint32, np.int64)),
+    ]
     args += [kind(1) for kind in (np.float16, np.float32, np.float64, np.int8)]
     args[place] = value
     with pytest.raises(LaunchError, match=message):
@@ -104,7 +132,10 @@ def test_too_few_arguments_are_counted() -> None:
 
 
 def test_checks_that_are_asked_for_are_made() -> None:
-    source = '#include "common.h"\nKERNEL clash(GLOBAL u32 *x) { x[0] = __builtin_amdgcn_workitem_id_x() / 32; }\n'
+    source = (
+        '#include "common.h"\nKERNEL clash(GLOBAL u32 *x) { x[0] = '
+        "__builtin_amdgcn_workitem_id_x() / 32; }\n"
+    )
     x = np.zeros(4, np.uint32)
     with (
         pytest.raises(amdjit.SanitizerError, match=r"race/global.*store of args\[0\]\[0\]"),

@@ -1,4 +1,5 @@
-"""Scalar instructions, result and SCC, against Python's integers; EXEC manipulation; scalar floats."""
+"""Scalar instructions, result and SCC, against Python's integers; EXEC manipulation; scalar
+floats."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ PAIRS = [
 WIDE = [
     (int(a), int(b))
     for a, b in zip(
-        _RANDOM.integers(0, 1 << 64, 60, np.uint64), _RANDOM.integers(0, 1 << 64, 60, np.uint64), strict=True
+        _RANDOM.integers(0, 1 << 64, 60, np.uint64),
+        _RANDOM.integers(0, 1 << 64, 60, np.uint64),
+        strict=True,
     )
 ] + [(0, 0), (M64, M64), (1 << 63, 1), (0, 5), (M64, 0), (7, 7)]
 
@@ -47,7 +50,8 @@ def field(value: int, spec: int, width: int, signed: bool) -> int:
 
 
 def run_scalar(body: str, operands: list[tuple[int, int]], wide: bool) -> list[tuple[int, int]]:
-    """Run `body` for each pair in s[20:21] and s[22:23]; returns (s[24:25], SCC). SCC is 1 before."""
+    """Run `body` for each pair in s[20:21] and s[22:23]; returns (s[24:25], SCC). SCC is 1
+    before."""
     text = f"""
   s_load_b128 s[0:3], s[0:1], 0x0
   s_lshl_b32 s5, ttmp9, 4
@@ -71,7 +75,9 @@ def run_scalar(body: str, operands: list[tuple[int, int]], wide: bool) -> list[t
     data = np.array(operands, np.uint64)
     output = np.zeros((len(operands), 3), np.uint32)
     emulate(assemble(text), "kernel", len(operands), 1, [data, output])
-    return [(int(low) | int(high) << 32 if wide else int(low), int(scc)) for low, high, scc in output]
+    return [
+        (int(low) | int(high) << 32 if wide else int(low), int(scc)) for low, high, scc in output
+    ]
 
 
 Model = Callable[[int, int], tuple[int, bool | None]]
@@ -131,7 +137,10 @@ def test_two_operands(name: str) -> None:
     found = run_scalar(f"{name} s24, s20, s22", PAIRS, False)
     for (a, b), (result, scc) in zip(PAIRS, found, strict=True):
         value, condition = NARROW[name](a, b)
-        assert (result, scc) == (value & M32, 1 if condition is None else int(condition)), (hex(a), hex(b))
+        assert (result, scc) == (value & M32, 1 if condition is None else int(condition)), (
+            hex(a),
+            hex(b),
+        )
 
 
 DOUBLE: dict[str, Model] = {
@@ -157,7 +166,10 @@ def test_two_wide_operands(name: str) -> None:
     found = run_scalar(f"{name} s[24:25], s[20:21], {second}", WIDE, True)
     for (a, b), (result, scc) in zip(WIDE, found, strict=True):
         value, condition = DOUBLE[name](a, b)
-        assert (result, scc) == (value & M64, 1 if condition is None else int(condition)), (hex(a), hex(b))
+        assert (result, scc) == (value & M64, 1 if condition is None else int(condition)), (
+            hex(a),
+            hex(b),
+        )
 
 
 def replicate(a: int) -> int:
@@ -170,7 +182,10 @@ ONE: dict[str, tuple[Callable[[int], int], bool]] = {
     "s_brev_b32": (lambda a: int(f"{a:032b}"[::-1], 2), False),
     "s_ctz_i32_b32": (lambda a: (a & -a).bit_length() - 1, False),
     "s_clz_i32_u32": (lambda a: 32 - a.bit_length() if a else -1, False),
-    "s_cls_i32": (lambda a: (lambda f: 32 - f.bit_length() if f else -1)(a ^ M32 if a >> 31 else a), False),
+    "s_cls_i32": (
+        lambda a: (lambda f: 32 - f.bit_length() if f else -1)(a ^ M32 if a >> 31 else a),
+        False,
+    ),
     "s_sext_i32_i8": (lambda a: (a & 255 ^ 128) - 128, False),
     "s_sext_i32_i16": (lambda a: (a & 0xFFFF ^ 0x8000) - 0x8000, False),
     "s_abs_i32": (lambda a: abs(s32(a)), True),
@@ -184,7 +199,9 @@ ONE: dict[str, tuple[Callable[[int], int], bool]] = {
 @pytest.mark.parametrize("name", ONE)
 def test_one_operand(name: str) -> None:
     model, sets = ONE[name]
-    for (a, _), (result, scc) in zip(PAIRS, run_scalar(f"{name} s24, s20", PAIRS, False), strict=True):
+    for (a, _), (result, scc) in zip(
+        PAIRS, run_scalar(f"{name} s24, s20", PAIRS, False), strict=True
+    ):
         expected = model(a) & M32
         assert (result, scc) == (expected, int(bool(expected)) if sets else 1), hex(a)
 
@@ -223,15 +240,21 @@ def test_comparisons(name: str, kind: str) -> None:
 
 
 def test_wide_comparisons_and_bit_tests() -> None:
-    for (a, b), (_, scc) in zip(WIDE, run_scalar("s_cmp_eq_u64 s[20:21], s[22:23]", WIDE, True), strict=True):
+    for (a, b), (_, scc) in zip(
+        WIDE, run_scalar("s_cmp_eq_u64 s[20:21], s[22:23]", WIDE, True), strict=True
+    ):
         assert scc == int(a == b)
-    for (a, b), (_, scc) in zip(PAIRS, run_scalar("s_bitcmp0_b32 s20, s22", PAIRS, False), strict=True):
+    for (a, b), (_, scc) in zip(
+        PAIRS, run_scalar("s_bitcmp0_b32 s20, s22", PAIRS, False), strict=True
+    ):
         assert scc == 1 - (a >> (b & 31) & 1)
 
 
 def test_immediates_are_sign_extended() -> None:
     for (a, _), (result, scc) in zip(
-        PAIRS, run_scalar("s_mov_b32 s24, s20\n  s_addk_co_i32 s24, 0xfff0", PAIRS, False), strict=True
+        PAIRS,
+        run_scalar("s_mov_b32 s24, s20\n  s_addk_co_i32 s24, 0xfff0", PAIRS, False),
+        strict=True,
     ):
         assert result == a - 16 & M32
         assert scc == int(overflow(s32(a) - 16))
@@ -254,7 +277,10 @@ def test_exec_is_saved_and_changed(name: str) -> None:
 
 
 def test_exec_is_written_and_returned() -> None:
-    body = "s_mov_b32 exec_lo, s22\n  s_and_not1_wrexec_b32 s24, s20\n  s_mov_b32 s25, exec_lo\n  s_mov_b32 exec_lo, -1"
+    body = (
+        "s_mov_b32 exec_lo, s22\n  s_and_not1_wrexec_b32 s24, s20\n  s_mov_b32 s25, exec_lo\n  "
+        "s_mov_b32 exec_lo, -1"
+    )
     for (a, b), (result, _) in zip(PAIRS, run_scalar(body, PAIRS, True), strict=True):
         changed = a & ~b & M32
         assert result == changed | changed << 32
@@ -294,14 +320,17 @@ FLOATS: dict[str, Callable[[Any, Any], Any]] = {
 def test_scalar_floats(name: str) -> None:
     plain = np.random.default_rng(1).standard_normal((50, 2)).astype(np.float32)
     operands = [(int(a), int(b)) for a, b in plain.view(np.uint32)]
-    for (x, y), (result, _) in zip(plain, run_scalar(f"{name} s24, s20, s22", operands, False), strict=True):
+    for (x, y), (result, _) in zip(
+        plain, run_scalar(f"{name} s24, s20, s22", operands, False), strict=True
+    ):
         assert np.uint32(result).view(np.float32) == FLOATS[name](x, y)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 16])
 def test_scalar_loads_of_every_size(count: int) -> None:
     stores = "\n".join(
-        f"  v_mov_b32 v2, s{16 + n}\n  global_store_b32 v1, v2, s[2:3] offset:{4 * n}" for n in range(count)
+        f"  v_mov_b32 v2, s{16 + n}\n  global_store_b32 v1, v2, s[2:3] offset:{4 * n}"
+        for n in range(count)
     )
     group = f"s[16:{15 + count}]" if count > 1 else "s16"
     body = f"""
@@ -319,7 +348,9 @@ def test_scalar_loads_of_every_size(count: int) -> None:
     np.testing.assert_array_equal(output, data[4 : 4 + count])
 
 
-@pytest.mark.parametrize(("name", "kind"), [("u8", np.uint8), ("i8", np.int8), ("u16", np.uint16), ("i16", np.int16)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("u8", np.uint8), ("i8", np.int8), ("u16", np.uint16), ("i16", np.int16)]
+)
 def test_narrow_scalar_loads(name: str, kind: Any) -> None:
     body = f"""
   s_load_b128 s[0:3], s[0:1], 0x0

@@ -19,7 +19,7 @@ from required_tools import needs_tools
 from single_instruction import run_registers
 from test_emulator_hosts import HOSTS
 
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 
 pytestmark = needs_tools
 
@@ -46,7 +46,8 @@ def disagreements(seed: int, host: str) -> list[str]:
     quick, full = results(seed, "quick"), results(seed, "full", host)
     names = [*(f"v{number}" for number in RESULTS), *SCALARS]
     return [
-        f"seed {seed}: {names[row]} lane {lane}: quick {quick[row, lane]:08x}, full {full[row, lane]:08x}"
+        f"seed {seed}: {names[row]} lane {lane}: quick {quick[row, lane]:08x}, full "
+        f"{full[row, lane]:08x}"
         for row, lane in np.argwhere(quick != full)
     ]
 
@@ -54,7 +55,9 @@ def disagreements(seed: int, host: str) -> list[str]:
 def check(seeds: range, host: str = "") -> None:
     command = [sys.executable, __file__, str(seeds.start), str(seeds.stop), host]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=paths)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=1200, check=False, env=paths
+    )
     assert done.returncode == 0, f"{done.stdout[-4000:]}{done.stderr[-4000:]}"
 
 
@@ -80,15 +83,30 @@ def floats_in_masks() -> str:
     lines = ["  v_readlane_b32 s8, v1, 3", "  v_readlane_b32 s9, v5, 4"]
     lines += [f"  v_mov_b32 v{number}, 0" for number in RESULTS]
     two = [f"s_{name} {{}}, s8, s9" for name in _names(("add", "sub", "mul", "min_num", "maximum"))]
-    one = [f"{name} {{}}, s8" for name in _names(("s_floor", "s_rndne", "v_s_rcp", "v_s_sqrt", "v_s_exp"))]
-    one += ["s_cvt_f16_f32 {}, s8", "s_cvt_f32_f16 {}, s9", "s_cvt_f32_i32 {}, s9", "s_cvt_hi_f32_f16 {}, s9"]
+    one = [
+        f"{name} {{}}, s8"
+        for name in _names(("s_floor", "s_rndne", "v_s_rcp", "v_s_sqrt", "v_s_exp"))
+    ]
+    one += [
+        "s_cvt_f16_f32 {}, s8",
+        "s_cvt_f32_f16 {}, s9",
+        "s_cvt_f32_i32 {}, s9",
+        "s_cvt_hi_f32_f16 {}, s9",
+    ]
     for number, text in enumerate((*two, *one)):
         result = RESULTS[number % len(RESULTS)]
         lines += [f"  {text.format('s10')}", f"  v_cndmask_b32_e64 v{result}, v{result}, v8, s10"]
-        lines += [f"  {text.format('vcc_lo')}", f"  v_cndmask_b32_e32 v{result}, v{result}, v3, vcc_lo"]
+        lines += [
+            f"  {text.format('vcc_lo')}",
+            f"  v_cndmask_b32_e32 v{result}, v{result}, v3, vcc_lo",
+        ]
         if text.startswith("v_s_"):
             continue  # VALU instructions do not write EXEC so
-        lines += [f"  {text.format('exec_lo')}", f"  v_xor_b32 v{result}, v{result}, v4", "  s_mov_b32 exec_lo, -1"]
+        lines += [
+            f"  {text.format('exec_lo')}",
+            f"  v_xor_b32 v{result}, v{result}, v4",
+            "  s_mov_b32 exec_lo, -1",
+        ]
     return "\n".join(lines)
 
 
@@ -100,7 +118,9 @@ def _names(operations: tuple[str, ...]) -> list[str]:
 def test_scalar_floats_are_masks_like_any_bits(tier: str) -> None:
     command = [sys.executable, __file__, "masks", tier]
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=paths)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=paths
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     found = np.array(done.stdout.split(), np.uint32).reshape(len(RESULTS), -1)
     np.testing.assert_array_equal(found, masked_in_the_end())
@@ -136,6 +156,10 @@ if __name__ == "__main__":
     if sys.argv[1] == "masks":
         print_masked(sys.argv[2])
         sys.exit()
-    found = [text for seed in range(int(sys.argv[1]), int(sys.argv[2])) for text in disagreements(seed, sys.argv[3])]
+    found = [
+        text
+        for seed in range(int(sys.argv[1]), int(sys.argv[2]))
+        for text in disagreements(seed, sys.argv[3])
+    ]
     print("\n".join(found))
     sys.exit(bool(found))

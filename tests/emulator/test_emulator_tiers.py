@@ -1,4 +1,5 @@
-"""Both tiers of the emulator's translation do the same; which one is used, and how a launch changes over."""
+"""Both tiers of the emulator's translation do the same; which one is used, and how a launch changes
+over."""
 
 from __future__ import annotations
 
@@ -15,15 +16,16 @@ from test_emulator_barriers import PIPELINE
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.emulator import EmulatorDevice, compilation, run
-from amdjit.emulator.compilation import CompiledKernel
-from amdjit.emulator.host_jit import HostCompiler
-from amdjit.emulator.kernel_code import kernel_text
-from amdjit.emulator.translate import threaded
-from amdjit.emulator.translate.control_flow import Graph, build_graph
-from amdjit.emulator.translate.function import translate_wave
-from amdjit.emulator.translate.threaded import is_threadable, translate_threaded
-from amdjit.emulator.workspace import Workspace
+from amdjit.emulator import EmulatorDevice, run
+from amdjit.emulator.analysis.control_flow import Graph, build_graph
+from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.launch.workspace import Workspace
+from amdjit.emulator.tiers import compilation
+from amdjit.emulator.tiers import quick as threaded
+from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.full import translate_wave
+from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -57,7 +59,10 @@ WAVE64 = HEAD + LOOPS
 
 
 def graphs() -> list[tuple[str, Graph, int]]:
-    sources = [(kernel, compile_kernel(kernel)) for kernel in ("branches", "reduction", "atomics", "matrix", "bytes")]
+    sources = [
+        (kernel, compile_kernel(kernel))
+        for kernel in ("branches", "reduction", "atomics", "matrix", "bytes")
+    ]
     sources += [(f"random {seed}", compile_source(Program(seed).source, "-O1")) for seed in (5, 6)]
     sources += [
         ("barriers", compile_source(HEAD + BARRIERS)),
@@ -79,7 +84,9 @@ def machine(
 ) -> EmulatorDevice:
     target = find_target("gfx1201")
     assert target is not None
-    return EmulatorDevice(target, threads, time_limit, Environment(cache_dir=cache, emulator_tier=tier))
+    return EmulatorDevice(
+        target, threads, time_limit, Environment(cache_dir=cache, emulator_tier=tier)
+    )
 
 
 def compiled_for(device: EmulatorDevice, code: bytes, kernel: str, waves: int) -> CompiledKernel:
@@ -94,7 +101,12 @@ def test_both_tiers_give_sites_and_pauses_the_same_numbers() -> None:
             whole = translate_wave(graph, full_waves, "", wave_size=wave_size)
             program = translate_threaded(graph, full_waves, wave_size=wave_size)
             facts = (whole.site_pcs, whole.resume_pcs, whole.longest, whole.gives_way)
-            assert (program.site_pcs, program.resume_pcs, program.longest, program.gives_way) == facts, name
+            assert (
+                program.site_pcs,
+                program.resume_pcs,
+                program.longest,
+                program.gives_way,
+            ) == facts, name
             seen += 1
     assert seen >= 20
 
@@ -111,14 +123,25 @@ def test_instructions_of_a_kind_share_their_operation() -> None:
 
 
 def test_a_register_twice_in_an_instruction_is_another_operation() -> None:
-    body = "  v_sub_nc_u32_e32 v1, v2, v3\n  v_sub_nc_u32_e32 v1, v2, v2\n  v_sub_nc_u32_e32 v2, v2, v3"
+    body = (
+        "  v_sub_nc_u32_e32 v1, v2, v3\n  v_sub_nc_u32_e32 v1, v2, v2\n  v_sub_nc_u32_e32 v2, "
+        "v2, v3"
+    )
     code_object = CodeObject.read(assemble(body))
     (kernel,) = code_object.kernels.values()
     graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
-    assert sum("sub <32 x i32>" in operation.body for operation in translate_threaded(graph, True).operations) == 3
+    assert (
+        sum(
+            "sub <32 x i32>" in operation.body
+            for operation in translate_threaded(graph, True).operations
+        )
+        == 3
+    )
 
 
-def test_instructions_of_a_known_shape_are_translated_as_by_their_emitters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_instructions_of_a_known_shape_are_translated_as_by_their_emitters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name, graph, wave_size in graphs():
         found = translate_threaded(graph, True, wave_size=wave_size)
         with monkeypatch.context() as patch:
@@ -155,9 +178,9 @@ def test_a_short_kernel_whose_operations_nobody_has_made_is_not_quick(tmp_path: 
 @pytest.mark.parametrize("tier", ["quick", "full"])
 def test_the_setting_forces_a_tier(tier: str) -> None:
     for waves in (1, 10**6):
-        assert (compiled_for(machine(tier), compile_kernel("saxpy"), "saxpy", waves).running is None) == (
-            tier == "full"
-        )
+        assert (
+            compiled_for(machine(tier), compile_kernel("saxpy"), "saxpy", waves).running is None
+        ) == (tier == "full")
 
 
 def test_kernels_that_call_functions_are_full() -> None:
@@ -220,7 +243,14 @@ def test_waves_change_over_in_their_loops(
     quick = machine(threads=threads)
     run(compile_source(HEAD + LOOPS, *flags), "loops", 2, 64, [x, np.uint32(rounds)], device=quick)
     assert len(takeovers) == 1
-    run(compile_source(HEAD + LOOPS, *flags), "loops", 2, 64, [expected, np.uint32(rounds)], device=machine("full"))
+    run(
+        compile_source(HEAD + LOOPS, *flags),
+        "loops",
+        2,
+        64,
+        [expected, np.uint32(rounds)],
+        device=machine("full"),
+    )
     np.testing.assert_array_equal(x, expected)
 
 
@@ -235,7 +265,9 @@ def test_waves_change_over_between_barriers(takeovers: list[CompiledKernel]) -> 
     np.testing.assert_array_equal(x, expected)
 
 
-def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(takeovers: list[CompiledKernel]) -> None:
+def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(
+    takeovers: list[CompiledKernel],
+) -> None:
     code, device = compile_source(HEAD + LOOPS), machine()
     function = device.load(code).function("loops")
     address = device.allocate(256)
@@ -252,9 +284,20 @@ def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(takeover
 
 
 def test_a_time_limit_stops_what_has_changed_over(takeovers: list[CompiledKernel]) -> None:
-    source = HEAD + "KERNEL endless(GLOBAL u32 *x) {\n  for (u32 n = 1; n; n |= 1) ++*(volatile GLOBAL u32 *)x;\n}\n"
+    source = (
+        HEAD
+        + "KERNEL endless(GLOBAL u32 *x) {\n  for (u32 n = 1; n; n |= 1) ++*(volatile GLOBAL u32 "
+        "*)x;\n}\n"
+    )
     with pytest.raises(KernelFault) as caught:
-        run(compile_source(source), "endless", 1, 32, [np.zeros(1, np.uint32)], device=machine(time_limit=1.0))
+        run(
+            compile_source(source),
+            "endless",
+            1,
+            32,
+            [np.zeros(1, np.uint32)],
+            device=machine(time_limit=1.0),
+        )
     assert caught.value.kind == "time-limit"
     assert caught.value.source_line == 3
 
@@ -281,10 +324,14 @@ def reduce(cache: Path) -> None:
     assert sums.tolist() == np.append(x, np.zeros(48)).reshape(8, 256).sum(1).tolist()
 
 
-def test_another_process_translates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_translates_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reduce(tmp_path)
     made = counting(monkeypatch)
-    monkeypatch.setattr(compilation, "translate_threaded", lambda *arguments: pytest.fail("translated again"))
+    monkeypatch.setattr(
+        compilation, "translate_threaded", lambda *arguments: pytest.fail("translated again")
+    )
     reduce(tmp_path)
     assert not made
 
@@ -299,7 +346,9 @@ def test_operations_are_made_once_for_all_kernels_and_processes(
     assert len(made) == 1
     # Another kernel of some of these instructions.
     device = machine("quick", tmp_path)
-    compiled_for(device, compile_source((KERNELS / "reduction.c").read_text(), "-O1"), "reduction", 1)
+    compiled_for(
+        device, compile_source((KERNELS / "reduction.c").read_text(), "-O1"), "reduction", 1
+    )
     assert len(made) == 2
     before, after = (set(re.findall(r"define i64 @(aj_op_\w+)", text)) for text in made)
     assert after
@@ -307,7 +356,9 @@ def test_operations_are_made_once_for_all_kernels_and_processes(
 
 
 @pytest.mark.parametrize("keep", [0, 100, -1])
-def test_damaged_packs_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: int) -> None:
+def test_damaged_packs_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: int
+) -> None:
     made = counting(monkeypatch)
     reduce(tmp_path)
     for path in tmp_path.rglob("*.bin"):
@@ -318,11 +369,15 @@ def test_damaged_packs_are_made_again(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(made) == 2
 
 
-def test_a_list_of_packs_that_are_gone_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_packs_that_are_gone_is_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = counting(monkeypatch)
     reduce(tmp_path)
     (pack,) = (
-        path for path in tmp_path.rglob("*.bin") if b"aj_op" in path.read_bytes() and b"ELF" in path.read_bytes()
+        path
+        for path in tmp_path.rglob("*.bin")
+        if b"aj_op" in path.read_bytes() and b"ELF" in path.read_bytes()
     )
     pack.unlink()
     reduce(tmp_path)

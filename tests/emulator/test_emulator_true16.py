@@ -1,4 +1,5 @@
-"""Code that names the halves of registers, as compilers make it with +real-true16: results, waits, undefined values."""
+"""Code that names the halves of registers, as compilers make it with +real-true16: results, waits,
+undefined values."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from test_emulator_programs import PROGRAMS, words
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator import run
-from amdjit.emulator.checks.code_object_waits import find_missing_waits
+from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.emulator.decoder import decode_all
 
 pytestmark = needs_tools
@@ -33,7 +34,12 @@ HALF_KERNELS = [
     Case(
         "half_registers",
         "half_conversions",
-        lambda r: [integers(r, np.int16), floats(r, np.float16), floats(r, np.float32), np.zeros(COUNT, np.uint32)],
+        lambda r: [
+            integers(r, np.int16),
+            floats(r, np.float16),
+            floats(r, np.float32),
+            np.zeros(COUNT, np.uint32),
+        ],
     ),
 ]
 
@@ -75,14 +81,22 @@ def test_programs_give_the_hosts_results(program: tuple[str, str], flags: tuple[
 
 def test_the_kernels_use_both_halves_of_registers() -> None:
     code = CodeObject.read(compile_kernel("half_registers", "-O3", *TRUE16))
-    found = [item for kernel in code.kernels.values() for item in decode_all(code.code(kernel), kernel.entry_address)]
-    upper = {item.mnemonic for item in found for operand in item.operands if getattr(operand, "half", 0)}
+    found = [
+        item
+        for kernel in code.kernels.values()
+        for item in decode_all(code.code(kernel), kernel.entry_address)
+    ]
+    upper = {
+        item.mnemonic for item in found for operand in item.operands if getattr(operand, "half", 0)
+    }
     assert upper >= {"v_mov_b16", "v_cndmask_b16"}
     assert len(upper) > 8
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
-@pytest.mark.parametrize("name", sorted(path.stem for path in KERNELS.glob("*.c") if "program" not in path.stem))
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in KERNELS.glob("*.c") if "program" not in path.stem)
+)
 def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
     assert find_missing_waits(compile_kernel(name, level, *TRUE16)) == ()
 
@@ -103,7 +117,8 @@ def test_defined_halves_are_no_finding(case: Case, flags: tuple[str, ...]) -> No
     assert found.reports == []
 
 
-# What is done to v1, of which one half was loaded from LDS that nobody has written, the other one is 5.
+# What is done to v1, of which one half was loaded from LDS that nobody has written, the other one
+# is 5.
 MOVES = {
     "v_mov_b16 v2.l, v1.l": False,
     "v_mov_b16 v2.l, v1.h": True,
@@ -149,7 +164,9 @@ def test_null_as_the_addend_of_a_matrix_product_is_zero(product: str) -> None:
     lines = [f"  v_add_nc_u32 v{8 + n}, {0x3C00 + n}, v0" for n in range(8)]
     lines += [f"  v_mov_b32 v{n}, -1" for n in (*range(20, 28), *range(30, 38))]
     for first, addend in ((20, "null"), (30, "0")):
-        operands = f"v[{first}:{first + count - 1}], v[8:{7 + factor}], v[12:{11 + factor}], {addend}"
+        operands = (
+            f"v[{first}:{first + count - 1}], v[8:{7 + factor}], v[12:{11 + factor}], {addend}"
+        )
         lines.append(f"  v_wmma_{product} {operands}")
     stores = [
         f"  global_store_b32 v250, v{first + n}, s[2:3] offset:{128 * (place * count + n)}"

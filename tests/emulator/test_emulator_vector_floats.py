@@ -11,7 +11,15 @@ from exact_rounding import fused
 from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
 from numpy.typing import NDArray
 from required_tools import needs_tools
-from single_instruction import bits32, join64, run_registers, samples16, samples32, samples64, split64
+from single_instruction import (
+    bits32,
+    join64,
+    run_registers,
+    samples16,
+    samples32,
+    samples64,
+    split64,
+)
 
 __all__ = ["quiet_numpy"]
 pytestmark = needs_tools
@@ -29,7 +37,9 @@ def number_maximum(x: Floats, y: Floats) -> Floats:
 
 def propagating(choose: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, Floats], Floats]:
     def model(x: Floats, y: Floats) -> Floats:
-        return np.where(np.isnan(x) | np.isnan(y), x.dtype.type(np.nan), choose(x, y)).astype(x.dtype)
+        return np.where(np.isnan(x) | np.isnan(y), x.dtype.type(np.nan), choose(x, y)).astype(
+            x.dtype
+        )
 
     return model
 
@@ -81,7 +91,9 @@ def test_two_operands_half(name: str) -> None:
 @pytest.mark.parametrize("name", ONE)
 def test_one_operand_half(name: str) -> None:
     x = samples16(1)[0].view(F16)
-    found = run_registers(f"  v_mov_b32 v100, 0\n  v_{name}_f16 v100, v1", bits32(x)[None], [100])[0]
+    found = run_registers(f"  v_mov_b32 v100, 0\n  v_{name}_f16 v100, v1", bits32(x)[None], [100])[
+        0
+    ]
     same(found.astype(np.uint16).view(F16), ONE[name](x))
 
 
@@ -96,7 +108,9 @@ def test_two_operands_double(name: str) -> None:
 @pytest.mark.parametrize("name", ONE)
 def test_one_operand_double(name: str) -> None:
     x = samples64(1)[0].view(F64)
-    low, high = run_registers(f"  v_{name}_f64 v[100:101], v[1:2]", np.stack(split64(x)), [100, 101])
+    low, high = run_registers(
+        f"  v_{name}_f64 v[100:101], v[1:2]", np.stack(split64(x)), [100, 101]
+    )
     same(join64(low, high, F64), ONE[name](x))
 
 
@@ -106,7 +120,9 @@ def test_fused_multiply_add_rounds_once() -> None:
     same(run32("v_fma_f32 v100, v1, v2, v3", x, y, z), np.array(exact, F32))
     same(run32("v_mov_b32 v100, v3\n  v_fmac_f32 v100, v1, v2", x, y, z), np.array(exact, F32))
     halves = samples16(3).view(F16)
-    exact16 = [F16(fused(float(a), float(b), float(c), F16)) for a, b, c in zip(*halves, strict=True)]
+    exact16 = [
+        F16(fused(float(a), float(b), float(c), F16)) for a, b, c in zip(*halves, strict=True)
+    ]
     inputs = np.stack([bits32(row) for row in halves])
     found = run_registers("  v_mov_b32 v100, 0\n  v_fma_f16 v100, v1, v2, v3", inputs, [100])[0]
     same(found.astype(np.uint16).view(F16), np.array(exact16, F16))
@@ -124,7 +140,9 @@ def test_literals_of_multiply_add() -> None:
     ):
         k = np.full_like(x, np.uint32(0x40490FDB).view(F32))
         operands = [{"x": x, "y": y, "k": k}[name] for name in order]
-        exact = [F32(fused(*(float(v) for v in values), F32)) for values in zip(*operands, strict=True)]
+        exact = [
+            F32(fused(*(float(v) for v in values), F32)) for values in zip(*operands, strict=True)
+        ]
         same(run32(text, x, y), np.array(exact, F32))
 
 
@@ -146,8 +164,12 @@ def test_constants_beside_halves_have_their_format(body: str, low: float, high: 
 
 def test_constants_beside_bfloats_have_their_format() -> None:
     ones = np.full(32, 0x40003FC0, np.uint32)  # 1.5 and 2.0
-    found = run_registers("  v_mov_b32 v100, 0\n  v_dot2_bf16_bf16 v100, v1, 1.0, -4.0", ones[None], [100])[0]
-    assert set(found.tolist()) == {0xBF00}  # 1.5 * 1.0 + 2.0 * 1.0 - 4.0: the constant is in both halves
+    found = run_registers(
+        "  v_mov_b32 v100, 0\n  v_dot2_bf16_bf16 v100, v1, 1.0, -4.0", ones[None], [100]
+    )[0]
+    assert set(found.tolist()) == {
+        0xBF00
+    }  # 1.5 * 1.0 + 2.0 * 1.0 - 4.0: the constant is in both halves
 
 
 def test_input_and_output_modifiers() -> None:
@@ -166,14 +188,18 @@ def test_input_and_output_modifiers() -> None:
 
 def median(x: Floats, y: Floats, z: Floats) -> Floats:
     with_nan = number_minimum(number_minimum(x, y), z)
-    return np.where(np.isnan(x) | np.isnan(y) | np.isnan(z), with_nan, np.sort(np.stack([x, y, z]), axis=0)[1])
+    return np.where(
+        np.isnan(x) | np.isnan(y) | np.isnan(z), with_nan, np.sort(np.stack([x, y, z]), axis=0)[1]
+    )
 
 
 def test_median_and_three_operand_extremes() -> None:
     x, y, z = (np.where(row.view(F32) == 0, F32(0), row.view(F32)) for row in samples32(3))
     same(run32("v_med3_num_f32 v100, v1, v2, v3", x, y, z), median(x, y, z).astype(F32))
     same(run32("v_min3_num_f32 v100, v1, v2, v3", x, y, z), number_minimum(number_minimum(x, y), z))
-    same(run32("v_maxmin_num_f32 v100, v1, v2, v3", x, y, z), number_minimum(number_maximum(x, y), z))
+    same(
+        run32("v_maxmin_num_f32 v100, v1, v2, v3", x, y, z), number_minimum(number_maximum(x, y), z)
+    )
 
 
 def test_parts_of_floats() -> None:
@@ -196,7 +222,12 @@ def test_parts_of_doubles() -> None:
     low, high = run_registers("  v_ldexp_f64 v[100:101], v[1:2], v3", inputs, [100, 101])
     same(
         join64(low, high, F64),
-        np.array([math.ldexp(a, int(b)) if _fits(a, b) else _far(a, b) for a, b in zip(x, powers, strict=True)]),
+        np.array(
+            [
+                math.ldexp(a, int(b)) if _fits(a, b) else _far(a, b)
+                for a, b in zip(x, powers, strict=True)
+            ]
+        ),
     )
     mantissa, exponent = np.frexp(x)
     finite = np.isfinite(x)
@@ -226,7 +257,9 @@ APPROXIMATE: dict[str, Callable[[Floats], Floats]] = {
 @pytest.mark.parametrize("name", APPROXIMATE)
 def test_transcendental_functions_are_within_a_unit_and_a_half(name: str) -> None:
     random = np.random.default_rng(5)
-    x = np.concatenate([random.standard_normal(1024) * 50, random.random(1024), [0, -0.0, np.inf, -np.inf, np.nan]])
+    x = np.concatenate(
+        [random.standard_normal(1024) * 50, random.random(1024), [0, -0.0, np.inf, -np.inf, np.nan]]
+    )
     x = np.resize(x, 2080).astype(F32)
     found = run32(f"{name} v100, v1", x).astype(F64)
     expected = APPROXIMATE[name](x.astype(F64))
@@ -268,7 +301,10 @@ def test_comparisons(name: str) -> None:
     x, y = (row.view(F32) for row in samples32(2))
     body = f"v_cmp_{name}_f32 s20, v1, v2\n  v_mov_b32 v100, s20"
     np.testing.assert_array_equal(run32(body, x, y, kind=np.uint32), masks(PREDICATES[name](x, y)))
-    body = f"v_cmpx_{name}_f32 v1, v2\n  s_mov_b32 s20, exec_lo\n  s_mov_b32 exec_lo, -1\n  v_mov_b32 v100, s20"
+    body = (
+        f"v_cmpx_{name}_f32 v1, v2\n  s_mov_b32 s20, exec_lo\n  s_mov_b32 exec_lo, -1\n  "
+        "v_mov_b32 v100, s20"
+    )
     np.testing.assert_array_equal(run32(body, x, y, kind=np.uint32), masks(PREDICATES[name](x, y)))
 
 
@@ -299,19 +335,26 @@ def test_mixed_precision_multiply_add() -> None:
     y = samples32(1)[0, : packed.size].view(F32)
     y = np.resize(y, packed.size)
     found = run32("v_fma_mix_f32 v100, v1, -v2, v1 op_sel:[0,0,1] op_sel_hi:[1,0,1]", packed, y)
-    exact = [F32(fused(float(a), -float(b), float(c), F32)) for a, b, c in zip(low, y, high, strict=True)]
+    exact = [
+        F32(fused(float(a), -float(b), float(c), F32)) for a, b, c in zip(low, y, high, strict=True)
+    ]
     same(found, np.array(exact, F32))
     found = run32("v_fma_mix_f32 v100, v1, 2.0, 1.0 op_sel_hi:[1,1,0]", packed)
     same(found, low * F32(2) + F32(1))
     text = "v_mov_b32 v100, v1\n  v_fma_mixhi_f16 v100, v1, v1, v2 op_sel:[0,1,0] op_sel_hi:[1,1,0]"
     found = run32(text, packed, y, kind=np.uint32)
     np.testing.assert_array_equal(found & np.uint32(0xFFFF), halves[0])
-    products = np.array([fused(float(a), float(b), float(c), F32) for a, b, c in zip(low, high, y, strict=True)], F32)
+    products = np.array(
+        [fused(float(a), float(b), float(c), F32) for a, b, c in zip(low, high, y, strict=True)],
+        F32,
+    )
     same((found >> np.uint32(16)).astype(np.uint16).view(F16), products.astype(F16))
 
 
 @pytest.mark.parametrize(("text", "factor"), [("mul:2", 2), ("mul:4", 4), ("div:2", 0.5)])
-def test_output_factors_count_whether_or_not_denormal_results_are_flushed(text: str, factor: float) -> None:
+def test_output_factors_count_whether_or_not_denormal_results_are_flushed(
+    text: str, factor: float
+) -> None:
     x, y = (row.view(F32) for row in samples32(2))
     rows = np.stack([bits32(row) for row in (x, y)])
     body = f"  v_mul_f32 v100, v1, v2 {text}"
@@ -322,7 +365,9 @@ def test_output_factors_count_whether_or_not_denormal_results_are_flushed(text: 
     smallest = np.finfo(F32).smallest_normal
     product = np.where(np.abs(product) < smallest, F32(0), product)
     scaled = product.astype(np.float64) * factor
-    expected = np.where(np.abs(scaled) < smallest, np.copysign(F32(0), product), scaled.astype(F32)).astype(F32)
+    expected = np.where(
+        np.abs(scaled) < smallest, np.copysign(F32(0), product), scaled.astype(F32)
+    ).astype(F32)
     for mode in (1, 3):
         found = run_registers(body, rows, [100], denormals=mode)[0].view(F32)
         same(found, expected)

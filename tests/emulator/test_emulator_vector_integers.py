@@ -113,10 +113,14 @@ TWO: dict[str, Model] = {
     "v_pk_add_u16": lambda a, b: (a + b) & 0xFFFF | ((a >> 16) + (b >> 16)) << 16,
     "v_pk_sub_i16": lambda a, b: (a - b) & 0xFFFF | ((a >> 16) - (b >> 16)) << 16,
     "v_pk_mul_lo_u16": lambda a, b: (a * b) & 0xFFFF | ((a >> 16) * (b >> 16)) << 16,
-    "v_pk_max_i16": lambda a, b: max(s16(a), s16(b)) & 0xFFFF | max(s16(a >> 16), s16(b >> 16)) << 16,
+    "v_pk_max_i16": lambda a, b: (
+        max(s16(a), s16(b)) & 0xFFFF | max(s16(a >> 16), s16(b >> 16)) << 16
+    ),
     "v_pk_min_u16": lambda a, b: min(a & 0xFFFF, b & 0xFFFF) | min(a >> 16, b >> 16) << 16,
     "v_pk_lshlrev_b16": lambda a, b: (b << (a & 15)) & 0xFFFF | ((b >> 16) << (a >> 16 & 15)) << 16,
-    "v_pk_ashrrev_i16": lambda a, b: (s16(b) >> (a & 15)) & 0xFFFF | (s16(b >> 16) >> (a >> 16 & 15)) << 16,
+    "v_pk_ashrrev_i16": lambda a, b: (
+        (s16(b) >> (a & 15)) & 0xFFFF | (s16(b >> 16) >> (a >> 16 & 15)) << 16
+    ),
 }
 THREE: dict[str, Model] = {
     "v_bfe_u32": lambda a, b, c: (a >> (b & 31)) & ((1 << (c & 31)) - 1),
@@ -146,18 +150,29 @@ THREE: dict[str, Model] = {
     "v_sad_u8": lambda a, b, c: sad(a, b, c, 8),
     "v_sad_u16": lambda a, b, c: sad(a, b, c, 16),
     "v_sad_u32": lambda a, b, c: sad(a, b, c, 32),
-    "v_pk_mad_u16": lambda a, b, c: (a * b + c) & 0xFFFF | ((a >> 16) * (b >> 16) + (c >> 16)) << 16,
-    "v_dot4_u32_u8": lambda a, b, c: c + sum((a >> n & 255) * (b >> n & 255) for n in range(0, 32, 8)),
-    "v_dot8_u32_u4": lambda a, b, c: c + sum((a >> n & 15) * (b >> n & 15) for n in range(0, 32, 4)),
+    "v_pk_mad_u16": lambda a, b, c: (
+        (a * b + c) & 0xFFFF | ((a >> 16) * (b >> 16) + (c >> 16)) << 16
+    ),
+    "v_dot4_u32_u8": lambda a, b, c: (
+        c + sum((a >> n & 255) * (b >> n & 255) for n in range(0, 32, 8))
+    ),
+    "v_dot8_u32_u4": lambda a, b, c: (
+        c + sum((a >> n & 15) * (b >> n & 15) for n in range(0, 32, 4))
+    ),
 }
 ALL = {**ONE, **TWO, **THREE}
 SATURATING: dict[str, Model] = {
     "v_add_nc_u32 v100, v1, v2 clamp": lambda a, b: min(a + b, MASK),
     "v_sub_nc_u32 v100, v1, v2 clamp": lambda a, b: max(a - b, 0),
-    "v_add_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(s32(a) + s32(b), -(1 << 31), (1 << 31) - 1),
-    "v_sub_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(s32(a) - s32(b), -(1 << 31), (1 << 31) - 1),
+    "v_add_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(
+        s32(a) + s32(b), -(1 << 31), (1 << 31) - 1
+    ),
+    "v_sub_nc_i32 v100, v1, v2 clamp": lambda a, b: clip(
+        s32(a) - s32(b), -(1 << 31), (1 << 31) - 1
+    ),
     "v_pk_add_i16 v100, v1, v2 clamp": lambda a, b: (
-        clip(s16(a) + s16(b), -32768, 32767) & 0xFFFF | clip(s16(a >> 16) + s16(b >> 16), -32768, 32767) << 16
+        clip(s16(a) + s16(b), -32768, 32767) & 0xFFFF
+        | clip(s16(a >> 16) + s16(b >> 16), -32768, 32767) << 16
     ),
     "v_pk_sub_u16 v100, v1, v2 clamp": lambda a, b: (
         max((a & 0xFFFF) - (b & 0xFFFF), 0) | max((a >> 16) - (b >> 16), 0) << 16
@@ -168,7 +183,10 @@ SATURATING: dict[str, Model] = {
     "v_pk_add_u16 v100, v1, 7": lambda a, b: (a + 7) & 0xFFFF | (a >> 16) << 16,
     "v_pk_add_u16 v100, v1, -1": lambda a, b: (a - 1) & 0xFFFF | ((a >> 16) - 1) << 16,
     "v_dot4_i32_iu8 v100, v1, v2, 5 neg_lo:[1,0,0]": lambda a, b: (
-        5 + sum(((a >> n & 255) ^ 128) * (b >> n & 255) - 128 * (b >> n & 255) for n in range(0, 32, 8))
+        5
+        + sum(
+            ((a >> n & 255) ^ 128) * (b >> n & 255) - 128 * (b >> n & 255) for n in range(0, 32, 8)
+        )
     ),
     "v_add_nc_u32 v100, 0x12345678, v1": lambda a, b: a + 0x12345678,
     "v_and_b32 v100, -16, v1": lambda a, b: a & -16,
@@ -218,9 +236,12 @@ def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, 
   {name} v100.{half[selects[2]]}, v1.{half[selects[0]]}, v2.{half[selects[1]]}"""
     found = run_registers(body, inputs, [100], attributes="+real-true16")[0]
     left, right = (
-        (row >> np.uint32(16 * select)) & np.uint32(0xFFFF) for row, select in zip(inputs[:2], selects[:2], strict=True)
+        (row >> np.uint32(16 * select)) & np.uint32(0xFFFF)
+        for row, select in zip(inputs[:2], selects[:2], strict=True)
     )
-    new = np.array([HALVES[name](int(a), int(b)) & 0xFFFF for a, b in zip(left, right, strict=True)], np.uint32)
+    new = np.array(
+        [HALVES[name](int(a), int(b)) & 0xFFFF for a, b in zip(left, right, strict=True)], np.uint32
+    )
     kept = inputs[2] & np.uint32(0xFFFF if selects[2] else 0xFFFF0000)
     np.testing.assert_array_equal(found, kept | new << np.uint32(16 * selects[2]))
 
@@ -229,7 +250,9 @@ def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, 
 def test_64_bit_shifts(name: str) -> None:
     amount, wide = samples32(1)[0, :1536], samples64(1)[0]
     inputs = np.stack([amount, *split64(wide)])
-    found = join64(*run_registers(f"  {name} v[100:101], v1, v[2:3]", inputs, [100, 101]), np.uint64)
+    found = join64(
+        *run_registers(f"  {name} v[100:101], v1, v[2:3]", inputs, [100, 101]), np.uint64
+    )
     steps = amount.astype(np.uint64) & np.uint64(63)
     expected = {
         "v_lshlrev_b64": wide << steps,
@@ -247,8 +270,12 @@ def test_multiply_add_to_64_bits(signed: bool) -> None:
     body = f"  {name} v[100:101], s20, v1, v2, v[3:4]\n  v_mov_b32 v102, s20"
     low, high, carry = run_registers(body, inputs, [100, 101, 102])
     convert = s32 if signed else int
-    total = [convert(int(a)) * convert(int(b)) + int(c) for a, b, c in zip(*factors, wide, strict=True)]
-    np.testing.assert_array_equal(join64(low, high, np.uint64), np.array([t & (1 << 64) - 1 for t in total], np.uint64))
+    total = [
+        convert(int(a)) * convert(int(b)) + int(c) for a, b, c in zip(*factors, wide, strict=True)
+    ]
+    np.testing.assert_array_equal(
+        join64(low, high, np.uint64), np.array([t & (1 << 64) - 1 for t in total], np.uint64)
+    )
     if not signed:
         over = np.array([t >> 64 for t in total]).reshape(-1, 32)
         masks = (over.astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum(1).astype(np.uint32)
@@ -271,7 +298,9 @@ def test_carries(text: str) -> None:
     body = f"  s_mov_b32 s21, 0x5a5a00ff\n  {text}\n  v_mov_b32 v101, s20"
     result, mask = run_registers(body, inputs, [100, 101])
     carry_in = np.array([0x5A5A00FF >> (lane % 32) & 1 for lane in range(inputs.shape[1])])
-    exact = [CARRIES[text](int(a), int(b), int(c)) for a, b, c in zip(*inputs, carry_in, strict=True)]
+    exact = [
+        CARRIES[text](int(a), int(b), int(c)) for a, b, c in zip(*inputs, carry_in, strict=True)
+    ]
     np.testing.assert_array_equal(result, np.array([value & MASK for value in exact], np.uint32))
     carried = np.array([value < 0 or value > MASK for value in exact]).reshape(-1, 32)
     expected = (carried.astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum(1)
@@ -280,15 +309,23 @@ def test_carries(text: str) -> None:
 
 def test_lane_counts_below() -> None:
     inputs = samples32(2)
-    found = run_registers("  v_mbcnt_lo_u32_b32 v100, v1, v2\n  v_mbcnt_hi_u32_b32 v101, -1, v100", inputs, [100, 101])
-    expected = [((int(a) & (1 << (lane % 32)) - 1).bit_count() + int(b)) & MASK for lane, (a, b) in enumerate(inputs.T)]
+    found = run_registers(
+        "  v_mbcnt_lo_u32_b32 v100, v1, v2\n  v_mbcnt_hi_u32_b32 v101, -1, v100", inputs, [100, 101]
+    )
+    expected = [
+        ((int(a) & (1 << (lane % 32)) - 1).bit_count() + int(b)) & MASK
+        for lane, (a, b) in enumerate(inputs.T)
+    ]
     np.testing.assert_array_equal(found[0], np.array(expected, np.uint32))
     np.testing.assert_array_equal(found[1], found[0])
 
 
 def test_dual_issue_reads_everything_before_it_writes() -> None:
     inputs = samples32(4)
-    body = "  v_dual_mov_b32 v1, v2 :: v_dual_add_nc_u32 v2, v1, v3\n  v_mov_b32 v100, v1\n  v_mov_b32 v101, v2"
+    body = (
+        "  v_dual_mov_b32 v1, v2 :: v_dual_add_nc_u32 v2, v1, v3\n  v_mov_b32 v100, v1\n  "
+        "v_mov_b32 v101, v2"
+    )
     found = run_registers(body, inputs, [100, 101])
     np.testing.assert_array_equal(found[0], inputs[1])
     np.testing.assert_array_equal(found[1], inputs[0] + inputs[2])
@@ -312,8 +349,12 @@ def test_bytes_by_a_selector_that_is_known() -> None:
     inputs = samples32(2)[:, :256]
     random = np.random.default_rng(5)
     selectors = [0x05040100, 0x07060302, 0x0C0C0C0C, 0x0D0B0A09, 0x08080008, 0x03020100, 0x07060504]
-    selectors += [int.from_bytes(random.integers(0, 16, 4, np.uint8).tobytes(), "little") for _ in range(30)]
-    body = "\n".join(f"  v_perm_b32 v{100 + place}, v1, v2, {value:#x}" for place, value in enumerate(selectors))
+    selectors += [
+        int.from_bytes(random.integers(0, 16, 4, np.uint8).tobytes(), "little") for _ in range(30)
+    ]
+    body = "\n".join(
+        f"  v_perm_b32 v{100 + place}, v1, v2, {value:#x}" for place, value in enumerate(selectors)
+    )
     found = run_registers(body, inputs, [100 + place for place in range(len(selectors))])
     for row, selector in zip(found, selectors, strict=True):
         expected = [perm(int(a), int(b), selector) for a, b in inputs.T]

@@ -1,4 +1,5 @@
-"""What is different in waves of 64 lanes: masks in pairs of registers, and moves between the two halves."""
+"""What is different in waves of 64 lanes: masks in pairs of registers, and moves between the two
+halves."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def set_exec(mask: int) -> str:
     return f"  s_mov_b32 exec_lo, 0x{mask & 0xFFFFFFFF:x}\n  s_mov_b32 exec_hi, 0x{mask >> 32:x}\n"
 
 
-def run(body: str, inputs: Registers, outputs: list[int], scalars: list[str] | None = None) -> Registers:
+def run(
+    body: str, inputs: Registers, outputs: list[int], scalars: list[str] | None = None
+) -> Registers:
     return run_registers(body, inputs, outputs, scalars, wave_size=64)
 
 
@@ -50,7 +53,9 @@ def test_comparisons_write_pairs(mask: int) -> None:
     found = run(body, inputs, [], ["s12", "s13", "s10", "s11", "vcc_lo", "vcc_hi"])
     active = active_lanes(mask)
     assert pair(found, 0) == as_mask((x < y) & active)
-    assert pair(found, 2) == as_mask((x > 0x80000000) & active), "both halves compare with the old s10"
+    assert pair(found, 2) == as_mask((x > 0x80000000) & active), (
+        "both halves compare with the old s10"
+    )
     assert pair(found, 4) == as_mask((x.view(np.int32) > y.view(np.int32)) & active)
 
 
@@ -84,7 +89,10 @@ def test_masks_choose_and_carry_in_both_halves() -> None:
 @pytest.mark.parametrize("lane", [0, 5, 31, 32, 63, 64 + 40])
 def test_single_lanes_are_read_and_written(lane: int) -> None:
     inputs = random_rows(1)
-    body = f"  s_mov_b32 s9, {lane}\n  v_readlane_b32 s10, v1, s9\n  s_mov_b64 exec, 0\n  v_writelane_b32 v1, 77, s9"
+    body = (
+        f"  s_mov_b32 s9, {lane}\n  v_readlane_b32 s10, v1, s9\n  s_mov_b64 exec, 0\n  "
+        "v_writelane_b32 v1, 77, s9"
+    )
     found = run(body, inputs, [1], ["s10"])
     assert found[1, 0] == inputs[0, lane % 64]
     np.testing.assert_array_equal(found[0], np.where(lane % 64 == LANES, 77, inputs[0]))
@@ -100,18 +108,25 @@ def test_the_first_active_lane(mask: int) -> None:
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_lanes_below_are_counted(mask: int) -> None:
-    body = f"{set_exec(mask)}  v_mbcnt_lo_u32_b32 v1, exec_lo, v1\n  v_mbcnt_hi_u32_b32 v1, exec_hi, v1"
+    body = (
+        f"{set_exec(mask)}  v_mbcnt_lo_u32_b32 v1, exec_lo, v1\n  v_mbcnt_hi_u32_b32 v1, "
+        "exec_hi, v1"
+    )
     inputs = random_rows(1)
     found = run(body, inputs, [1])
     below = np.array([bin(mask & ((1 << lane) - 1)).count("1") for lane in range(64)], np.uint32)
-    np.testing.assert_array_equal(found[0], np.where(active_lanes(mask), inputs[0] + below, inputs[0]))
+    np.testing.assert_array_equal(
+        found[0], np.where(active_lanes(mask), inputs[0] + below, inputs[0])
+    )
 
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_halves_are_swapped(mask: int) -> None:
     inputs = random_rows(2)
     found = run(f"{set_exec(mask)}  v_permlane64_b32 v2, v1", inputs, [2])
-    np.testing.assert_array_equal(found[0], np.where(active_lanes(mask), inputs[0][LANES ^ 32], inputs[1]))
+    np.testing.assert_array_equal(
+        found[0], np.where(active_lanes(mask), inputs[0][LANES ^ 32], inputs[1])
+    )
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -129,7 +144,9 @@ def test_any_lane_of_the_wave_is_fetched_through_lds_addresses(mask: int, fetch:
 @pytest.mark.parametrize("mask", MASKS)
 def test_any_lane_of_the_wave_is_written_through_lds_addresses(mask: int) -> None:
     inputs = random_rows(3)
-    found = run(f"{set_exec(mask)}  ds_permute_b32 v3, v1, v2 offset:8\n  s_wait_dscnt 0", inputs, [3])
+    found = run(
+        f"{set_exec(mask)}  ds_permute_b32 v3, v1, v2 offset:8\n  s_wait_dscnt 0", inputs, [3]
+    )
     moved = np.zeros(64, np.uint32)
     active = active_lanes(mask)
     for lane in range(64):
@@ -140,10 +157,15 @@ def test_any_lane_of_the_wave_is_written_through_lds_addresses(mask: int) -> Non
 
 def test_rows_have_their_bits_of_the_row_mask() -> None:
     inputs = random_rows(2)
-    body = "  v_mov_b32_dpp v2, v1 row_mirror row_mask:0x6 bank_mask:0xf\n  v_permlanex16_b32 v1, v1, 0, 0"
+    body = (
+        "  v_mov_b32_dpp v2, v1 row_mirror row_mask:0x6 bank_mask:0xf\n  v_permlanex16_b32 v1, "
+        "v1, 0, 0"
+    )
     found = run(body, inputs, [1, 2])
     rows = LANES // 16
-    np.testing.assert_array_equal(found[1], np.where((rows == 1) | (rows == 2), inputs[0][LANES ^ 15], inputs[1]))
+    np.testing.assert_array_equal(
+        found[1], np.where((rows == 1) | (rows == 2), inputs[0][LANES ^ 15], inputs[1])
+    )
     np.testing.assert_array_equal(found[0], inputs[0][(LANES ^ 16) & 0x30])
 
 
@@ -155,7 +177,8 @@ def test_swizzles_stay_in_32_lanes() -> None:
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(
-    "name", ["and", "or", "xor", "nand", "nor", "xnor", "and_not0", "and_not1", "or_not0", "or_not1"]
+    "name",
+    ["and", "or", "xor", "nand", "nor", "xnor", "and_not0", "and_not1", "or_not0", "or_not1"],
 )
 def test_exec_is_saved_and_changed_as_a_pair(name: str, mask: int) -> None:
     source, whole = 0x0123_4567_F00F_FFFF, (1 << 64) - 1
@@ -219,16 +242,22 @@ def test_counters_count_the_lanes_of_both_halves_once(mask: int) -> None:
 
 def test_addresses_by_lane_number_go_on_in_the_upper_half() -> None:
     inputs = random_rows(1)
-    body = "  s_mov_b32 m0, 4\n  ds_store_addtid_b32 v1 offset:8\n  ds_load_addtid_b32 v2 offset:8\n  s_wait_dscnt 0"
+    body = (
+        "  s_mov_b32 m0, 4\n  ds_store_addtid_b32 v1 offset:8\n  ds_load_addtid_b32 v2 "
+        "offset:8\n  s_wait_dscnt 0"
+    )
     body += "\n  v_lshl_add_u32 v10, v0, 2, 12\n  ds_load_b32 v3, v10\n  s_wait_dscnt 0"
     found = run_registers(body, inputs, [2, 3], wave_size=64, lds=512)
     np.testing.assert_array_equal(found, np.stack([inputs[0]] * 2))
 
 
 @pytest.mark.parametrize("mask", [MASKS[0], 0])
-@pytest.mark.parametrize(("name", "kind", "target"), [("b128", np.uint16, "v[100:101]"), ("b64", np.uint8, "v100")])
+@pytest.mark.parametrize(
+    ("name", "kind", "target"), [("b128", np.uint16, "v[100:101]"), ("b64", np.uint8, "v100")]
+)
 def test_transposing_loads(name: str, kind: type, target: str, mask: int) -> None:
-    """Only lanes 0 to 31 have addresses; lanes 32 to 63 get what the upper half of the registers is in wave32."""
+    """Only lanes 0 to 31 have addresses; lanes 32 to 63 get what the upper half of the registers is
+    in wave32."""
     random = np.random.default_rng(3)
     memory = random.integers(0, 256, (64, 8)).astype(kind)
     order = random.permutation(64).astype(np.uint32)
@@ -240,7 +269,12 @@ def test_transposing_loads(name: str, kind: type, target: str, mask: int) -> Non
     wanted = np.full((2, 64), 77, np.uint32)
     if mask:
         read = memory[order]
-        moved = np.array([[read[source_in_wave64(kind, lane, n), lane % 8] for n in range(4)] for lane in range(64)])
+        moved = np.array(
+            [
+                [read[source_in_wave64(kind, lane, n), lane % 8] for n in range(4)]
+                for lane in range(64)
+            ]
+        )
         wanted[: memory.itemsize] = moved.view(np.uint32).T
     np.testing.assert_array_equal(found, wanted)
 

@@ -1,4 +1,5 @@
-"""C compiled for waves of 64 lanes: launches of all shapes, LDS, barriers, atomics, locks, matrices."""
+"""C compiled for waves of 64 lanes: launches of all shapes, LDS, barriers, atomics, locks,
+matrices."""
 
 from __future__ import annotations
 
@@ -68,7 +69,9 @@ KERNEL k(GLOBAL u32 *x) {
     emulate(compile_source(source, *WAVE64), "k", 1, (5, 7, 4), [x])
     item = np.arange(x.size)
     first = item // 64 * 64
-    np.testing.assert_array_equal(x, item % 64 | (first % 5 | first // 5 % 7 << 8 | first // 35 << 16) << 8)
+    np.testing.assert_array_equal(
+        x, item % 64 | (first % 5 | first // 5 % 7 << 8 | first // 35 << 16) << 8
+    )
 
 
 def test_a_reduction_and_a_tiled_product_with_barriers() -> None:
@@ -158,7 +161,10 @@ KERNEL k(GLOBAL const f16 *a, GLOBAL const f16 *b, GLOBAL float *c) {
   for (u32 e = 0; e < 4; ++e) c[(8 * (row % 2) + 4 * (row / 2) + e) * 16 + lane % 16] = sum[e];
 }"""
     )
-    a, b = (np.random.default_rng(3).integers(-4, 5, shape).astype(np.float16) for shape in ((16, 64), (64, 16)))
+    a, b = (
+        np.random.default_rng(3).integers(-4, 5, shape).astype(np.float16)
+        for shape in ((16, 64), (64, 16))
+    )
     c = np.zeros((16, 16), np.float32)
     emulate(compile_source(source, *WAVE64), "k", 1, 64, [a, b, c])
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))

@@ -1,4 +1,5 @@
-"""Waiting for native calls: signals and time limits keep their meaning, however late the waiting thread is."""
+"""Waiting for native calls: signals and time limits keep their meaning, however late the waiting
+thread is."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import time
 
 import pytest
 
-from amdjit.emulator.workers import Workers
+from amdjit.emulator.scheduling.workers import Workers
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="it needs a POSIX timer")

@@ -24,19 +24,31 @@ def packed(low: int, high: int) -> int:
 
 def dot_rows(kind: str, capture_name: str | None) -> list[dict[str, Any]]:
     rows = capture("float_dot_gfx1201")["rows"]
-    return [row for row in rows if (row["format"], row.get("capture")) == (kind, capture_name) and len(row["a"]) == 2]
+    return [
+        row
+        for row in rows
+        if (row["format"], row.get("capture")) == (kind, capture_name) and len(row["a"]) == 2
+    ]
 
 
 # Dual-issue instructions need wave32.
-@pytest.mark.parametrize(("form", "wave"), [("v_dot2_f32", 32), ("v_dot2_f32", 64), ("v_dot2acc_f32", 32)])
+@pytest.mark.parametrize(
+    ("form", "wave"), [("v_dot2_f32", 32), ("v_dot2_f32", 64), ("v_dot2acc_f32", 32)]
+)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_captured_dots_of_registers(kind: str, form: str, wave: int) -> None:
     rows = dot_rows(kind, None)
     inputs = np.zeros((3, 64), np.uint32)
     for lane, row in enumerate(rows):
-        inputs[:, lane] = [packed(*numbers(row["a"])), packed(*numbers(row["b"])), int(row["c"], 16)]
+        inputs[:, lane] = [
+            packed(*numbers(row["a"])),
+            packed(*numbers(row["b"])),
+            int(row["c"], 16),
+        ]
     if form == "v_dot2_f32":
-        found = run_registers(f"  v_dot2_f32_{kind} v100, v1, v2, v3", inputs, [100], wave_size=wave)[0]
+        found = run_registers(
+            f"  v_dot2_f32_{kind} v100, v1, v2, v3", inputs, [100], wave_size=wave
+        )[0]
     else:
         body = f"  v_dual_dot2acc_f32_{kind} v3, v1, v2 :: v_dual_mov_b32 v100, v2"
         found = run_registers(body, inputs, [3], wave_size=wave)[0]
@@ -56,12 +68,17 @@ def test_captured_dots_of_inline_constants(kind: str, wave: int) -> None:
             row["modifiers"]["inline_source"],
             row["b"] if row["modifiers"]["inline_source"] == 0 else row["a"],
         )
-        text = {129: "1", 242: "1.0", 248: "0.15915494"}[row["modifiers"]["inline_constant_selector"]]
+        text = {129: "1", 242: "1.0", 248: "0.15915494"}[
+            row["modifiers"]["inline_constant_selector"]
+        ]
         operands = [text, "v100"] if source == 0 else ["v100", text]
         chosen = ["0", "0", "0"]
         chosen[source] = str(row["modifiers"]["op_sel"])
         body.append(f"  v_mov_b32 v100, {packed(*numbers(other)):#x}")
-        body.append(f"  v_dot2_f32_{kind} v{101 + number}, {', '.join(operands)}, 0 op_sel:[{','.join(chosen)}]")
+        body.append(
+            f"  v_dot2_f32_{kind} v{101 + number}, {', '.join(operands)}, 0 "
+            f"op_sel:[{','.join(chosen)}]"
+        )
         expected.append(row["result"])
     outputs = list(range(101, 101 + len(rows)))
     found = run_registers("\n".join(body), np.zeros((1, wave), np.uint32), outputs, wave_size=wave)
@@ -86,7 +103,11 @@ def factor_registers(rows: list[list[int]], wave: int) -> np.ndarray[Any, np.dty
 @both_waves
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_captured_elements_of_f32_matrices(kind: str, wave: int) -> None:
-    rows = [row for row in capture("float_dot_gfx1201")["rows"] if row["format"] == kind and len(row["a"]) == 16]
+    rows = [
+        row
+        for row in capture("float_dot_gfx1201")["rows"]
+        if row["format"] == kind and len(row["a"]) == 16
+    ]
     assert len(rows) == 12
     count, results = 128 // wave, 256 // wave
     a = factor_registers([numbers(row["a"]) for row in rows], wave)
@@ -97,7 +118,9 @@ def test_captured_elements_of_f32_matrices(kind: str, wave: int) -> None:
     ranges = [(1, count), (1 + count, count), (1 + 2 * count, results)]
     sources = ", ".join(f"v[{first}:{first + size - 1}]" for first, size in ranges)
     body = f"  v_wmma_f32_16x16x16_{kind} v[100:{99 + results}], {sources}"
-    found = run_registers(body, np.concatenate([a, b, c]), list(range(100, 100 + results)), wave_size=wave)
+    found = run_registers(
+        body, np.concatenate([a, b, c]), list(range(100, 100 + results)), wave_size=wave
+    )
     for number, row in enumerate(rows):
         assert hex(found[register(wave, number)]) == hex(int(row["result"], 16)), row
 
@@ -123,10 +146,19 @@ def test_captured_matrices_with_packed_results(number: int) -> None:
                 # The captures hold four rows of A.
                 inputs[element // 2, lane] |= int(matrix["a_rows"][lane % 4][k], 16) << shift
                 inputs[count + element // 2, lane] |= int(matrix["b"][k][lane % 16], 16) << shift
-                row = 8 * (lane // 16) + element if wave == 32 else 8 * (lane // 16 % 2) + 4 * (lane // 32) + element
-                inputs[2 * count + element // 2, lane] |= int(matrix["c_rows"][row % 4][lane % 16], 16) << shift
+                row = (
+                    8 * (lane // 16) + element
+                    if wave == 32
+                    else 8 * (lane // 16 % 2) + 4 * (lane // 32) + element
+                )
+                inputs[2 * count + element // 2, lane] |= (
+                    int(matrix["c_rows"][row % 4][lane % 16], 16) << shift
+                )
         ranges = [f"v[{1 + count * part}:{count * part + count}]" for part in range(3)]
-        body = f"  v_wmma_{matrix['format']}_16x16x16_{matrix['format']} v[100:{99 + count}], {', '.join(ranges)}"
+        body = (
+            f"  v_wmma_{matrix['format']}_16x16x16_{matrix['format']} v[100:{99 + count}], "
+            f"{', '.join(ranges)}"
+        )
         found = run_registers(body, inputs, list(range(100, 100 + count)), wave_size=wave)
         for row, column in np.ndindex(4, 16):
             value = int(found[row // 2, column]) >> 16 * (row % 2) & 0xFFFF
@@ -141,7 +173,8 @@ _OPERANDS = """
 
 
 def has_encoding(row: dict[str, Any]) -> bool:
-    """Whether LLVM has the encoding: op_sel, op_sel_hi and clamp, which gfx1201 ignores, must be as without them."""
+    """Whether LLVM has the encoding: op_sel, op_sel_hi and clamp, which gfx1201 ignores, must be as
+    without them."""
     high, low = numbers(row["encoding"])
     return (high >> 11 & 31, low >> 27 & 3) == (8, 3)
 
@@ -152,14 +185,18 @@ def test_modifiers_that_matrices_ignore_are_refused_as_llvm_refuses_them() -> No
     for row in (rows[0], rows[-1]):
         body = _OPERANDS + "  .long {}, {}\n".format(*row["encoding"])
         with pytest.raises(KernelFault, match="has not the modifier"):
-            emulate(assemble(body), "kernel", 1, 32, [np.zeros(1, np.uint32), np.zeros(1, np.uint32)])
+            emulate(
+                assemble(body), "kernel", 1, 32, [np.zeros(1, np.uint32), np.zeros(1, np.uint32)]
+            )
 
 
 @both_waves
 @pytest.mark.parametrize("kind", ["F16", "BF16"])
 def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
     """All modifiers, by encoding; every word of an operand is the same."""
-    rows = [row for row in capture("packed_operands")["rows"] if row["instruction"].endswith(f"_{kind}")]
+    rows = [
+        row for row in capture("packed_operands")["rows"] if row["instruction"].endswith(f"_{kind}")
+    ]
     rows = [row for row in rows if has_encoding(row)]
     assert len(rows) == 77
     count = 128 // wave
@@ -168,7 +205,11 @@ def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
         part = rows[first : first + 55]
         for number, row in enumerate(part):
             values = {0: row["a"], 8: row["b"], 16: row["c"], 24: "0x56781234"}
-            body += "".join(f"  v_mov_b32 v{v + i}, {text}\n" for v, text in values.items() for i in range(count))
+            body += "".join(
+                f"  v_mov_b32 v{v + i}, {text}\n"
+                for v, text in values.items()
+                for i in range(count)
+            )
             body += "  .long {}, {}\n".format(*row["encoding"])
             for word in (0, count - 1):
                 offset = 4 * wave * (2 * number + (word != 0))
@@ -186,7 +227,8 @@ def test_captured_integer_products(name: str, signed_b: int, clamp: int) -> None
     rows = [
         row
         for row in capture("wmma_integer_gfx1201")["rows"]
-        if row["instruction"].endswith(name) and (row["signed_b"], row["clamp"]) == (signed_b, clamp)
+        if row["instruction"].endswith(name)
+        and (row["signed_b"], row["clamp"]) == (signed_b, clamp)
     ]
     assert len(rows) == 16
     inputs = np.concatenate([integer_inputs(row["sample"]) for row in rows], axis=1)
@@ -201,7 +243,9 @@ def test_captured_integer_products(name: str, signed_b: int, clamp: int) -> None
 
 @pytest.mark.parametrize("op", range(4))
 def test_captured_sparse_products_of_halves(op: int) -> None:
-    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw16", op)]
+    rows = [
+        row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw16", op)
+    ]
     a_kind, b_kind, result = sparse_kinds(rows[0]["instruction"])
     parts = sparse_inputs(a_kind, b_kind, result, sparse_seed(rows[0]))
     count = len(parts[2])
@@ -222,9 +266,13 @@ def test_captured_sparse_products_of_halves(op: int) -> None:
 
 @pytest.mark.parametrize("op", range(4))
 def test_captured_sparse_products_of_eighths(op: int) -> None:
-    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw8", op)]
+    rows = [
+        row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == ("sw8", op)
+    ]
     a_kind, b_kind, result = sparse_kinds(rows[0]["instruction"])
-    inputs = [np.concatenate(sparse_inputs(a_kind, b_kind, result, sparse_seed(row))) for row in rows]
+    inputs = [
+        np.concatenate(sparse_inputs(a_kind, b_kind, result, sparse_seed(row))) for row in rows
+    ]
     assert {row["index_key"] for row in rows} == {0}
     body = f"  {rows[0]['instruction'].lower()} v[7:14], v[1:2], v[3:6], v15"
     found = run_registers(body, np.concatenate(inputs, axis=1), list(range(7, 15)))

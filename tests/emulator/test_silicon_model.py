@@ -21,12 +21,16 @@ def test_captured_dot_products() -> None:
         assert found == int(row["result"], 16), row
 
 
-@pytest.mark.parametrize("matrix", capture("packed_wmma")["matrices"], ids=lambda matrix: matrix["name"])
+@pytest.mark.parametrize(
+    "matrix", capture("packed_wmma")["matrices"], ids=lambda matrix: matrix["name"]
+)
 def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
     kind = matrix["format"]
     for found in of_gfx12(matrix):
         logical = [wave_k(found["wave"], k) for k in range(16)]
-        for row, (a, c, d) in enumerate(zip(matrix["a_rows"], matrix["c_rows"], found["d_rows"], strict=True)):
+        for row, (a, c, d) in enumerate(
+            zip(matrix["a_rows"], matrix["c_rows"], found["d_rows"], strict=True)
+        ):
             for column in range(16):
                 left, right = ([0] * 16 for _ in range(2))
                 for place, k in enumerate(logical):
@@ -44,7 +48,8 @@ _CONSTANTS = {
 
 
 def test_captured_operands_of_packed_matrices() -> None:
-    """neg_lo and neg_hi are signs of halves of A and B, sign and absolute value of C; op_sel and clamp do nothing."""
+    """neg_lo and neg_hi are signs of halves of A and B, sign and absolute value of C; op_sel and
+    clamp do nothing."""
     rows = capture("packed_operands")["rows"]
     assert len(rows) == 220
     for row in rows:
@@ -77,7 +82,9 @@ def wave_k(wave: int, place: int) -> int:
 @pytest.mark.parametrize("name", ["IU8", "IU4"])
 @pytest.mark.parametrize("clamp", [0, 1])
 def test_captured_integer_products(name: str, clamp: int) -> None:
-    rows = [row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(name)]
+    rows = [
+        row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(name)
+    ]
     for row in [row for row in rows if row["clamp"] == clamp]:
         inputs = integer_inputs(row["sample"])
         kind = name.lower()
@@ -98,20 +105,27 @@ def sparse_seed(row: dict[str, Any]) -> int:
 
 
 def negated_halves(neg: int) -> int:
-    """Return the sign bits of pairs of products: B's elements are negated after their selection, as A's partners."""
-    return (0x8000 if (neg ^ neg >> 1) & 1 else 0) | (0x80000000 if (neg >> 2 ^ neg >> 3) & 1 else 0)
+    """Return the sign bits of pairs of products: B's elements are negated after their selection, as
+    A's partners."""
+    return (0x8000 if (neg ^ neg >> 1) & 1 else 0) | (
+        0x80000000 if (neg >> 2 ^ neg >> 3) & 1 else 0
+    )
 
 
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
 def test_captured_sparse_products(kind: str, op: int) -> None:
-    rows = [row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == (kind, op)]
+    rows = [
+        row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == (kind, op)
+    ]
     assert len(rows) == 16
     for row in rows:
         a_kind, b_kind, result = sparse_kinds(row["instruction"])
         a, b, c, index = sparse_inputs(a_kind, b_kind, result, sparse_seed(row))
         a = a ^ np.uint32(negated_halves(row.get("neg", 0)))
-        found = Shape(a_kind, b_kind, result, 16, W32, sparse=True).product(a, b, c, index, row["index_key"])
+        found = Shape(a_kind, b_kind, result, 16, W32, sparse=True).product(
+            a, b, c, index, row["index_key"]
+        )
         assert digest(found) == row["digest"], row
 
 
@@ -126,7 +140,8 @@ def test_rounding_to_nearest_even_and_gradual_underflow() -> None:
 
 
 def test_eighths_share_one_grid_and_have_their_own_nan() -> None:
-    """2**16 and two products of -2**-12: each loses all of its bits on the common grid and counts as -2**-8."""
+    """2**16 and two products of -2**-12: each loses all of its bits on the common grid and counts
+    as -2**-8."""
     big, tiny = 0x78, 0x01
     found = dot_step([big, tiny | 0x80, tiny | 0x80, 0], [big, tiny, tiny, 0], 0, ("fp8", "fp8"))
     assert found == rounded((1 << 24) - 2, -8, "f32")

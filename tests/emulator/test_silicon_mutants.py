@@ -1,4 +1,5 @@
-"""Each guard of the native matrix arithmetic matters: without it, samples of the property tests find the difference."""
+"""Each guard of the native matrix arithmetic matters: without it, samples of the property tests
+find the difference."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ from building import FRESH
 from required_tools import needs_tools
 from silicon_samples import CASES, INSTRUCTIONS
 
-from amdjit.emulator.ir import Builder, Value
-from amdjit.emulator.native import dot_factors, dot_step, matrix_silicon, matrix_whole
-from amdjit.emulator.native.dot_step import DotStep
+from amdjit.emulator.host.builder import Builder, Value
+from amdjit.emulator.instructions.matrix import dot_factors, dot_step, silicon, whole_numbers
+from amdjit.emulator.instructions.matrix.dot_step import DotStep
 
 pytestmark = needs_tools
 Patch = pytest.MonkeyPatch
@@ -28,7 +29,9 @@ def _without(name: str) -> Callable[[Patch], None]:
 
     def patch(monkeypatch: Patch) -> None:
         monkeypatch.setattr(
-            DotStep, name, lambda _, b, *rest: _never(b, rest[-1][0] if type(rest[-1]) is list else rest[-1])
+            DotStep,
+            name,
+            lambda _, b, *rest: _never(b, rest[-1][0] if type(rest[-1]) is list else rest[-1]),
         )
 
     return patch
@@ -40,7 +43,11 @@ def _constant(module: Any, name: str, value: Any) -> Callable[[Patch], None]:
 
 def _small_addends_count(monkeypatch: Patch) -> None:
     def floored(self: DotStep, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
-        return b.convert("fptosi", b.intrinsic("floor", b.binary("fmul", b.bitcast(addend, "float"), scale)), "i32")
+        return b.convert(
+            "fptosi",
+            b.intrinsic("floor", b.binary("fmul", b.bitcast(addend, "float"), scale)),
+            "i32",
+        )
 
     monkeypatch.setattr(DotStep, "_quick_addend", floored)
 
@@ -49,7 +56,9 @@ def _cut_to_zero(monkeypatch: Patch) -> None:
     def shifted(b: Builder, value: Value, amount: Value) -> Value:
         size = b.intrinsic("abs", value, flags=[Value("i1", "0")])
         cut = b.binary("lshr", size, b.intrinsic("umin", amount, b.const(amount, 31)))
-        return b.select(b.compare("slt", value, b.const(value, 0)), b.sub(b.const(cut, 0), cut), cut)
+        return b.select(
+            b.compare("slt", value, b.const(value, 0)), b.sub(b.const(cut, 0), cut), cut
+        )
 
     monkeypatch.setattr(dot_step, "_floor", shifted)
 
@@ -61,13 +70,17 @@ def _rounded_brain(monkeypatch: Patch) -> None:
 def _exact_negatives(monkeypatch: Patch) -> None:
     original = dot_step._exact_addend
     monkeypatch.setattr(
-        dot_step, "_exact_addend", lambda b, addend, own, field, lowest: original(b, addend, own, field, -500)
+        dot_step,
+        "_exact_addend",
+        lambda b, addend, own, field, lowest: original(b, addend, own, field, -500),
     )
 
 
 def _rounded_twice(monkeypatch: Patch) -> None:
     def rounded(b: Builder, total: Value, scale: Value) -> Value:
-        half = b.convert("fptrunc", b.binary("fmul", b.convert("sitofp", total, "float"), scale), "half")
+        half = b.convert(
+            "fptrunc", b.binary("fmul", b.convert("sitofp", total, "float"), scale), "half"
+        )
         return b.bitcast(b.convert("fpext", half, "float"), "i32")
 
     monkeypatch.setattr(dot_step, "_half_bits", rounded)
@@ -91,11 +104,13 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "bf16 results round": (_rounded_brain, "bf16"),
     "f16 results round twice": (_rounded_twice, "f16"),
     "whole numbers up to any size": (
-        _constant(matrix_whole, "_SIGNIFICANDS", {"f32": 60, "f16": 60, "bf16": 60}),
+        _constant(whole_numbers, "_SIGNIFICANDS", {"f32": 60, "f16": 60, "bf16": 60}),
         "f32",
     ),
     "all numbers are whole": (
-        lambda monkeypatch: monkeypatch.setattr(matrix_whole, "_vanish", lambda f, rows: Value("i1", "true")),
+        lambda monkeypatch: monkeypatch.setattr(
+            whole_numbers, "_vanish", lambda f, rows: Value("i1", "true")
+        ),
         "f32",
     ),
     "overflow is never looked at": (
@@ -111,7 +126,12 @@ def _differences(result: str) -> int:
     wrong = 0
     for instruction in INSTRUCTIONS:
         shape = instruction.shape
-        if shape.result == result and shape.a in ("f16", "bf16") and shape.wave.size == 32 and not shape.sparse:
+        if (
+            shape.result == result
+            and shape.a in ("f16", "bf16")
+            and shape.wave.size == 32
+            and not shape.sparse
+        ):
             samples = [instruction.sample(random, case) for case in CASES]
             inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
             wrong += instruction.wrong(inputs, instruction.run(inputs))
@@ -131,7 +151,7 @@ def test_nothing_differs_without_a_mutation(result: str) -> None:
 def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
     patch, result = MUTANTS[name]
     patch(monkeypatch)
-    for module in (dot_step, matrix_silicon):
+    for module in (dot_step, silicon):
         # Where a module has taken over a name that the mutant changes.
         for constant in ("SPECIAL_EXPONENT",):
             if hasattr(module, constant):

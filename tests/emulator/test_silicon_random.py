@@ -37,7 +37,9 @@ def check(
         assert wrong == 0, f"{case}: {wrong} of 256"
 
 
-@pytest.mark.parametrize("instruction", [i for i in INSTRUCTIONS if i.shape.result == "f16"], ids=str)
+@pytest.mark.parametrize(
+    "instruction", [i for i in INSTRUCTIONS if i.shape.result == "f16"], ids=str
+)
 def test_halves_clamped_by_the_mode(instruction: Instruction) -> None:
     random = np.random.default_rng(2)
     for case in (("large", "large"), ("normal", "large"), ("specials", "specials")):
@@ -77,7 +79,9 @@ def test_signs_of_three_operand_dots(kind: str, text: str) -> None:
             changed[number] &= np.uint32(0x7FFF7FFF)
         if "-" in operand:
             changed[number] ^= np.uint32(0x80008000)
-    found = run_registers(f"  {dot.mnemonic} v100, {text}", np.concatenate(inputs), [100])[0] & np.uint32(0xFFFF)
+    found = run_registers(f"  {dot.mnemonic} v100, {text}", np.concatenate(inputs), [100])[
+        0
+    ] & np.uint32(0xFFFF)
     assert found.tolist() == dot.expected(changed)
 
 

@@ -1,6 +1,8 @@
-"""What a wave's loads in flight may be, found by walking all paths over llvm-objdump's text with explicit queues.
+"""What a wave's loads in flight may be, found by walking all paths over llvm-objdump's text with
+explicit queues.
 
-Nothing here is shared with the analysis: text instead of decoded instructions, sets of whole states instead of ages.
+Nothing here is shared with the analysis: text instead of decoded instructions, sets of whole states
+instead of ages.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-_REGISTER = re.compile(r"(?<![\w.])([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])(?!\w)|\b(vcc_lo|vcc_hi|vcc)\b")
+_REGISTER = re.compile(
+    r"(?<![\w.])([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])(?!\w)|\b(vcc_lo|vcc_hi|vcc)\b"
+)
 _VECTOR_LOAD = re.compile(r"(global|flat|scratch|buffer)_(load|atomic)")
 _LDS_RESULT = re.compile(r"ds_(load|bpermute|permute|swizzle|\w+_rtn)")
 _CONDITIONAL = re.compile(r"s_cbranch_")
@@ -52,13 +56,17 @@ def registers_of(text: str) -> frozenset[str]:
         else:
             low, high = (int(first), int(last)) if first else (int(one), int(one))
             parts = (".l", ".h") if file == "v" else ("",)
-            found.update(f"{file}{number}{part}" for number in range(low, high + 1) for part in parts)
+            found.update(
+                f"{file}{number}{part}" for number in range(low, high + 1) for part in parts
+            )
     return frozenset(found)
 
 
 def _half_moved(name: str) -> str:
     """Return the half of its data register that a load or store moves, "" for all of it."""
-    if not re.match(r"(global|flat|scratch|t?buffer|ds)_", name) or re.search(r"d16_format_xy", name):
+    if not re.match(r"(global|flat|scratch|t?buffer|ds)_", name) or re.search(
+        r"d16_format_xy", name
+    ):
         return ""
     if "d16_hi" in name:
         return ".h"
@@ -70,7 +78,11 @@ def _stored(step: Step) -> frozenset[str]:
     operands = step.text[len(step.name) :].split(",")
     # Buffer instructions begin with the data, the others with the address.
     place = 0 if "buffer" in step.name else 1
-    data = {register for register in registers_of(operands[place]) if register.endswith(_half_moved(step.name))}
+    data = {
+        register
+        for register in registers_of(operands[place])
+        if register.endswith(_half_moved(step.name))
+    }
     return frozenset(data | registers_of(",".join(operands[:place] + operands[place + 1 :])))
 
 
@@ -119,7 +131,9 @@ def _keep(queues: dict[str, tuple[Entry, ...]], counter: str, count: int) -> Non
 
 def _wrong(step: Step, queues: Mapping[str, tuple[Entry, ...]]) -> set[Entry]:
     """Return the entries that the instruction meets too early."""
-    used = set(_stored(step) if "_store_" in step.name else registers_of(step.text[len(step.name) :]))
+    used = set(
+        _stored(step) if "_store_" in step.name else registers_of(step.text[len(step.name) :])
+    )
     if step.name in ("s_cbranch_vccz", "s_cbranch_vccnz"):
         used.add("vcc0")
     if step.name.startswith("s_barrier_signal"):
@@ -135,17 +149,22 @@ def _wrong(step: Step, queues: Mapping[str, tuple[Entry, ...]]) -> set[Entry]:
 
 
 def _reported(queue: tuple[Entry, ...], loads: set[int]) -> tuple[Entry, ...]:
-    """Return a queue whose loads that are used too early fill nothing: the report's wait would have landed them.
+    """Return a queue whose loads that are used too early fill nothing: the report's wait would have
+    landed them.
 
     With a write to LDS it would have landed those before, too, since they land in order.
     """
-    last = max((place for place, e in enumerate(queue) if e.pc in loads and "lds" in e.registers), default=-1)
+    last = max(
+        (place for place, e in enumerate(queue) if e.pc in loads and "lds" in e.registers),
+        default=-1,
+    )
     earlier = (Entry(e.pc, e.registers - {"lds"}) for e in queue[: last + 1])
     return tuple(Entry(e.pc) if e.pc in loads else e for e in (*earlier, *queue[last + 1 :]))
 
 
 def early_uses(steps: Mapping[int, Step], entry: int, limit: int = 60_000) -> set[int]:
-    """Return the addresses of the instructions that some path reaches before what they use has landed."""
+    """Return the addresses of the instructions that some path reaches before what they use has
+    landed."""
     wrong: set[int] = set()
     seen: set[tuple[int, Queues]] = set()
     work: list[tuple[int, Queues]] = [(entry, ((),) * len(COUNTERS))]
@@ -156,7 +175,8 @@ def early_uses(steps: Mapping[int, Step], entry: int, limit: int = 60_000) -> se
         early = _wrong(step, queues)
         if early:
             wrong.add(pc)
-            # A load that is used too early is reported there only: it still counts, but fills nothing.
+            # A load that is used too early is reported there only: it still counts, but fills
+            # nothing.
             loads = {entry.pc for entry in early}
             for counter, queue in queues.items():
                 queues[counter] = _reported(queue, loads)

@@ -16,7 +16,9 @@ from amdjit.examples import i8_gemm, mlp, perf_hgemm, reduction, wmma_gemm
 from amdjit.examples.report import CheckError, Report, compare, compare_relative
 from amdjit.intrinsics.sync import wave_barrier
 
-NAMES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report")
+NAMES = sorted(
+    info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report"
+)
 
 
 def test_there_are_examples() -> None:
@@ -46,7 +48,9 @@ def test_the_two_mlp_variants_differ() -> None:
     assert first.checked != second.checked
 
 
-@pytest.mark.parametrize("shape", [(16, 16, 16), (48, 160, 16), (144, 16, 48), (128, 128, 32), (272, 144, 80)])
+@pytest.mark.parametrize(
+    "shape", [(16, 16, 16), (48, 160, 16), (144, 16, 48), (128, 128, 32), (272, 144, 80)]
+)
 def test_gemm_of_any_multiples_of_16(shape: tuple[int, int, int]) -> None:
     assert wmma_gemm.main(*shape).largest_error <= 1e-3
 
@@ -60,7 +64,11 @@ def test_gemm_writes_nothing_outside_c() -> None:
 
 
 def test_gemm_refuses_shapes_that_do_not_fit() -> None:
-    a, b, c = np.zeros((16, 16), np.float16), np.zeros((16, 24), np.float16), np.zeros((16, 24), np.float32)
+    a, b, c = (
+        np.zeros((16, 16), np.float16),
+        np.zeros((16, 24), np.float16),
+        np.zeros((16, 24), np.float32),
+    )
     with pytest.raises(ValueError, match="multiples of 16"):
         wmma_gemm.gemm(a, b, c)
 
@@ -79,7 +87,11 @@ def test_a_wrong_result_is_an_error() -> None:
 
 def test_a_script_prints_its_report() -> None:
     outcome = subprocess.run(
-        [sys.executable, "-m", "amdjit.examples.wmma_matmul"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "amdjit.examples.wmma_matmul"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert outcome.stdout.startswith("wmma_matmul on ")
     assert "exact" in outcome.stdout

@@ -1,4 +1,5 @@
-"""The line table: every instruction has a line of the kernel's file, and every line that does something is there."""
+"""The line table: every instruction has a line of the kernel's file, and every line that does
+something is there."""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
-from amdjit.frontend.effects import walk
+from amdjit.frontend.values.effects import walk
+from amdjit.language.types import AddressSpace
 from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace
 
 H, F = f16[:], f32[:]
 KERNELS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -54,7 +55,8 @@ def compiled(name: str, opt_level: int) -> amdjit.CompiledKernel:
 
 
 def executable_lines(kernel: Any) -> set[int]:
-    """Return the lines that Python itself would execute, less those that are done when the kernel is compiled."""
+    """Return the lines that Python itself would execute, less those that are done when the kernel
+    is compiled."""
     code = kernel.function.__code__
     lines, first = inspect.getsourcelines(kernel.function)
     done_early = set()
@@ -64,15 +66,20 @@ def executable_lines(kernel: Any) -> set[int]:
         constant = isinstance(node, ast.Assign) and ast.unparse(node.value) == "THREADS // 2"
         if over_tuple or static or constant:
             done_early.add(first + node.lineno - 1)  # type: ignore[attr-defined]
-    return {line for _, _, line in code.co_lines() if line and line > code.co_firstlineno} - done_early
+    return {
+        line for _, _, line in code.co_lines() if line and line > code.co_firstlineno
+    } - done_early
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_executable_line_has_code(name: str) -> None:
-    """Without optimisation: LLVM merges, moves and drops the code of lines, and their entries with it."""
+    """Without optimisation: LLVM merges, moves and drops the code of lines, and their entries with
+    it."""
     kernel, _ = KERNELS[name]
     file = Path(inspect.getfile(kernel.function)).name
-    present = {row.line for row in compiled(name, 0).linked.line_table.rows if Path(row.file).name == file}
+    present = {
+        row.line for row in compiled(name, 0).linked.line_table.rows if Path(row.file).name == file
+    }
     assert executable_lines(kernel) <= present
 
 
@@ -91,7 +98,9 @@ def test_every_instruction_carries_a_line(name: str) -> None:
         assert 1 <= place[1] <= length
 
 
-def lines_of_accesses(program: tree.Program, kind: type[tree.Node], space: AddressSpace) -> set[int]:
+def lines_of_accesses(
+    program: tree.Program, kind: type[tree.Node], space: AddressSpace
+) -> set[int]:
     """Return the lines of a program on which a memory is loaded from or stored to."""
     bodies = [function.body for function in (*program.functions, program.kernel)]
     return {
@@ -103,7 +112,8 @@ def lines_of_accesses(program: tree.Program, kind: type[tree.Node], space: Addre
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_optimised_accesses_carry_their_own_lines(name: str) -> None:
-    """Each access has the line of one; each line that stores has a store, unless one with the line above does both."""
+    """Each access has the line of one; each line that stores has a store, unless one with the line
+    above does both."""
     code = compiled(name, 3)
     linked, kernel = code.linked, code.linked.kernels[code.name]
     places: dict[str, set[int]] = {}

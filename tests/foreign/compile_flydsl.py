@@ -1,7 +1,9 @@
-"""Compile the GEMM of `flydsl_kernels.py` for gfx1201, without a GPU: the request is JSON on standard input.
+"""Compile the GEMM of `flydsl_kernels.py` for gfx1201, without a GPU: the request is JSON on
+standard input.
 
-Writes the code object to the file that the first argument names, and what a launch must know to standard output.
-FlyDSL imports torch for its types alone, and runs ROCm's linker: here are names in torch's place, and LLVM's linker.
+Writes the code object to the file that the first argument names, and what a launch must know to
+standard output. FlyDSL imports torch for its types alone, and runs ROCm's linker: here are names in
+torch's place, and LLVM's linker.
 """
 
 from __future__ import annotations
@@ -19,8 +21,21 @@ from typing import Any
 
 import numpy as np
 
-_NAMES = ("float16", "bfloat16", "float32", "float64", "bool", "uint8", "int8", "int16", "int32", "int64", "Tensor")
-# Arrays of the same size that NumPy exports, and the codes of the types that it does not (DLPack's dlpack.h).
+_NAMES = (
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "Tensor",
+)
+# Arrays of the same size that NumPy exports, and the codes of the types that it does not (DLPack's
+# dlpack.h).
 _DTYPES: dict[str, Any] = {
     "f16": np.float16,
     "bf16": np.int16,
@@ -46,8 +61,13 @@ class _Tensor:
         capsule = self._array.__dlpack__()
         if self._kind in _CODES:
             pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-            pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-            ctypes.c_uint8.from_address(pointer_of(capsule, b"dltensor") + _CODE_OFFSET).value = _CODES[self._kind]
+            pointer_of.restype, pointer_of.argtypes = (
+                ctypes.c_void_p,
+                [ctypes.py_object, ctypes.c_char_p],
+            )
+            ctypes.c_uint8.from_address(
+                pointer_of(capsule, b"dltensor") + _CODE_OFFSET
+            ).value = _CODES[self._kind]
         return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -96,8 +116,8 @@ def main() -> None:
     folder = output.parent
     _prepare(folder)
     # After the preparation: importing FlyDSL imports torch.
-    import flydsl.compiler as flyc  # noqa: PLC0415
-    from flydsl_kernels import gemm  # noqa: PLC0415
+    import flydsl.compiler as flyc
+    from flydsl_kernels import gemm
 
     m, n, k = request["size"]
     kind, total = request["kinds"]
@@ -107,7 +127,9 @@ def main() -> None:
     code, symbol = _code_object(folder)
     output.write_bytes(code)
     items = 32 * request["waves"][0] * request["waves"][1]
-    print(json.dumps({"version": version("flydsl"), "symbol": symbol, "lds": 0, "work_items": items}))
+    print(
+        json.dumps({"version": version("flydsl"), "symbol": symbol, "lds": 0, "work_items": items})
+    )
 
 
 if __name__ == "__main__":

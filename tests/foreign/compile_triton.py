@@ -1,6 +1,8 @@
-"""Compile one kernel of `triton_kernels.py` for gfx1201, without a GPU: the request is JSON on standard input.
+"""Compile one kernel of `triton_kernels.py` for gfx1201, without a GPU: the request is JSON on
+standard input.
 
-Writes the code object to the file that the first argument names, and what a launch must know to standard output.
+Writes the code object to the file that the first argument names, and what a launch must know to
+standard output.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ def main() -> None:
         for name, value in request["constants"].items()
     }
     signature = request["signature"] | dict.fromkeys(constants, "constexpr")
-    facts = {(place,): [list(fact) for fact in facts] for place, facts in enumerate(request["facts"]) if facts}
+    facts = {
+        (place,): [list(fact) for fact in facts]
+        for place, facts in enumerate(request["facts"])
+        if facts
+    }
     source = ASTSource(getattr(triton_kernels, request["kernel"]), signature, constants, facts)
     compiled = triton.compile(source, target=TARGET, options=request["options"])
     Path(sys.argv[1]).write_bytes(compiled.asm["hsaco"])

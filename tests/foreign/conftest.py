@@ -25,7 +25,9 @@ class _RowCollector:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and report.passed:
-            self._rows += [Row(**value) for name, value in report.user_properties if name == "foreign"]
+            self._rows += [
+                Row(**value) for name, value in report.user_properties if name == "foreign"
+            ]
 
 
 @pytest.fixture
@@ -37,5 +39,9 @@ def record(request: pytest.FixtureRequest) -> Callable[[Row], None]:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Write the table where `--update-foreign` asks for it, if everything passed."""
     config = session.config
-    if config.getoption("update_foreign") and exitstatus == 0 and not hasattr(config, "workerinput"):
+    if (
+        config.getoption("update_foreign")
+        and exitstatus == 0
+        and not hasattr(config, "workerinput")
+    ):
         PAGE.write_text(table_page(PAGE.read_text(), config.stash[_ROWS]))

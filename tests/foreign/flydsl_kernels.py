@@ -1,4 +1,5 @@
-"""Kernels in FlyDSL. Read by `compile_flydsl.py` only, in a process that has what FlyDSL imports."""
+"""Kernels in FlyDSL. Read by `compile_flydsl.py` only, in a process that has what FlyDSL
+imports."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ TYPES = {
 def gemm(
     kind: str, total: str, size: tuple[int, int, int], waves: tuple[int, int], unrolled: bool
 ) -> Callable[..., Any]:
-    """Return the launcher of C = A B', of `size` m, n, k: each workgroup a tile of 32x32, its waves side by side."""
+    """Return the launcher of C = A B', of `size` m, n, k: each workgroup a tile of 32x32, its waves
+    side by side."""
     m, n, k = size
     operand, result = TYPES[kind], TYPES[total]
     signs = {"sign_a": True, "sign_b": True, "clamp": False} if kind == "i8" else {}
@@ -36,7 +38,9 @@ def gemm(
         tiles_c = fx.zipped_divide(fx.rocdl.make_buffer_tensor(C), fx.make_tile(32, 32))
         tile_c = fx.slice(tiles_c, (None, (row, column)))
         multiply = fx.make_mma_atom(fx.rocdl.WMMA(16, 16, 16, operand, result, **signs))
-        tiled = fx.make_tiled_mma(multiply, fx.make_layout((waves[0], waves[1], 1), (1, waves[0], 0)))
+        tiled = fx.make_tiled_mma(
+            multiply, fx.make_layout((waves[0], waves[1], 1), (1, waves[0], 0))
+        )
         mine = tiled.thr_slice(lane)
         load = fx.make_copy_atom(fx.rocdl.BufferCopy(operand.width), operand)
         store = fx.make_copy_atom(fx.rocdl.BufferCopy(result.width), result)

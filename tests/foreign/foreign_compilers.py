@@ -1,4 +1,5 @@
-"""Code objects of other compilers. Each runs in a process of its own: it has an LLVM of its own, which may end it."""
+"""Code objects of other compilers. Each runs in a process of its own: it has an LLVM of its own,
+which may end it."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class ForeignObject:
 
 
 def compile_in_child(script: str, request: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
-    """Run one of the compile scripts beside this file; return the code object and what the script says of it.
+    """Run one of the compile scripts beside this file; return the code object and what the script
+    says of it.
 
     Skips the test where the compiler is not installed.
     """
@@ -52,23 +54,34 @@ def compile_in_child(script: str, request: dict[str, Any]) -> tuple[bytes, dict[
         )
         if "ModuleNotFoundError: No module named" in done.stderr:
             pytest.skip(f"{done.stderr.strip().splitlines()[-1]}; pip install amdjit[foreign]")
-        assert done.returncode == 0, f"{script} ended with {done.returncode}:\n{done.stderr[-4000:]}"
+        assert done.returncode == 0, (
+            f"{script} ended with {done.returncode}:\n{done.stderr[-4000:]}"
+        )
         return output.read_bytes(), json.loads(done.stdout.splitlines()[-1])
 
 
 def compile_triton(request: dict[str, Any]) -> ForeignObject:
     """Compile a kernel of `triton_kernels.py`."""
     code, facts = compile_in_child("compile_triton.py", request)
-    return ForeignObject("Triton", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"])
+    return ForeignObject(
+        "Triton", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"]
+    )
 
 
-def compile_hip(source: str, kernel: str, work_items: int, level: str, dynamic_lds: int = 0) -> ForeignObject:
+def compile_hip(
+    source: str, kernel: str, work_items: int, level: str, dynamic_lds: int = 0
+) -> ForeignObject:
     """Compile a program of the folder `hip` by clang, which needs no ROCm for it."""
     compiler = shutil.which("clang-22")
     if compiler is None:
         pytest.skip("clang-22 is not installed")
     return ForeignObject(
-        "clang", _clang_version(compiler), _hip_object(compiler, source, level), kernel, work_items, dynamic_lds
+        "clang",
+        _clang_version(compiler),
+        _hip_object(compiler, source, level),
+        kernel,
+        work_items,
+        dynamic_lds,
     )
 
 
@@ -76,7 +89,14 @@ def compile_hip(source: str, kernel: str, work_items: int, level: str, dynamic_l
 def _hip_object(compiler: str, source: str, level: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "kernel.co")
-        options = ["-x", "hip", "--offload-arch=gfx1201", "--offload-device-only", "-nogpuinc", "-nogpulib"]
+        options = [
+            "-x",
+            "hip",
+            "--offload-arch=gfx1201",
+            "--offload-device-only",
+            "-nogpuinc",
+            "-nogpulib",
+        ]
         options += [
             "--no-gpu-bundle-output",
             "-std=c++17",
@@ -92,7 +112,9 @@ def _hip_object(compiler: str, source: str, level: str) -> bytes:
 
 @functools.cache
 def _clang_version(compiler: str) -> str:
-    text = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [compiler, "--version"], capture_output=True, text=True, check=True
+    ).stdout
     found = re.search(r"version (\d+\.\d+\.\d+)", text)
     assert found, text
     return found[1]
@@ -101,12 +123,15 @@ def _clang_version(compiler: str) -> str:
 def compile_flydsl(request: dict[str, Any]) -> ForeignObject:
     """Compile the GEMM of `flydsl_kernels.py`."""
     code, facts = compile_in_child("compile_flydsl.py", request)
-    return ForeignObject("FlyDSL", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"])
+    return ForeignObject(
+        "FlyDSL", facts["version"], code, facts["symbol"], facts["work_items"], facts["lds"]
+    )
 
 
 @dataclass(frozen=True)
 class IreeProgram:
-    """A program that IREE compiled: its host function's text, and the code object of each executable."""
+    """A program that IREE compiled: its host function's text, and the code object of each
+    executable."""
 
     version: str
     host: str
@@ -123,7 +148,9 @@ class IreeProgram:
 
 def compile_iree(source: str, *flags: str) -> IreeProgram:
     """Compile a program in MLIR."""
-    compiler = shutil.which("iree-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    compiler = shutil.which(
+        "iree-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     if compiler is None:
         pytest.skip("iree-compile is not installed; pip install amdjit[foreign]")
     with tempfile.TemporaryDirectory() as folder:
@@ -132,13 +159,27 @@ def compile_iree(source: str, *flags: str) -> IreeProgram:
         options.append("--iree-input-demote-f64-to-f32=false")
         # Commands with the buffers themselves, where the host function records them.
         options += ["--iree-hal-memoization=false", "--iree-hal-indirect-command-buffers=false"]
-        options += ["--compile-to=hal", "--iree-hal-dump-executable-binaries-to=.", "-o", "host.mlir", *flags]
+        options += [
+            "--compile-to=hal",
+            "--iree-hal-dump-executable-binaries-to=.",
+            "-o",
+            "host.mlir",
+            *flags,
+        ]
         done = subprocess.run(
-            [compiler, "program.mlir", *options], cwd=folder, capture_output=True, text=True, check=False
+            [compiler, "program.mlir", *options],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0, f"iree-compile ended with {done.returncode}:\n{done.stderr[-4000:]}"
+        assert done.returncode == 0, (
+            f"iree-compile ended with {done.returncode}:\n{done.stderr[-4000:]}"
+        )
         objects = {
-            path.name.removeprefix("module_").removesuffix("_rocm_hsaco_fb.hsaco"): path.read_bytes()
+            path.name.removeprefix("module_").removesuffix(
+                "_rocm_hsaco_fb.hsaco"
+            ): path.read_bytes()
             for path in Path(folder).glob("*.hsaco")
         }
         return IreeProgram(_iree_version(compiler), Path(folder, "host.mlir").read_text(), objects)
@@ -146,7 +187,9 @@ def compile_iree(source: str, *flags: str) -> IreeProgram:
 
 @functools.cache
 def _iree_version(compiler: str) -> str:
-    text = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [compiler, "--version"], capture_output=True, text=True, check=True
+    ).stdout
     found = re.search(r"compiler version (\S+)", text)
     assert found, text
     return found[1]

@@ -20,10 +20,19 @@ DTYPES: dict[str, Any] = {
     "i8": np.int8,
 }
 # The distance of two neighbours at 1, over 1.
-EPSILON = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "fp8": 2.0**-3, "bf8": 2.0**-2}
+EPSILON = {
+    "f64": 2.0**-52,
+    "f32": 2.0**-23,
+    "f16": 2.0**-10,
+    "bf16": 2.0**-7,
+    "fp8": 2.0**-3,
+    "bf8": 2.0**-2,
+}
 
 
-def integers(rng: np.random.Generator, shape: tuple[int, ...], kind: str, largest: int = 4) -> Array:
+def integers(
+    rng: np.random.Generator, shape: tuple[int, ...], kind: str, largest: int = 4
+) -> Array:
     """Return small integers, of which all formats hold sums and products exactly."""
     return rng.integers(-largest, largest + 1, shape).astype(DTYPES[kind])
 
@@ -39,14 +48,16 @@ def wide(array: Array) -> Array:
 
 
 def rounding(reference: Array, kind: str) -> Array:
-    """Return what rounding a result to its format may cost: a unit in the last place, or the smallest subnormal."""
+    """Return what rounding a result to its format may cost: a unit in the last place, or the
+    smallest subnormal."""
     tiny = {"f16": 2.0**-24, "bf16": 2.0**-126}.get(kind, 2.0**-126)
     bound: Array = np.abs(reference) * EPSILON[kind] + tiny
     return bound
 
 
 def product_bound(a: Array, b: Array) -> Array:
-    """Return how far a matrix product may be off that is added in f32, in any order, also rounded towards zero."""
+    """Return how far a matrix product may be off that is added in f32, in any order, also rounded
+    towards zero."""
     bound: Array = (a.shape[-1] + 2) * 2.0**-22 * (np.abs(wide(a)) @ np.abs(wide(b)))
     return bound
 
@@ -59,7 +70,8 @@ def softmax(x: Array) -> Array:
 
 
 def layer_norm(x: Array, weight: Array, bias: Array, epsilon: float) -> tuple[Array, Array]:
-    """Return each row with mean 0 and variance 1, scaled and shifted, and the bound of its error in f32."""
+    """Return each row with mean 0 and variance 1, scaled and shifted, and the bound of its error in
+    f32."""
     values = wide(x)
     centred = values - values.mean(-1, keepdims=True)
     factor = 1 / np.sqrt(values.var(-1, keepdims=True) + epsilon)
@@ -68,8 +80,11 @@ def layer_norm(x: Array, weight: Array, bias: Array, epsilon: float) -> tuple[Ar
     return reference, 16 * EPSILON["f32"] * (size + np.abs(wide(bias)))
 
 
-def attention(q: Array, k: Array, v: Array, scale: float, causal: bool, kind: str) -> tuple[Array, Array]:
-    """Return the attention of heads along the first axis, and the bound of its error with weights of type `kind`."""
+def attention(
+    q: Array, k: Array, v: Array, scale: float, causal: bool, kind: str
+) -> tuple[Array, Array]:
+    """Return the attention of heads along the first axis, and the bound of its error with weights
+    of type `kind`."""
     scores = wide(q) @ wide(k).swapaxes(-1, -2) * scale
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)

@@ -24,7 +24,8 @@ CHECKS = ("memory", "race", "init", "sync")
 
 @dataclass(frozen=True)
 class Expected:
-    """What a launch must leave in an array: `reference`, and how far each element may be from it (0: every bit)."""
+    """What a launch must leave in an array: `reference`, and how far each element may be from it
+    (0: every bit)."""
 
     array: NDArray[Any]
     reference: NDArray[Any]
@@ -43,7 +44,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The largest error in units of its bound, None for equal bits; and the sanitizer's findings."""
+    """The largest error in units of its bound, None for equal bits; and the sanitizer's
+    findings."""
 
     error: float | None
     findings: tuple[str, ...]
@@ -58,11 +60,16 @@ def _device(tier: str) -> EmulatorDevice:
 
 
 def run_everywhere(
-    code: ForeignObject, grid: int | tuple[int, ...], block: int | tuple[int, ...], args: Sequence[Any]
+    code: ForeignObject,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: Sequence[Any],
 ) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
-    """Run on both tiers and under all checks, each time on copies; the three results are the same bits.
+    """Run on both tiers and under all checks, each time on copies; the three results are the same
+    bits.
 
-    Returns the arrays among the arguments as the launch left them, and what the sanitizer found: check/kind and text.
+    Returns the arrays among the arguments as the launch left them, and what the sanitizer found:
+    check/kind and text.
     """
     quick = _results(code, grid, block, args, "quick")
     full = _results(code, grid, block, args, "full")
@@ -70,7 +77,9 @@ def run_everywhere(
         checked = _results(code, grid, block, args, "full")
     for first, *others in zip(quick, full, checked, strict=True):
         for other in others:
-            assert first.tobytes() == other.tobytes(), "the tiers, or runs with and without checks, differ"
+            assert first.tobytes() == other.tobytes(), (
+                "the tiers, or runs with and without checks, differ"
+            )
     return quick, tuple(f"{report.check}/{report.kind}\n{report}" for report in found.reports)
 
 
@@ -79,11 +88,15 @@ def check_launch(code: ForeignObject, launch: Launch, findings: Sequence[str] = 
 
     findings: what the sanitizer must report, as check/kind, and nothing else.
     """
-    arrays, reports = run_everywhere(code, launch.grid, launch.block or code.work_items, launch.args)
+    arrays, reports = run_everywhere(
+        code, launch.grid, launch.block or code.work_items, launch.args
+    )
     kinds = checked_findings(reports, findings)
     given = [arg for arg in launch.args if isinstance(arg, np.ndarray)]
     results = {id(array): result for array, result in zip(given, arrays, strict=True)}
-    return Outcome(largest_error([(results[id(each.array)], each) for each in launch.expected]), kinds)
+    return Outcome(
+        largest_error([(results[id(each.array)], each) for each in launch.expected]), kinds
+    )
 
 
 def checked_findings(reports: Sequence[str], findings: Sequence[str]) -> tuple[str, ...]:
@@ -114,7 +127,11 @@ def record_launch(
 
 
 def _results(
-    code: ForeignObject, grid: int | tuple[int, ...], block: int | tuple[int, ...], args: Sequence[Any], tier: str
+    code: ForeignObject,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: Sequence[Any],
+    tier: str,
 ) -> list[NDArray[Any]]:
     copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
     run(code.code, code.symbol, grid, block, copies, code.dynamic_lds, device=_device(tier))
@@ -129,8 +146,12 @@ def _error(result: NDArray[Any], expected: Expected) -> float | None:
     same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     if same.all():
         return None
-    error = np.where(same, 0, np.abs(got - wanted) / np.where(bound > 0, bound, np.finfo(np.float64).tiny))
+    error = np.where(
+        same, 0, np.abs(got - wanted) / np.where(bound > 0, bound, np.finfo(np.float64).tiny)
+    )
     worst = np.unravel_index(np.nanargmax(error), error.shape)
     assert np.isfinite(got[~same]).all(), f"{got[~same][:4]} instead of {wanted[~same][:4]}"
-    assert error.max() <= 1, f"{got[worst]} instead of {wanted[worst]} at {worst}, {(error > 1).sum()} elements differ"
+    assert error.max() <= 1, (
+        f"{got[worst]} instead of {wanted[worst]} at {worst}, {(error > 1).sum()} elements differ"
+    )
     return float(error.max())

@@ -12,8 +12,8 @@ _BEGIN, _END = "<!-- written by the tests: begin -->", "<!-- end -->"
 class Row:
     """One code object that ran.
 
-    error: the largest difference from NumPy's result, in units of what the test allows; None where both are equal in
-    every bit. findings: what the sanitizer reported, as check/kind.
+    error: the largest difference from NumPy's result, in units of what the test allows; None where
+    both are equal in every bit. findings: what the sanitizer reported, as check/kind.
     """
 
     compiler: str
@@ -32,11 +32,16 @@ _HEAD = [
 
 
 def table_page(page: str, rows: Sequence[Row]) -> str:
-    """Return the page with its table written anew for the compilers that ran; the others keep their lines."""
+    """Return the page with its table written anew for the compilers that ran; the others keep their
+    lines."""
     before, _, rest = page.partition(_BEGIN)
     table, _, after = rest.partition(_END)
     ran = tuple(f"| {row.compiler} " for row in rows)
-    kept = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith((*ran, _HEAD[0]))]
+    kept = [
+        line
+        for line in table.splitlines()
+        if line.startswith("| ") and not line.startswith((*ran, _HEAD[0]))
+    ]
     lines = sorted([*kept, *_lines(rows)], key=lambda line: line.split(" ")[1].lower())
     return "\n".join([f"{before}{_BEGIN}", *_HEAD, *lines, f"{_END}{after}"])
 
@@ -45,9 +50,15 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     lines = []
     kinds = dict.fromkeys((row.compiler, row.version, row.kernel) for row in rows)
     for compiler, version, kernel in kinds:
-        same = [row for row in rows if (row.compiler, row.version, row.kernel) == (compiler, version, kernel)]
+        same = [
+            row
+            for row in rows
+            if (row.compiler, row.version, row.kernel) == (compiler, version, kernel)
+        ]
         cells = [f"{compiler} {version}", kernel, _variants(same), str(len(same))]
-        lines.append("| " + " | ".join([*cells, _result(same), _findings(same), _notes(same)]) + " |")
+        lines.append(
+            "| " + " | ".join([*cells, _result(same), _findings(same), _notes(same)]) + " |"
+        )
     return lines
 
 
@@ -60,7 +71,11 @@ def _result(rows: Sequence[Row]) -> str:
     if not errors:
         return "exact"
     largest = f"at most {max(errors):.2f} of the bound"
-    return largest if len(errors) == len(rows) else f"exact in {len(rows) - len(errors)}, else {largest}"
+    return (
+        largest
+        if len(errors) == len(rows)
+        else f"exact in {len(rows) - len(errors)}, else {largest}"
+    )
 
 
 def _findings(rows: Sequence[Row]) -> str:

@@ -1,7 +1,9 @@
-"""Carry out what IREE's compiler tells the host to do: its dispatches run on the emulator, one after the other.
+"""Carry out what IREE's compiler tells the host to do: its dispatches run on the emulator, one
+after the other.
 
-IREE compiles a program to kernels and to a host function in its HAL dialect. That function is straight code for the
-programs here: arithmetic on sizes, buffers that it allocates, and commands. Anything else is refused.
+IREE compiles a program to kernels and to a host function in its HAL dialect. That function is
+straight code for the programs here: arithmetic on sizes, buffers that it allocates, and commands.
+Anything else is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Dispatch:
-    """A kernel's start: bindings are parts of buffers, constants 32-bit words that follow them as arguments."""
+    """A kernel's start: bindings are parts of buffers, constants 32-bit words that follow them as
+    arguments."""
 
     executable: str
     function: str
@@ -50,13 +53,33 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 # Order, life times and checks, which a host that runs one command after the other has no use for.
 _IGNORED = (
     *("hal.allocator", "hal.buffer.assert", "hal.buffer_view.assert", "hal.command_buffer.create"),
-    *("hal.command_buffer.execution_barrier", "hal.command_buffer.finalize", "hal.device.allocator"),
-    *("hal.device.queue.dealloca", "hal.device.queue.execute", "hal.element_type", "hal.encoding_type"),
-    *("hal.fence", "hal.memory_type", "hal.buffer_usage", "util.global.load", "util.null", "util.status.check_ok"),
+    *(
+        "hal.command_buffer.execution_barrier",
+        "hal.command_buffer.finalize",
+        "hal.device.allocator",
+    ),
+    *(
+        "hal.device.queue.dealloca",
+        "hal.device.queue.execute",
+        "hal.element_type",
+        "hal.encoding_type",
+    ),
+    *(
+        "hal.fence",
+        "hal.memory_type",
+        "hal.buffer_usage",
+        "util.global.load",
+        "util.null",
+        "util.status.check_ok",
+    ),
 )
-_FUNCTION = re.compile(r"^  util\.func public @\w+\((.*?)\) -> .*?\{\n(.*?)^  \}", re.DOTALL | re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^  util\.func public @\w+\((.*?)\) -> .*?\{\n(.*?)^  \}", re.DOTALL | re.MULTILINE
+)
 _STATEMENT = re.compile(r"(?:(%[\w-]+(?:, %[\w-]+)*) = )?([\w.]+)(.*)", re.DOTALL)
-_PART = re.compile(r"(?:buffer|source|target)?\((%[\w-]+) : !hal\.buffer\)\[(%[\w-]+)(?:, (%[\w-]+))?\]")
+_PART = re.compile(
+    r"(?:buffer|source|target)?\((%[\w-]+) : !hal\.buffer\)\[(%[\w-]+)(?:, (%[\w-]+))?\]"
+)
 
 
 class HostFunction:
@@ -93,7 +116,9 @@ class HostFunction:
             "hal.buffer_view.dim": self._extent,
             "hal.buffer_view.buffer": lambda text: _bytes_of(self._names(text)[0]),
             "hal.device.queue.alloca": self._allocate,
-            "hal.executable.lookup.function": lambda text: re.findall(r"@(\w+)", text.partition("function(")[2]),
+            "hal.executable.lookup.function": lambda text: re.findall(
+                r"@(\w+)", text.partition("function(")[2]
+            ),
             "hal.command_buffer.fill_buffer": self._fill,
             "hal.command_buffer.copy_buffer": self._copy,
             "hal.command_buffer.dispatch": self._dispatch,
@@ -125,7 +150,8 @@ class HostFunction:
         return int(self._names(text)[0].shape[int(place[1])])
 
     def _allocate(self, text: str) -> Bytes:
-        # Ones in every bit: what a kernel takes from here without having written it shows as NaN or -1.
+        # Ones in every bit: what a kernel takes from here without having written it shows as NaN or
+        # -1.
         return np.full(self._names(text.rpartition("{")[2])[0], 255, np.uint8)
 
     def _parts(self, text: str) -> list[Bytes]:
@@ -153,7 +179,11 @@ class HostFunction:
         function = self._names(text.partition(")[")[2].partition("]")[0])[0]
         workgroups = self._listed("workgroups", text)
         bindings = tuple(self._parts(text.partition("bindings(")[2]))
-        self._start(Dispatch(function[0], function[-1], workgroups, self._listed("constants", text), bindings))
+        self._start(
+            Dispatch(
+                function[0], function[-1], workgroups, self._listed("constants", text), bindings
+            )
+        )
 
     def _listed(self, name: str, text: str) -> tuple[int, ...]:
         return tuple(self._names(text.partition(f"{name}([")[2].partition("])")[0]))

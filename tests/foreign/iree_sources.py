@@ -28,10 +28,16 @@ def _multiply_add(kind: str, total: str) -> str:
     if kind != total:
         extend = "arith.extsi" if kind.startswith("i") else "arith.extf"
         source = _TYPES.get(kind, kind)
-        lines = [f"%le = {extend} %l : {source} to {total}", f"%re = {extend} %r : {source} to {total}"]
+        lines = [
+            f"%le = {extend} %l : {source} to {total}",
+            f"%re = {extend} %r : {source} to {total}",
+        ]
         left, right = "%le", "%re"
     suffix = "i" if total.startswith("i") else "f"
-    lines += [f"%p = arith.mul{suffix} {left}, {right} : {total}", f"%s = arith.add{suffix} %o, %p : {total}"]
+    lines += [
+        f"%p = arith.mul{suffix} {left}, {right} : {total}",
+        f"%s = arith.add{suffix} %o, %p : {total}",
+    ]
     return "\n".join([*lines, f"linalg.yield %s : {total}"])
 
 
@@ -46,7 +52,11 @@ def _filled(name: str, shape: tuple[int, ...], kind: str, value: float = 0) -> s
 def matmul(size: tuple[int, int, int], kind: str, total: str, transposed: bool) -> str:
     """Return C = A B of fixed sizes."""
     m, n, k = size
-    a, b, c = _tensor((m, k), kind), _tensor((n, k) if transposed else (k, n), kind), _tensor((m, n), total)
+    a, b, c = (
+        _tensor((m, k), kind),
+        _tensor((n, k) if transposed else (k, n), kind),
+        _tensor((m, n), total),
+    )
     right = "(n, k)" if transposed else "(k, n)"
     maps = ", ".join(f"affine_map<(m, n, k) -> {place}>" for place in ("(m, k)", right, "(m, n)"))
     element = _TYPES.get(kind, kind)

@@ -1,7 +1,8 @@
-"""Compile the code objects of the folder `objects`, which every test run executes without their compilers.
+"""Compile the code objects of the folder `objects`, which every test run executes without their
+compilers.
 
-`python tests/foreign/make_objects.py` needs the extra `foreign`. Debug information is left out: it has the paths of a
-machine.
+`python tests/foreign/make_objects.py` needs the extra `foreign`. Debug information is left out: it
+has the paths of a machine.
 """
 
 from __future__ import annotations
@@ -24,10 +25,18 @@ _FACTS = [["tt.divisibility", 16], ["tt.pointer_range", 32]]
 _SIZES = ("M", "N", "K", "a_row", "a_column", "b_row", "b_column", "c_row")
 
 
-def _triton(kernel: str, pointers: dict[str, str], scalars: dict[str, str], constants: Any, **options: int) -> Any:
+def _triton(
+    kernel: str, pointers: dict[str, str], scalars: dict[str, str], constants: Any, **options: int
+) -> Any:
     signature = {name: f"*{kind}" for name, kind in pointers.items()} | scalars
     facts = [_FACTS] * len(pointers) + [[]] * len(scalars)
-    request = {"kernel": kernel, "signature": signature, "constants": constants, "facts": facts, "options": options}
+    request = {
+        "kernel": kernel,
+        "signature": signature,
+        "constants": constants,
+        "facts": facts,
+        "options": options,
+    }
     return compile_triton(request), None
 
 
@@ -41,7 +50,9 @@ def _triton_matmul(kind: str, total: str, **options: int) -> Any:
 def _triton_attention() -> Any:
     scalars = {"length": "i32", "scale": "fp32", "head_stride": "i32"}
     constants = {"BM": 32, "BN": 32, "HEAD": 32, "CAUSAL": True}
-    return _triton("attention", dict.fromkeys("qkv", "fp16") | {"out": "fp16"}, scalars, constants, num_warps=2)
+    return _triton(
+        "attention", dict.fromkeys("qkv", "fp16") | {"out": "fp16"}, scalars, constants, num_warps=2
+    )
 
 
 def _triton_softmax() -> Any:
@@ -49,18 +60,25 @@ def _triton_softmax() -> Any:
     return _triton("softmax", {"x": "bf16", "out": "bf16"}, scalars, {"BLOCK": 256}, num_warps=2)
 
 
-def _iree(source: str, *inputs: tuple[tuple[int, ...], str]) -> tuple[ForeignObject, tuple[int, ...]]:
-    """Compile a program of one dispatch; return its kernel and the workgroups that the host function starts."""
+def _iree(
+    source: str, *inputs: tuple[tuple[int, ...], str]
+) -> tuple[ForeignObject, tuple[int, ...]]:
+    """Compile a program of one dispatch; return its kernel and the workgroups that the host
+    function starts."""
     program = compile_iree(source)
     dispatches: list[Dispatch] = []
-    HostFunction(program.host, dispatches.append).call(*(np.zeros(shape, DTYPES[kind]) for shape, kind in inputs))
+    HostFunction(program.host, dispatches.append).call(
+        *(np.zeros(shape, DTYPES[kind]) for shape, kind in inputs)
+    )
     (dispatch,) = dispatches
     assert not dispatch.constants
     return program.kernel(dispatch.executable, dispatch.function), dispatch.workgroups
 
 
 def _flydsl() -> Any:
-    return compile_flydsl({"size": [64, 32, 48], "kinds": ["fp8", "f32"], "waves": [2, 1], "unrolled": False}), None
+    return compile_flydsl(
+        {"size": [64, 32, 48], "kinds": ["fp8", "f32"], "waves": [2, 1], "unrolled": False}
+    ), None
 
 
 RECIPES: dict[str, Callable[[], tuple[ForeignObject, tuple[int, ...] | None]]] = {
@@ -71,7 +89,9 @@ RECIPES: dict[str, Callable[[], tuple[ForeignObject, tuple[int, ...] | None]]] =
     "iree_matmul": lambda: _iree(
         iree_sources.matmul((50, 40, 70), "f16", "f32", False), ((50, 70), "f16"), ((70, 40), "f16")
     ),
-    "iree_sum": lambda: _iree(iree_sources.reduction((1, 3500), "f32", "arith.addf", 0), ((1, 3500), "f32")),
+    "iree_sum": lambda: _iree(
+        iree_sources.reduction((1, 3500), "f32", "arith.addf", 0), ((1, 3500), "f32")
+    ),
     "iree_softmax": lambda: _iree(iree_sources.softmax((4, 64), "bf16", True), ((4, 64), "bf16")),
     "flydsl_gemm": _flydsl,
 }
@@ -84,7 +104,12 @@ def main() -> None:
         code, grid = recipe()
         (FOLDER / f"{name}.co").write_bytes(_stripped(code.code))
         items = {"work_items": code.work_items, "dynamic_lds": code.dynamic_lds, "grid": grid}
-        facts[name] = {"compiler": code.compiler, "version": code.version, "symbol": code.symbol, **items}
+        facts[name] = {
+            "compiler": code.compiler,
+            "version": code.version,
+            "symbol": code.symbol,
+            **items,
+        }
     (FOLDER / "objects.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 

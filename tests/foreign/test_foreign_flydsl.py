@@ -41,7 +41,11 @@ def gemm(
     [((64, 64, 48), (1, 1), True), ((32, 96, 128), (2, 1), False), ((96, 32, 64), (2, 2), True)],
 )
 def test_gemm_of_integers_is_exact(
-    record: Record, kinds: tuple[str, str], size: tuple[int, int, int], waves: tuple[int, int], unrolled: bool
+    record: Record,
+    kinds: tuple[str, str],
+    size: tuple[int, int, int],
+    waves: tuple[int, int],
+    unrolled: bool,
 ) -> None:
     m, n, k = size
     a, b = integers(rng, (m, k), kinds[0]), integers(rng, (n, k), kinds[0])

@@ -1,4 +1,5 @@
-"""Programs in HIP's language, compiled by clang without ROCm: as NumPy computes them, and clean under every check."""
+"""Programs in HIP's language, compiled by clang without ROCm: as NumPy computes them, and clean
+under every check."""
 
 from __future__ import annotations
 
@@ -20,8 +21,12 @@ LEVELS = pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 
 @LEVELS
 @pytest.mark.parametrize("kind", ["f16", "bf16", "fp8", "i8"])
-@pytest.mark.parametrize(("size", "random"), [((64, 64, 64), False), ((70, 100, 45), False), ((33, 17, 200), True)])
-def test_gemm_with_two_buffers(record: Record, level: str, kind: str, size: tuple[int, int, int], random: bool) -> None:
+@pytest.mark.parametrize(
+    ("size", "random"), [((64, 64, 64), False), ((70, 100, 45), False), ((33, 17, 200), True)]
+)
+def test_gemm_with_two_buffers(
+    record: Record, level: str, kind: str, size: tuple[int, int, int], random: bool
+) -> None:
     m, n, k = size
     total = "i32" if kind == "i8" else "f32"
     fill = normal if random and total == "f32" else integers
@@ -59,7 +64,9 @@ def test_sums_of_all_blocks(record: Record, level: str) -> None:
     record_launch(record, code, launch, "sum by shuffles, LDS and an atomic", level)
     args = [x, parts, ticket, total, np.uint32(1000), np.uint32(4)]
     code = compile_hip("reductions.hip", "sum_in_order", 256, level)
-    record_launch(record, code, Launch(4, args, [Expected(total, reference)]), "sum by the last block", level)
+    record_launch(
+        record, code, Launch(4, args, [Expected(total, reference)]), "sum by the last block", level
+    )
 
 
 @LEVELS

@@ -1,4 +1,5 @@
-"""Programs that IREE compiled for gfx1201: each dispatch as NumPy computes it, clean under every check."""
+"""Programs that IREE compiled for gfx1201: each dispatch as NumPy computes it, clean under every
+check."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def check_program(
     row: tuple[str, str],
     flags: tuple[str, ...] = (),
 ) -> None:
-    """Compile a program, carry it out, and compare its only result. row: the kernel and the variant for the table."""
+    """Compile a program, carry it out, and compare its only result. row: the kernel and the variant
+    for the table."""
     program = compile_iree(source, *flags)
     reports: list[str] = []
 
@@ -51,7 +53,9 @@ def check_program(
         for place, binding in enumerate(dispatch.bindings):
             assert not any(np.shares_memory(binding, other) for other in dispatch.bindings[:place])
         words = [np.uint32(value) for value in dispatch.constants]
-        arrays, found = run_everywhere(kernel, dispatch.workgroups, kernel.work_items, [*dispatch.bindings, *words])
+        arrays, found = run_everywhere(
+            kernel, dispatch.workgroups, kernel.work_items, [*dispatch.bindings, *words]
+        )
         for binding, array in zip(dispatch.bindings, arrays, strict=True):
             binding[:] = array
         reports.extend(found)
@@ -118,12 +122,21 @@ def test_matmul_of_sizes_that_the_launch_gives(record: Record, kind: str) -> Non
     ],
 )
 def test_convolution(
-    record: Record, kinds: tuple[str, str], image: tuple[int, ...], window: tuple[int, ...], stride: int
+    record: Record,
+    kinds: tuple[str, str],
+    image: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: int,
 ) -> None:
-    x, w = integers(rng, image, kinds[0], 3), integers(rng, (*window[:2], image[3], window[2]), kinds[0], 3)
+    x, w = (
+        integers(rng, image, kinds[0], 3),
+        integers(rng, (*window[:2], image[3], window[2]), kinds[0], 3),
+    )
     border = window[0] // 2
     padded = np.pad(wide(x), ((0, 0), (border, border), (border, border), (0, 0)))
-    seen = np.lib.stride_tricks.sliding_window_view(padded, window[:2], (1, 2))[:, ::stride, ::stride]
+    seen = np.lib.stride_tricks.sliding_window_view(padded, window[:2], (1, 2))[
+        :, ::stride, ::stride
+    ]
     reference = np.einsum("nhwcij,ijcf->nhwf", seen, wide(w))
     source = sources.convolution(image, window, stride, border, *kinds)
     row = f"convolution {kinds[0]} to {kinds[1]}", f"{image} by {window}, stride {stride}"
@@ -132,7 +145,12 @@ def test_convolution(
 
 @pytest.mark.parametrize(
     ("kind", "shape", "static"),
-    [("f32", (7, 100), True), ("f16", (5, 1000), True), ("f32", (9, 333), False), ("bf16", (3, 64), True)],
+    [
+        ("f32", (7, 100), True),
+        ("f16", (5, 1000), True),
+        ("f32", (9, 333), False),
+        ("bf16", (3, 64), True),
+    ],
 )
 def test_softmax(record: Record, kind: str, shape: tuple[int, int], static: bool) -> None:
     x = normal(rng, shape, kind) * DTYPES[kind](2)
@@ -143,14 +161,18 @@ def test_softmax(record: Record, kind: str, shape: tuple[int, int], static: bool
     check_program(record, sources.softmax(shape, kind, static), [x], reference, kind, bound, row)
 
 
-@pytest.mark.parametrize(("kind", "shape"), [("f16", (2, 64, 64)), ("bf16", (1, 128, 32)), ("f16", (3, 96, 64))])
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("f16", (2, 64, 64)), ("bf16", (1, 128, 32)), ("f16", (3, 96, 64))]
+)
 def test_attention(record: Record, kind: str, shape: tuple[int, int, int]) -> None:
     q, k, v = (normal(rng, shape, kind) for _ in range(3))
     scale = float(DTYPES[kind](shape[2] ** -0.5))
     reference, bound = attention(q, k, v, scale, False, kind)
     row = f"attention {kind}", f"{shape}"
     bound = 4 * bound + rounding(reference, kind)
-    check_program(record, sources.attention(shape, kind, scale), [q, k, v], reference, kind, bound, row)
+    check_program(
+        record, sources.attention(shape, kind, scale), [q, k, v], reference, kind, bound, row
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,9 +186,16 @@ def test_attention(record: Record, kind: str, shape: tuple[int, int, int]) -> No
         ("arith.xori", "i32", (3, 4096)),
     ],
 )
-def test_reductions_of_rows(record: Record, operation: str, kind: str, shape: tuple[int, int]) -> None:
+def test_reductions_of_rows(
+    record: Record, operation: str, kind: str, shape: tuple[int, int]
+) -> None:
     x = integers(rng, shape, kind, 50)
-    combine = {"arith.addf": np.add, "arith.addi": np.add, "arith.maximumf": np.maximum, "arith.minsi": np.minimum}
+    combine = {
+        "arith.addf": np.add,
+        "arith.addi": np.add,
+        "arith.maximumf": np.maximum,
+        "arith.minsi": np.minimum,
+    }
     combine["arith.xori"] = np.bitwise_xor
     start = {"arith.maximumf": -1000, "arith.minsi": 1000}.get(operation, 0)
     reference = combine[operation].reduce(x.astype(np.int64), 1)
@@ -176,10 +205,16 @@ def test_reductions_of_rows(record: Record, operation: str, kind: str, shape: tu
 
 
 def test_layer_norm(record: Record) -> None:
-    x, weight, bias = normal(rng, (6, 384), "f32"), normal(rng, (384,), "f32"), normal(rng, (384,), "f32")
+    x, weight, bias = (
+        normal(rng, (6, 384), "f32"),
+        normal(rng, (384,), "f32"),
+        normal(rng, (384,), "f32"),
+    )
     reference, bound = layer_norm(x, weight, bias, 1e-5)
     row = "layer norm f32", "(6, 384)"
-    check_program(record, sources.layer_norm((6, 384)), [x, weight, bias], reference, "f32", bound, row)
+    check_program(
+        record, sources.layer_norm((6, 384)), [x, weight, bias], reference, "f32", bound, row
+    )
 
 
 @pytest.mark.parametrize("function", ["exp", "tanh", "erf", "rsqrt", "log", "sin"])
@@ -197,10 +232,28 @@ def test_a_product_with_bias_and_activation_then_another(record: Record) -> None
     hidden = np.maximum(wide(x) @ wide(first) + bias, 0).astype(np.float16)
     row = "perceptron of two layers f16", "(32, 64) by (64, 96) by (96, 48)"
     args = [x, first, bias, second]
-    check_program(record, sources.perceptron(32, 64, 96, 48), args, wide(hidden) @ wide(second), "f32", 0, row)
+    check_program(
+        record, sources.perceptron(32, 64, 96, 48), args, wide(hidden) @ wide(second), "f32", 0, row
+    )
 
 
 def test_sort_and_transpose(record: Record) -> None:
     x = rng.permutation(40 * 24).reshape(40, 24).astype(np.int32)
-    check_program(record, sources.transpose((40, 24), "i32"), [x], x.T, "i32", 0, ("transpose", "i32 (40, 24)"))
-    check_program(record, sources.sort((40, 24), "i32"), [x], np.sort(x, 1), "i32", 0, ("sort", "i32 (40, 24)"))
+    check_program(
+        record,
+        sources.transpose((40, 24), "i32"),
+        [x],
+        x.T,
+        "i32",
+        0,
+        ("transpose", "i32 (40, 24)"),
+    )
+    check_program(
+        record,
+        sources.sort((40, 24), "i32"),
+        [x],
+        np.sort(x, 1),
+        "i32",
+        0,
+        ("sort", "i32 (40, 24)"),
+    )

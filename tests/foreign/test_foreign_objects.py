@@ -1,4 +1,5 @@
-"""Code objects of Triton, IREE and FlyDSL that are kept: they run where the compilers are not installed."""
+"""Code objects of Triton, IREE and FlyDSL that are kept: they run where the compilers are not
+installed."""
 
 from __future__ import annotations
 
@@ -61,7 +62,11 @@ def triton_attention(grid: Any) -> Launch:
 
 
 def iree_matmul(grid: Any) -> Launch:
-    a, b, out = integers(rng, (50, 70), "f16"), integers(rng, (70, 40), "f16"), np.zeros((50, 40), np.float32)
+    a, b, out = (
+        integers(rng, (50, 70), "f16"),
+        integers(rng, (70, 40), "f16"),
+        np.zeros((50, 40), np.float32),
+    )
     return Launch(tuple(grid), [a, b, out], [Expected(out, wide(a) @ wide(b))])
 
 
@@ -79,7 +84,11 @@ def iree_softmax(grid: Any) -> Launch:
 
 
 def flydsl_gemm(grid: Any) -> Launch:
-    a, b, out = integers(rng, (64, 48), "fp8"), integers(rng, (32, 48), "fp8"), np.zeros((64, 32), np.float32)
+    a, b, out = (
+        integers(rng, (64, 48), "fp8"),
+        integers(rng, (32, 48), "fp8"),
+        np.zeros((64, 32), np.float32),
+    )
     return Launch((2, 1), [a, b, out], [Expected(out, wide(a) @ wide(b).T)])
 
 

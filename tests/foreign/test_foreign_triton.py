@@ -29,22 +29,45 @@ pytestmark = pytest.mark.foreign
 Record = Callable[[Row], None]
 rng = np.random.default_rng(20)
 
-_NAMES = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "fp8": "fp8e4nv", "bf8": "fp8e5", "i8": "i8", "i32": "i32"}
-# Triton appends two pointers of its own to the arguments (scratch for all programs, and for profiling), null here.
+_NAMES = {
+    "f32": "fp32",
+    "f16": "fp16",
+    "bf16": "bf16",
+    "fp8": "fp8e4nv",
+    "bf8": "fp8e5",
+    "i8": "i8",
+    "i32": "i32",
+}
+# Triton appends two pointers of its own to the arguments (scratch for all programs, and for
+# profiling), null here.
 _SCRATCH = [None, None]
-# What Triton knows of arguments: multiples of 16 make wide accesses, small arrays buffer instructions.
+# What Triton knows of arguments: multiples of 16 make wide accesses, small arrays buffer
+# instructions.
 _PLAIN: tuple[Any, ...] = ()
 _WIDE = (("tt.divisibility", 16),)
 _BUFFER = (("tt.divisibility", 16), ("tt.pointer_range", 32))
 
 
 def build(
-    kernel: str, types: Sequence[tuple[str, str]], constants: dict[str, Any], facts: Any = (), **options: int
+    kernel: str,
+    types: Sequence[tuple[str, str]],
+    constants: dict[str, Any],
+    facts: Any = (),
+    **options: int,
 ) -> ForeignObject:
-    """Compile a kernel. types: its run-time parameters; a type that ends in * is a pointer; facts: of pointers."""
-    signature = {name: "*" + _NAMES[kind[:-1]] if kind[-1] == "*" else _NAMES[kind] for name, kind in types}
+    """Compile a kernel. types: its run-time parameters; a type that ends in * is a pointer; facts:
+    of pointers."""
+    signature = {
+        name: "*" + _NAMES[kind[:-1]] if kind[-1] == "*" else _NAMES[kind] for name, kind in types
+    }
     known = [facts if kind[-1] == "*" else () for _, kind in types]
-    request = {"kernel": kernel, "signature": signature, "constants": constants, "facts": known, "options": options}
+    request = {
+        "kernel": kernel,
+        "signature": signature,
+        "constants": constants,
+        "facts": known,
+        "options": options,
+    }
     return compile_triton(request)
 
 
@@ -68,9 +91,19 @@ def programs(size: int, block: int) -> int:
 def test_vector_add(
     record: Record, kind: str, n: int, stride: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
-    x, y, out = integers(rng, (n * stride,), kind), integers(rng, (n * stride,), kind), np.zeros(n * stride, np.int8)
+    x, y, out = (
+        integers(rng, (n * stride,), kind),
+        integers(rng, (n * stride,), kind),
+        np.zeros(n * stride, np.int8),
+    )
     out = out.astype(DTYPES[kind])
-    types = [("x", kind + "*"), ("y", kind + "*"), ("out", kind + "*"), ("n", "i32"), ("stride", "i32")]
+    types = [
+        ("x", kind + "*"),
+        ("y", kind + "*"),
+        ("out", kind + "*"),
+        ("n", "i32"),
+        ("stride", "i32"),
+    ]
     code = build("vector_add", types, {"BLOCK": block}, facts, **options)
     wanted = out.copy()
     wanted[::stride] = x[::stride] + y[::stride]
@@ -89,7 +122,9 @@ def test_vector_add(
         ("f32", 1, 16, _PLAIN, {"num_warps": 2}),
     ],
 )
-def test_softmax(record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]) -> None:
+def test_softmax(
+    record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
+) -> None:
     x, out = normal(rng, (5, columns), kind) * DTYPES[kind](3), np.zeros((5, columns), DTYPES[kind])
     types = [("x", kind + "*"), ("out", kind + "*"), ("stride", "i32"), ("columns", "i32")]
     code = build("softmax", types, {"BLOCK": block}, facts, **options)
@@ -109,7 +144,9 @@ def test_softmax(record: Record, kind: str, columns: int, block: int, facts: Any
         ("f32", 640, 64, _WIDE, {"num_warps": 1, "num_stages": 3}),
     ],
 )
-def test_layer_norm(record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]) -> None:
+def test_layer_norm(
+    record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
+) -> None:
     x, out = normal(rng, (4, columns), kind), np.zeros((4, columns), DTYPES[kind])
     weight, bias = normal(rng, (columns,), "f32"), normal(rng, (columns,), "f32")
     types = [("x", kind + "*"), ("weight", "f32*"), ("bias", "f32*"), ("out", kind + "*")]
@@ -149,7 +186,9 @@ def matmul(
     integral = kinds[2] == "i32"
     constants = dict(zip(("BM", "BN", "BK"), blocks, strict=True)) | {"GROUP": 2}
     constants |= {"SUM": "tl.int32" if integral else "tl.float32"}  # type: ignore[dict-item]
-    types = [(name, kind + "*") for name, kind in zip("abc", kinds, strict=True)] + [(size, "i32") for size in _SIZES]
+    types = [(name, kind + "*") for name, kind in zip("abc", kinds, strict=True)] + [
+        (size, "i32") for size in _SIZES
+    ]
     code = build("matmul", types, constants, facts, **options)
     sizes = [np.int32(m), np.int32(n), np.int32(k), *left_strides, *right_strides, np.int32(n)]
     reference = wide(a) @ wide(b)
@@ -165,18 +204,60 @@ def matmul(
     ("kinds", "layout", "size", "blocks", "facts", "options"),
     [
         (("f16", "f16", "f32"), "NN", (70, 90, 100), (32, 32, 32), _PLAIN, {"num_warps": 4}),
-        (("f16", "f16", "f16"), "NT", (64, 64, 96), (64, 32, 32), _WIDE, {"num_warps": 2, "num_stages": 1}),
-        (("f16", "f16", "f32"), "TN", (64, 96, 64), (32, 64, 64), _BUFFER, {"num_warps": 4, "num_stages": 3}),
-        (("f16", "f16", "f32"), "TT", (33, 65, 130), (64, 64, 32), _BUFFER, {"num_warps": 8, "num_stages": 2}),
+        (
+            ("f16", "f16", "f16"),
+            "NT",
+            (64, 64, 96),
+            (64, 32, 32),
+            _WIDE,
+            {"num_warps": 2, "num_stages": 1},
+        ),
+        (
+            ("f16", "f16", "f32"),
+            "TN",
+            (64, 96, 64),
+            (32, 64, 64),
+            _BUFFER,
+            {"num_warps": 4, "num_stages": 3},
+        ),
+        (
+            ("f16", "f16", "f32"),
+            "TT",
+            (33, 65, 130),
+            (64, 64, 32),
+            _BUFFER,
+            {"num_warps": 8, "num_stages": 2},
+        ),
         (("bf16", "bf16", "f32"), "NN", (48, 80, 64), (16, 16, 32), _WIDE, {"num_warps": 1}),
         (("bf16", "bf16", "bf16"), "NT", (64, 64, 128), (128, 64, 64), _BUFFER, {"num_warps": 8}),
-        (("bf16", "bf16", "f32"), "TN", (50, 50, 50), (32, 32, 16), _PLAIN, {"num_warps": 2, "num_stages": 4}),
+        (
+            ("bf16", "bf16", "f32"),
+            "TN",
+            (50, 50, 50),
+            (32, 32, 16),
+            _PLAIN,
+            {"num_warps": 2, "num_stages": 4},
+        ),
         (("fp8", "fp8", "f32"), "NN", (64, 64, 64), (32, 32, 64), _BUFFER, {"num_warps": 4}),
         (("fp8", "fp8", "f32"), "NT", (70, 40, 200), (64, 32, 64), _PLAIN, {"num_warps": 4}),
-        (("fp8", "bf8", "f32"), "TN", (32, 64, 96), (32, 64, 32), _WIDE, {"num_warps": 2, "num_stages": 3}),
+        (
+            ("fp8", "bf8", "f32"),
+            "TN",
+            (32, 64, 96),
+            (32, 64, 32),
+            _WIDE,
+            {"num_warps": 2, "num_stages": 3},
+        ),
         (("bf8", "bf8", "f16"), "TT", (32, 32, 64), (16, 32, 32), _BUFFER, {"num_warps": 1}),
         (("i8", "i8", "i32"), "NN", (70, 90, 100), (32, 32, 32), _PLAIN, {"num_warps": 4}),
-        (("i8", "i8", "i32"), "NT", (64, 64, 128), (64, 64, 64), _BUFFER, {"num_warps": 8, "num_stages": 2}),
+        (
+            ("i8", "i8", "i32"),
+            "NT",
+            (64, 64, 128),
+            (64, 64, 64),
+            _BUFFER,
+            {"num_warps": 8, "num_stages": 2},
+        ),
         (("i8", "i8", "i32"), "TN", (64, 48, 64), (32, 16, 64), _WIDE, {"num_warps": 2}),
         (("f32", "f32", "f32"), "NN", (40, 40, 40), (32, 32, 16), _PLAIN, {"num_warps": 4}),
         (("f32", "f32", "f32"), "TT", (64, 32, 64), (32, 32, 32), _BUFFER, {"num_warps": 2}),
@@ -222,7 +303,13 @@ def test_matmul_of_random_numbers(record: Record, kinds: tuple[str, str, str], l
     ],
 )
 def test_attention(
-    record: Record, kind: str, length: int, head: int, blocks: tuple[int, int], causal: bool, options: dict[str, int]
+    record: Record,
+    kind: str,
+    length: int,
+    head: int,
+    blocks: tuple[int, int],
+    causal: bool,
+    options: dict[str, int],
 ) -> None:
     q, k, v = (normal(rng, (2, length, head), kind) for _ in range(3))
     out = np.zeros_like(q)
@@ -240,37 +327,58 @@ def test_attention(
 
 
 @pytest.mark.parametrize(("columns", "block", "waves"), [(100, 128, 1), (500, 512, 4), (64, 64, 8)])
-def test_sums_places_of_the_largest_and_running_sums(record: Record, columns: int, block: int, waves: int) -> None:
+def test_sums_places_of_the_largest_and_running_sums(
+    record: Record, columns: int, block: int, waves: int
+) -> None:
     x = rng.permuted(np.arange(-20, columns - 20, dtype=np.int32)[None, :].repeat(3, 0), axis=1)
     sums, places, running = np.zeros(3, np.int32), np.zeros(3, np.int32), np.zeros_like(x)
     types = [("x", "i32*"), ("sums", "i32*"), ("places_of_largest", "i32*"), ("running", "i32*")]
     types += [("stride", "i32"), ("columns", "i32")]
     code = build("row_reductions", types, {"BLOCK": block}, num_warps=waves)
-    expected = [Expected(sums, x.sum(1)), Expected(places, x.argmax(1)), Expected(running, x.cumsum(1))]
+    expected = [
+        Expected(sums, x.sum(1)),
+        Expected(places, x.argmax(1)),
+        Expected(running, x.cumsum(1)),
+    ]
     args = [x, sums, places, running, np.int32(columns), np.int32(columns), *_SCRATCH]
-    record_launch(record, code, Launch(3, args, expected), "sum, argmax, cumsum", f"{columns} in {block}")
+    record_launch(
+        record, code, Launch(3, args, expected), "sum, argmax, cumsum", f"{columns} in {block}"
+    )
 
 
-@pytest.mark.parametrize(("kind", "columns", "waves"), [("f32", 128, 4), ("i32", 256, 2), ("f16", 64, 1)])
+@pytest.mark.parametrize(
+    ("kind", "columns", "waves"), [("f32", 128, 4), ("i32", 256, 2), ("f16", 64, 1)]
+)
 def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
     x = (rng.standard_normal((3, columns)) * 100).astype(DTYPES[kind])
     out = np.zeros_like(x)
-    code = build("sort_rows", [("x", kind + "*"), ("out", kind + "*")], {"COLUMNS": columns}, _WIDE, num_warps=waves)
+    code = build(
+        "sort_rows",
+        [("x", kind + "*"), ("out", kind + "*")],
+        {"COLUMNS": columns},
+        _WIDE,
+        num_warps=waves,
+    )
     launch = Launch(3, [x, out, *_SCRATCH], [Expected(out, np.sort(x, 1))])
     record_launch(record, code, launch, "sort", f"{kind}, {columns}")
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape", "blocks", "waves"), [("f32", (50, 70), (32, 32), 4), ("i8", (64, 33), (16, 64), 2)]
+    ("kind", "shape", "blocks", "waves"),
+    [("f32", (50, 70), (32, 32), 4), ("i8", (64, 33), (16, 64), 2)],
 )
-def test_transpose(record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int) -> None:
+def test_transpose(
+    record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int
+) -> None:
     x = integers(rng, shape, kind, 100)
     out = np.zeros(shape[::-1], DTYPES[kind])
     types = [("x", kind + "*"), ("out", kind + "*"), ("rows", "i32"), ("columns", "i32")]
     code = build("transpose", types, {"BR": blocks[0], "BC": blocks[1]}, num_warps=waves)
     grid = (programs(shape[0], blocks[0]), programs(shape[1], blocks[1]))
     args = [x, out, np.int32(shape[0]), np.int32(shape[1]), *_SCRATCH]
-    record_launch(record, code, Launch(grid, args, [Expected(out, x.T)]), "transpose", f"{kind}, {shape}")
+    record_launch(
+        record, code, Launch(grid, args, [Expected(out, x.T)]), "transpose", f"{kind}, {shape}"
+    )
 
 
 @pytest.mark.parametrize("waves", [1, 4])
@@ -278,7 +386,9 @@ def test_atomic_counts(record: Record, waves: int) -> None:
     x, counts = rng.integers(0, 10, 1000).astype(np.int32), np.zeros(10, np.int32)
     types = [("x", "i32*"), ("counts", "i32*"), ("n", "i32")]
     code = build("count_values", types, {"BLOCK": 256}, num_warps=waves)
-    launch = Launch(4, [x, counts, np.int32(1000), *_SCRATCH], [Expected(counts, np.bincount(x, minlength=10))])
+    launch = Launch(
+        4, [x, counts, np.int32(1000), *_SCRATCH], [Expected(counts, np.bincount(x, minlength=10))]
+    )
     record_launch(record, code, launch, "histogram by atomics", f"{waves} waves")
 
 
@@ -287,7 +397,9 @@ def test_the_last_program_adds_the_parts_of_all(record: Record) -> None:
     ticket, out = np.zeros(1, np.int32), np.zeros(1, np.float32)
     types = [("x", "f32*"), ("parts", "f32*"), ("ticket", "i32*"), ("out", "f32*"), ("n", "i32")]
     code = build("last_program_adds", types, {"BLOCK": 256, "PROGRAMS": 4}, num_warps=4)
-    launch = Launch(4, [x, parts, ticket, out, np.int32(1000), *_SCRATCH], [Expected(out, x.sum(keepdims=True))])
+    launch = Launch(
+        4, [x, parts, ticket, out, np.int32(1000), *_SCRATCH], [Expected(out, x.sum(keepdims=True))]
+    )
     record_launch(record, code, launch, "sum across programs", "acquire and release by a ticket")
 
 
@@ -302,4 +414,6 @@ def test_integer_arithmetic(record: Record) -> None:
     product = ((x.astype(np.int64) * y) >> 3 & 0x7FFF).astype(np.int32)
     reference = np.where(x > y, quotient + remainder, product) ^ np.trunc(x * 0.25).astype(np.int32)
     launch = Launch(8, [x, y, out, np.int32(1000), *_SCRATCH], [Expected(out, reference)])
-    record_launch(record, code, launch, "integer arithmetic", "division, 64-bit products, conversions")
+    record_launch(
+        record, code, launch, "integer arithmetic", "division, 64-bit products, conversions"
+    )

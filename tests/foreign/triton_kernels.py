@@ -1,4 +1,5 @@
-"""Kernels in Triton's language, each in as many shapes as its constants allow. Read by `compile_triton.py` only."""
+"""Kernels in Triton's language, each in as many shapes as its constants allow. Read by
+`compile_triton.py` only."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def softmax(x, out, stride, columns, BLOCK: tl.constexpr):
     inside = places < columns
     values = tl.load(x + row * stride + places, inside, -float("inf")).to(tl.float32)
     powers = tl.exp(values - tl.max(values, 0))
-    tl.store(out + row * stride + places, (powers / tl.sum(powers, 0)).to(out.dtype.element_ty), inside)
+    tl.store(
+        out + row * stride + places, (powers / tl.sum(powers, 0)).to(out.dtype.element_ty), inside
+    )
 
 
 @triton.jit
@@ -43,7 +46,9 @@ def layer_norm(x, weight, bias, out, stride, columns, epsilon, BLOCK: tl.constex
         places = start + tl.arange(0, BLOCK)
         inside = places < columns
         values = tl.load(x + row * stride + places, inside, 0.0).to(tl.float32)
-        scaled = (values - mean) * factor * tl.load(weight + places, inside) + tl.load(bias + places, inside)
+        scaled = (values - mean) * factor * tl.load(weight + places, inside) + tl.load(
+            bias + places, inside
+        )
         tl.store(out + row * stride + places, scaled.to(out.dtype.element_ty), inside)
 
 
@@ -64,10 +69,14 @@ def matmul(
     for start in range(0, K, BK):
         here = start + depth
         left = tl.load(
-            a + rows[:, None] * a_row + here[None, :] * a_column, (rows[:, None] < M) & (here[None, :] < K), 0.0
+            a + rows[:, None] * a_row + here[None, :] * a_column,
+            (rows[:, None] < M) & (here[None, :] < K),
+            0.0,
         )
         right = tl.load(
-            b + here[:, None] * b_row + columns[None, :] * b_column, (here[:, None] < K) & (columns[None, :] < N), 0.0
+            b + here[:, None] * b_row + columns[None, :] * b_column,
+            (here[:, None] < K) & (columns[None, :] < N),
+            0.0,
         )
         total = tl.dot(left, right, total, out_dtype=SUM)
     inside = (rows[:, None] < M) & (columns[None, :] < N)
@@ -79,7 +88,8 @@ def attention(
     q, k, v, out, length, scale, head_stride,
     BM: tl.constexpr, BN: tl.constexpr, HEAD: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    """Softmax over the keys as they come, with a running maximum; program (i, j): query block i of head j."""
+    """Softmax over the keys as they come, with a running maximum; program (i, j): query block i of
+    head j."""
     base = tl.program_id(1) * head_stride
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     depth = tl.arange(0, HEAD)
@@ -90,8 +100,12 @@ def attention(
     end = min(length, (tl.program_id(0) + 1) * BM) if CAUSAL else length
     for start in range(0, end, BN):
         columns = start + tl.arange(0, BN)
-        keys = tl.load(k + base + columns[None, :] * HEAD + depth[:, None], columns[None, :] < length, 0.0)
-        values = tl.load(v + base + columns[:, None] * HEAD + depth[None, :], columns[:, None] < length, 0.0)
+        keys = tl.load(
+            k + base + columns[None, :] * HEAD + depth[:, None], columns[None, :] < length, 0.0
+        )
+        values = tl.load(
+            v + base + columns[:, None] * HEAD + depth[None, :], columns[:, None] < length, 0.0
+        )
         scores = tl.dot(queries, keys) * scale
         seen = columns[None, :] < length
         if CAUSAL:
@@ -129,7 +143,10 @@ def sort_rows(x, out, COLUMNS: tl.constexpr):
 def transpose(x, out, rows, columns, BR: tl.constexpr, BC: tl.constexpr):
     down = tl.program_id(0) * BR + tl.arange(0, BR)
     across = tl.program_id(1) * BC + tl.arange(0, BC)
-    tile = tl.load(x + down[:, None] * columns + across[None, :], (down[:, None] < rows) & (across[None, :] < columns))
+    tile = tl.load(
+        x + down[:, None] * columns + across[None, :],
+        (down[:, None] < rows) & (across[None, :] < columns),
+    )
     inside = (across[:, None] < columns) & (down[None, :] < rows)
     tl.store(out + across[:, None] * rows + down[None, :], tl.trans(tile), inside)
 

@@ -1,4 +1,5 @@
-"""The tables of docs/types.md, read from the page: every operator on every pair of types gives what they say."""
+"""The tables of docs/types.md, read from the page: every operator on every pair of types gives what
+they say."""
 
 from __future__ import annotations
 
@@ -8,8 +9,20 @@ from pathlib import Path
 import pytest
 from typing_of_operators import type_of_expression
 
-from amdjit.complex_types import COMPLEX64, COMPLEX128
-from amdjit.types import SCALARS, Scalar, Structure, Tuple, Type, Vector, boolean, f32, f64, fp8, i32
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.language.types import (
+    SCALARS,
+    Scalar,
+    Structure,
+    Tuple,
+    Type,
+    Vector,
+    boolean,
+    f32,
+    f64,
+    fp8,
+    i32,
+)
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 
@@ -36,8 +49,15 @@ NAMED: dict[str, Type] = {**{str(scalar): scalar for scalar in SCALARS}, **PARTS
 
 def table(name: str) -> tuple[list[str], dict[str, list[str]]]:
     """Return the head and the rows of a table of the page."""
-    text = DOCUMENT.read_text(encoding="utf-8").split(f"<!-- table: {name} -->\n")[1].split("<!-- end -->")[0]
-    lines = [[cell.strip().strip("*`") for cell in line.strip("|\n").split(" | ")] for line in text.splitlines()]
+    text = (
+        DOCUMENT.read_text(encoding="utf-8")
+        .split(f"<!-- table: {name} -->\n")[1]
+        .split("<!-- end -->")[0]
+    )
+    lines = [
+        [cell.strip().strip("*`") for cell in line.strip("|\n").split(" | ")]
+        for line in text.splitlines()
+    ]
     return lines[0][1:], {line[0]: line[1:] for line in lines[2:]}
 
 
@@ -59,7 +79,13 @@ CLASSES, OPERATORS = table("operators")
 def class_of(type: Type) -> str:
     """Return the column of the table of operators in which a type stands."""
     if isinstance(type, Vector):
-        kind = "fp8, bf8" if type.element.storage_only else "integer" if type.element.is_integer else "float"
+        kind = (
+            "fp8, bf8"
+            if type.element.storage_only
+            else "integer"
+            if type.element.is_integer
+            else "float"
+        )
         return f"{kind} vector"
     if isinstance(type, Scalar):
         if type.storage_only:
@@ -77,7 +103,9 @@ def expected(operator: str, left: str, right: str) -> Type | None:
         return unlike_items(operator, items)
     cell = OPERATORS[operator][CLASSES.index(class_of(common))]
     if cell == "joined":
-        return Tuple(tuple(element for item in items if isinstance(item, Tuple) for element in item.elements))
+        return Tuple(
+            tuple(element for item in items if isinstance(item, Tuple) for element in item.elements)
+        )
     if cell == "part":
         return common.elements[0] if isinstance(common, Tuple) else None
     element = common.element if isinstance(common, Vector) else common

@@ -1,4 +1,5 @@
-"""One definition read without the rest of its file is the one that Python's parser finds in the whole file."""
+"""One definition read without the rest of its file is the one that Python's parser finds in the
+whole file."""
 
 from __future__ import annotations
 
@@ -9,11 +10,13 @@ from pathlib import Path
 import pytest
 
 import amdjit
-from amdjit.frontend import source
-from amdjit.frontend.source import read_source
+from amdjit.frontend.source import reading
+from amdjit.frontend.source.reading import read_source
 
 ROOT = Path(amdjit.__file__).parent
-OWN = [file for folder in ("intrinsics", "examples") for file in sorted((ROOT / folder).rglob("*.py"))]
+OWN = [
+    file for folder in ("intrinsics", "examples") for file in sorted((ROOT / folder).rglob("*.py"))
+]
 FILES = [*OWN, *(Path(module.__file__ or "") for module in (ast, textwrap))]
 
 ODD = '''\
@@ -73,9 +76,11 @@ def check(text: str) -> int:
     found = whole(text)
     for node in found:
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        alone = source._definition(lines, first, node.name)
+        alone = reading._definition(lines, first, node.name)
         assert alone is not None, node.name
-        assert ast.dump(alone, include_attributes=True) == ast.dump(node, include_attributes=True), node.name
+        assert ast.dump(alone, include_attributes=True) == ast.dump(
+            node, include_attributes=True
+        ), node.name
     return len(found)
 
 
@@ -88,15 +93,15 @@ def test_whatever_the_layout() -> None:
 
 
 def test_most_are_found_without_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    source._definition.cache_clear()
-    monkeypatch.setattr(source, "_definitions", None)
+    reading._definition.cache_clear()
+    monkeypatch.setattr(reading, "_definitions", None)
     for file in OWN:
         check(file.read_text(encoding="utf-8"))
 
 
 def test_another_definition_at_the_line_is_not_taken() -> None:
     lines = ("def f(x):\n", "    return x\n", "def g(x):\n", "    return 1\n")
-    assert source._definition(lines, 1, "g") is None
-    assert source._definition(lines, 2, "f") is None
-    assert source._definition(lines, 9, "f") is None
+    assert reading._definition(lines, 1, "g") is None
+    assert reading._definition(lines, 2, "f") is None
+    assert reading._definition(lines, 9, "f") is None
     assert read_source(check).node.name == "check"

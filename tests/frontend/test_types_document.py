@@ -1,4 +1,5 @@
-"""docs/types.md says what the compiler does: its tables are made from the promotion rules, its sentences are run."""
+"""docs/types.md says what the compiler does: its tables are made from the promotion rules, its
+sentences are run."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing_of_expressions import type_of
 
 from amdjit import bf8, bf16, boolean, f16, f32, f64, fp8, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.diagnostics import CompileError
-from amdjit.frontend.promotion import assignable, common_scalar
-from amdjit.types import Scalar
+from amdjit.frontend.values.promotion import assignable, common_scalar
+from amdjit.language.types import Scalar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8)
@@ -43,9 +44,13 @@ def test_tables_are_the_compilers_rules(name: str, request: pytest.FixtureReques
     assert found is not None
     expected = TABLES[name]() + "\n"
     if request.config.getoption("--update-golden"):
-        DOCUMENT.write_text(text[: found.start(2)] + expected + text[found.end(2) :], encoding="utf-8")
+        DOCUMENT.write_text(
+            text[: found.start(2)] + expected + text[found.end(2) :], encoding="utf-8"
+        )
         return
-    assert found[2] == expected, "docs/types.md differs from the rules; accept them with --update-golden"
+    assert found[2] == expected, (
+        "docs/types.md differs from the rules; accept them with --update-golden"
+    )
 
 
 ARITHMETIC = ("+", "-", "*", "//", "%")
@@ -57,8 +62,11 @@ def test_operators_have_the_types_of_the_table(left: Scalar) -> None:
         common = common_scalar(left, right)
         for operator in (*ARITHMETIC, "/", "&", "<<", "<", "and", "min"):
             if operator == "and" and left is boolean and right.storage_only:
-                continue  # `a and b` is `b if a else False`, and the literal False takes the type of b.
-            assert type_of(operator, left, right) == expected_type(operator, common), f"{left} {operator} {right}"
+                # `a and b` is `b if a else False`, and the literal False takes the type of b.
+                continue
+            assert type_of(operator, left, right) == expected_type(operator, common), (
+                f"{left} {operator} {right}"
+            )
 
 
 def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
@@ -82,7 +90,8 @@ def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
 
 
 def test_types_are_numpys_but_for_what_the_document_names() -> None:
-    """Integers of one sign, floats of one kind and mixed signs are as in NumPy; the rest is refused or named."""
+    """Integers of one sign, floats of one kind and mixed signs are as in NumPy; the rest is refused
+    or named."""
     for left in TYPES:
         for right in TYPES:
             common = common_scalar(left, right)

@@ -1,4 +1,3 @@
-# ruff: noqa: F821, F841
 """The types that the front end gives to operators: one small kernel an operator."""
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from typing import Any
 from amdjit.diagnostics import TypeCheckError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.types import Layout, Scalar, Type
 from amdjit.options import named_target
 from amdjit.tree import nodes as tree
-from amdjit.types import Layout, Scalar, Type
 
 LIMITS = Limits(named_target("gfx1201"), 32)
 
@@ -118,7 +117,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
 
 
 def type_of(operator: str, *elements: Scalar) -> Type | None:
-    """Return the type of `x` in the operator's kernel over arrays of these elements; None if the types are refused."""
+    """Return the type of `x` in the operator's kernel over arrays of these elements; None if the
+    types are refused."""
     function = KERNELS[operator]
     assert isinstance(function, FunctionType)
     arrays = tuple(element[:].resolved() for element in elements)
@@ -127,6 +127,8 @@ def type_of(operator: str, *elements: Scalar) -> Type | None:
         typed = type_kernel(function, arrays, LIMITS, PYTHON_FUNCTIONS)
     except TypeCheckError:
         return None
-    last = [statement for statement in typed.program.kernel.body if isinstance(statement, tree.Assign)][-1]
+    last = [
+        statement for statement in typed.program.kernel.body if isinstance(statement, tree.Assign)
+    ][-1]
     assert last.variable.name == "x"
     return last.variable.type

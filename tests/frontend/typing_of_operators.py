@@ -10,8 +10,8 @@ from typing import Any
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.types import Type, boolean
 from amdjit.options import named_target
-from amdjit.types import Type, boolean
 
 LIMITS = Limits(named_target("gfx1201"), 32)
 
@@ -20,7 +20,9 @@ LIMITS = Limits(named_target("gfx1201"), 32)
 def kernel_of(expression: str) -> FunctionType:
     """Make a kernel of `(a, b, c)` that calls a function which returns an expression of them."""
     file = f"<operator {expression}>"
-    source = f"def apply(a, b, c):\n    return {expression}\n\n\ndef run(a, b, c):\n    apply(a, b, c)\n"
+    source = (
+        f"def apply(a, b, c):\n    return {expression}\n\n\ndef run(a, b, c):\n    apply(a, b, c)\n"
+    )
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": __name__}
     exec(compile(source, file, "exec", dont_inherit=True), names)
@@ -35,5 +37,6 @@ def type_of_expression(expression: str, left: Type, right: Type) -> Type | None:
         typed = type_kernel(kernel_of(expression), (left, right, boolean), LIMITS, PYTHON_FUNCTIONS)
     except CompileError:
         return None
-    # What is known when compiling needs no function: here only the truth of tuples and comparisons of unlike records.
+    # What is known when compiling needs no function: here only the truth of tuples and comparisons
+    # of unlike records.
     return typed.program.functions[-1].result if typed.program.functions else boolean

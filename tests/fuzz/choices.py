@@ -1,4 +1,5 @@
-"""Choices read from bytes: the same bytes write the same program, shorter and smaller bytes a simpler one."""
+"""Choices read from bytes: the same bytes write the same program, shorter and smaller bytes a
+simpler one."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ T = TypeVar("T")
 
 
 class Choices:
-    """Answers questions one byte after the other; behind the last byte every answer is the first one."""
+    """Answers questions one byte after the other; behind the last byte every answer is the first
+    one."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0

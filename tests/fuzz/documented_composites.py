@@ -11,7 +11,7 @@ import numpy as np
 from documented_meaning import BINARY, Number, convert, extreme, of
 from program_types import COMPLEX, VECTORS, ComplexType
 
-from amdjit.types import SCALARS, Scalar, Vector, f64, i32
+from amdjit.language.types import SCALARS, Scalar, Vector, f64, i32
 
 
 class Conversion:
@@ -56,13 +56,20 @@ class VectorValue:
         items[operator.index(index)] = convert(self.type.element, value)
         return VectorValue(self.type, tuple(items))
 
-    def each(self, other: Any, compute: Callable[[Any, Any], Any], swap: bool = False) -> VectorValue:
+    def each(
+        self, other: Any, compute: Callable[[Any, Any], Any], swap: bool = False
+    ) -> VectorValue:
         """Compute element by element, with a number beside every element."""
         others = other.items if isinstance(other, VectorValue) else (other,) * len(self.items)
-        pairs = zip(others, self.items, strict=True) if swap else zip(self.items, others, strict=True)
+        pairs = (
+            zip(others, self.items, strict=True) if swap else zip(self.items, others, strict=True)
+        )
         element = self.type.element
         return VectorValue(
-            self.type, tuple(convert(element, compute(_typed(element, a), _typed(element, b))) for a, b in pairs)
+            self.type,
+            tuple(
+                convert(element, compute(_typed(element, a), _typed(element, b))) for a, b in pairs
+            ),
         )
 
     def __abs__(self) -> VectorValue:
@@ -76,7 +83,9 @@ def _typed(element: Scalar, value: Any) -> Number:
     return convert(element, value)
 
 
-def _on_each(compute: Callable[[Any, Any], Any], swap: bool) -> Callable[[VectorValue, Any], VectorValue]:
+def _on_each(
+    compute: Callable[[Any, Any], Any], swap: bool
+) -> Callable[[VectorValue, Any], VectorValue]:
     return lambda vector, other: vector.each(other, compute, swap)
 
 
@@ -93,7 +102,9 @@ class MakeVector:
 
     def __call__(self, *values: Any) -> VectorValue:
         if len(values) == 1:
-            values = values[0].items if isinstance(values[0], VectorValue) else values * self.type.length
+            values = (
+                values[0].items if isinstance(values[0], VectorValue) else values * self.type.length
+            )
         return VectorValue(self.type, tuple(convert(self.type.element, value) for value in values))
 
 
@@ -130,7 +141,11 @@ class Complex:
 
 
 def _both(x: Any, y: Any) -> tuple[Complex, Complex]:
-    wide = any(side.type is f64 or side.type == COMPLEX[1] for side in (x, y) if isinstance(side, (Number, Complex)))
+    wide = any(
+        side.type is f64 or side.type == COMPLEX[1]
+        for side in (x, y)
+        if isinstance(side, (Number, Complex))
+    )
     type = COMPLEX[wide]
     return to_complex(type, x), to_complex(type, y)
 
@@ -159,7 +174,9 @@ _COMPLEX: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
 }
 
 
-def _complex(compute: Callable[[Any, Any], tuple[Any, Any]], swap: bool) -> Callable[[Any, Any], Complex]:
+def _complex(
+    compute: Callable[[Any, Any], tuple[Any, Any]], swap: bool
+) -> Callable[[Any, Any], Complex]:
     def apply(x: Any, y: Any) -> Complex:
         x, y = _both(y, x) if swap else _both(x, y)
         return Complex(x.type, *compute(x, y))
@@ -206,7 +223,9 @@ def _bitcast(x: Number, target: Conversion) -> Number:
 def _counted(*bounds: Any) -> Iterator[Number]:
     rounds = range(*(int(operator.index(bound)) for bound in bounds))
     # The number of a round has no width where the bounds have none.
-    return rounds if all(isinstance(bound, int) for bound in bounds) else (of(i32, k) for k in rounds)
+    return (
+        rounds if all(isinstance(bound, int) for bound in bounds) else (of(i32, k) for k in rounds)
+    )
 
 
 class _Memory:

@@ -1,6 +1,8 @@
-"""What docs/types.md says of operators, as Python objects: kernel source runs on them under Python itself.
+"""What docs/types.md says of operators, as Python objects: kernel source runs on them under Python
+itself.
 
-Integers are computed by Python without bounds and cut to their width; floats by NumPy in their own type.
+Integers are computed by Python without bounds and cut to their width; floats by NumPy in their own
+type.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.frontend.promotion import common_scalar
-from amdjit.types import Scalar, bf16, boolean, f32, f64, i32
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.language.types import Scalar, bf16, boolean, f32, f64, i32
 
 Literal = bool | int | float
 
@@ -110,7 +112,9 @@ def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Numb
     return apply
 
 
-def _down(compute: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
+def _down(
+    compute: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Number]:
     def apply(x: Any, y: Any) -> Any:
         x, y = _integers(*pair(x, y))
         if x.type.is_float:
@@ -148,7 +152,9 @@ def _shift_right(x: Any, y: Any) -> Number:
 def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
     def apply(x: Any, y: Any) -> Any:
         for literal, number in ((x, y), (y, x)):
-            known = isinstance(literal, int) and isinstance(number, Number) and number.type.is_integer
+            known = (
+                isinstance(literal, int) and isinstance(number, Number) and number.type.is_integer
+            )
             if known and not number.type.minimum <= literal <= number.type.maximum:
                 exact = [int(side.value) if isinstance(side, Number) else side for side in (x, y)]
                 return Number(boolean, np.bool_(compute(*exact)))
@@ -159,7 +165,8 @@ def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]
 
 
 def _rounded_to(x: Number, digits: Any) -> Number:
-    """Round to decimals by a product in the number's own type; a number whose product leaves the type stays."""
+    """Round to decimals by a product in the number's own type; a number whose product leaves the
+    type stays."""
     n = operator.index(digits)
     if x.type.is_integer:
         return of(x.type, round(int(x.value), n))
@@ -216,7 +223,9 @@ Number.__pow__ = _power  # type: ignore[attr-defined]
 Number.__neg__ = lambda x: _negative(x)  # type: ignore[attr-defined]
 Number.__pos__ = lambda x: convert(i32, x) if x.type is boolean else x  # type: ignore[attr-defined]
 Number.__invert__ = lambda x: of(*_inverted(x))  # type: ignore[attr-defined]
-Number.__abs__ = lambda x: -x if not x.type.is_float and x.value < 0 else Number(x.type, abs(x.value))  # type: ignore[attr-defined]
+Number.__abs__ = lambda x: (
+    -x if not x.type.is_float and x.value < 0 else Number(x.type, abs(x.value))
+)  # type: ignore[attr-defined]
 
 
 def _negative(x: Number) -> Number:

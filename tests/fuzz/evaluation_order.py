@@ -1,7 +1,9 @@
-"""Random programs of values that change what other values read, run by Python and compiled, lane by lane.
+"""Random programs of values that change what other values read, run by Python and compiled, lane by
+lane.
 
-Each lane has a row of four small integers. Calls change elements and return them, `:=` rebinds names, loops go over
-tuples of what their bodies assign: what comes out tells in which order, and how often, everything was evaluated.
+Each lane has a row of four small integers. Calls change elements and return them, `:=` rebinds
+names, loops go over tuples of what their bodies assign: what comes out tells in which order, and
+how often, everything was evaluated.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ NAMES = {
 
 
 class Program:
-    """The text of one program. `names`: the integers that may be read and assigned where the text goes on."""
+    """The text of one program. `names`: the integers that may be read and assigned where the text
+    goes on."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -85,7 +88,8 @@ class Program:
         for _ in range(self.random.randint(3, 6)):
             self._statement(2)
         self._line(
-            "row[0] = (row[0] + v * 3 + w * 5 + t[0] * 7 + t[1] * 11 + p.x * 13 + p.y * 17 + f(w) + view[0]) % 997"
+            "row[0] = (row[0] + v * 3 + w * 5 + t[0] * 7 + t[1] * 11 + p.x * 13 + p.y * 17 + f(w) "
+            "+ view[0]) % 997"
         )
         return "def program(row):\n" + "\n".join(self.lines) + "\n"
 
@@ -129,7 +133,9 @@ class Program:
         return self.random.choice(["0", "1", "2", "3", "k % 4", f"({self._value(depth)}) % 4"])
 
     def _element(self, depth: int) -> str:
-        return self.random.choice([f"row[{self._index(depth - 1)}]", "view[k % 2]", f"row[{self._index(0)}]"])
+        return self.random.choice(
+            [f"row[{self._index(depth - 1)}]", "view[k % 2]", f"row[{self._index(0)}]"]
+        )
 
     def _item(self, depth: int) -> str:
         return self.random.choice(["t[0]", "t[1]", "p.x", "p.y"])
@@ -168,7 +174,10 @@ class Program:
     def _display(self, depth: int) -> str:
         x, y = self._value(depth), self._value(depth)
         return self.random.choice(
-            [f"({x}, {y})[{self.random.randint(0, 1)}]", f"((*t, {x}) + ({y},))[{self.random.randint(0, 3)}]"]
+            [
+                f"({x}, {y})[{self.random.randint(0, 1)}]",
+                f"((*t, {x}) + ({y},))[{self.random.randint(0, 3)}]",
+            ]
         )
 
     def _record(self, depth: int) -> str:
@@ -190,7 +199,12 @@ class Program:
     def _extreme(self, depth: int) -> str:
         values = f"{self._value(depth)}, {self._value(depth)}"
         return self.random.choice(
-            [f"min({values})", f"max({values})", f"sum(({values}))", f"sum((v, w), {self._value(depth)})"]
+            [
+                f"min({values})",
+                f"max({values})",
+                f"sum(({values}))",
+                f"sum((v, w), {self._value(depth)})",
+            ]
         )
 
     def _comprehension(self, depth: int) -> str:
@@ -210,7 +224,10 @@ class Program:
         with self._within(may_assign=False):
             items = f"({self._value(depth)}, {self._value(depth)})"
         with self._within([name], may_assign=False):
-            return f"int({self.random.choice(['any', 'all'])}({self._condition(depth)} for {name} in {items}))"
+            return (
+                f"int({self.random.choice(['any', 'all'])}({self._condition(depth)} for {name} "
+                f"in {items}))"
+            )
 
     def _lambda(self, depth: int) -> str:
         name = self._fresh()
@@ -222,7 +239,9 @@ class Program:
 
     def _condition(self, depth: int) -> str:
         a, b, c = (self._value(depth - 1) for _ in range(3))
-        return self.random.choice([f"{a} < {b}", f"{a} < {b} <= {c}", f"not {a} > {b}", f"{a} % 2 == 0 and {b} > 3"])
+        return self.random.choice(
+            [f"{a} < {b}", f"{a} < {b} <= {c}", f"not {a} > {b}", f"{a} % 2 == 0 and {b} > 3"]
+        )
 
     # Statements.
 
@@ -231,7 +250,15 @@ class Program:
             self._assign, self._assign, self._store, self._store, self._augment, self._unpack, self._swap, self._pack,
             self._make_view, self._make_record,
         )  # fmt: skip
-        inner = (self._loop, self._loop, self._loop, self._generator_loop, self._range_loop, self._if, self._match)
+        inner = (
+            self._loop,
+            self._loop,
+            self._loop,
+            self._generator_loop,
+            self._range_loop,
+            self._if,
+            self._match,
+        )
         # A function has one value wherever ways meet: it changes on the outermost level only.
         simple += (self._make_function,) if self.depth == 1 else ()
         self._pick((*simple, *inner, *inner) if depth > 0 else simple, depth)
@@ -245,7 +272,9 @@ class Program:
     def _augment(self, depth: int) -> None:
         target = self.random.choice([f"row[{self._index(1)}]", self.random.choice(self.names)])
         self._line(f"{target} {self.random.choice(['+=', '-='])} ({self._value(2)}) % 97")
-        self._line("row[0], row[1], row[2], row[3] = row[0] % 97, row[1] % 97, row[2] % 97, row[3] % 97")
+        self._line(
+            "row[0], row[1], row[2], row[3] = row[0] % 97, row[1] % 97, row[2] % 97, row[3] % 97"
+        )
         self._line("v, w = v % 97, w % 97")
 
     def _unpack(self, depth: int) -> None:
@@ -320,7 +349,9 @@ class Program:
 
     def _range_loop(self, depth: int) -> None:
         x = self._fresh()
-        bounds = self.random.choice([f"({self._value(1)}) % 4", f"v % 5, {self._value(1)} % 7, w % 3 + 1"])
+        bounds = self.random.choice(
+            [f"({self._value(1)}) % 4", f"v % 5, {self._value(1)} % 7, w % 3 + 1"]
+        )
         self._line(f"for {x} in range({bounds}):")
         with self._within([x]):
             self._body(depth, in_loop=True)
@@ -361,7 +392,9 @@ def as_kernel(sources: Sequence[str], level: int = 1) -> NDArray[np.int32]:
     text = f"def run(rows):\n    i = grid(1)\n    if i < {LANES}:\n{calls}\n"
     rows = np.repeat(ROWS[None], len(sources), 0)
     with amdjit.use("emulator:gfx1201"):
-        amdjit.kernel(opt_level=level, warnings=False)(define(text, {"grid": amdjit.grid, **found})["run"])[1, 32](rows)
+        amdjit.kernel(opt_level=level, warnings=False)(
+            define(text, {"grid": amdjit.grid, **found})["run"]
+        )[1, 32](rows)
     return rows
 
 
@@ -374,6 +407,7 @@ def difference(sources: Sequence[str], level: int = 1) -> tuple[int, str] | None
             lane, item = map(int, places[0])
             return (
                 number,
-                f"lane {lane}, row[{item}]: {found[lane, item]}, Python says {expected[lane, item]}\n{source}",
+                f"lane {lane}, row[{item}]: {found[lane, item]}, Python says "
+                f"{expected[lane, item]}\n{source}",
             )
     return None

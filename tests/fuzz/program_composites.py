@@ -1,15 +1,26 @@
-"""Expressions of random programs whose values have parts: vectors, complex numbers, tuples, records."""
+"""Expressions of random programs whose values have parts: vectors, complex numbers, tuples,
+records."""
 
 from __future__ import annotations
 
 from program_expressions import Expressions
-from program_types import COMPLEX, NUMBERS, SIMPLE, VECTORS, ComplexType, Kind, RecordType, TupleType
+from program_types import (
+    COMPLEX,
+    NUMBERS,
+    SIMPLE,
+    VECTORS,
+    ComplexType,
+    Kind,
+    RecordType,
+    TupleType,
+)
 
-from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
+from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
 
 
 def _call_text(name: str, receiver: str, argument: str) -> str:
-    """Write a call of a method: by its name, by an operator, or by `*` with the record on the right."""
+    """Write a call of a method: by its name, by an operator, or by `*` with the record on the
+    right."""
     if name == "r*":
         return f"({argument} * {receiver})"
     return f"({receiver} {name} {argument})" if name in "+-@" else f"{receiver}.{name}({argument})"
@@ -40,7 +51,9 @@ class Composites(Expressions):
                 return f"{type}({self.expression(type.element, depth)})"
             return f"{type}({', '.join(self.expression(type.element, depth) for _ in range(type.length))})"
         if isinstance(type, ComplexType):
-            return f"complex({self.expression(type.part, depth)}, {self.expression(type.part, depth)})"
+            return (
+                f"complex({self.expression(type.part, depth)}, {self.expression(type.part, depth)})"
+            )
         if isinstance(type, TupleType):
             return f"({', '.join(self.expression(item, depth) for item in type.items)},)"
         assert isinstance(type, RecordType)
@@ -51,7 +64,11 @@ class Composites(Expressions):
         kinds = tuple(kind for kind in NUMBERS if kind.is_integer or type.element.is_float)
         right = self.expression(type, depth)
         if self.chance(40):
-            right = self.weak(type.element) if self.chance(50) else self.expression(self.partner(type.element, kinds))
+            right = (
+                self.weak(type.element)
+                if self.chance(50)
+                else self.expression(self.partner(type.element, kinds))
+            )
         operators = ("+", "-", "*") if type.element is bf16 else ("+", "-", "*", "//", "%")
         operators += ("/",) if type.element.is_float else ("&", "|", "^", "<<", ">>")
         operator = self.pick(*operators)
@@ -71,7 +88,9 @@ class Composites(Expressions):
 
     def shuffle(self, type: Vector, depth: int) -> str:
         left, right = self.expression(type, depth), self.expression(type, depth)
-        picks = ", ".join(str(self.choices.number(0, 2 * type.length - 1)) for _ in range(type.length))
+        picks = ", ".join(
+            str(self.choices.number(0, 2 * type.length - 1)) for _ in range(type.length)
+        )
         return f"shuffle({left}, {right}, ({picks}))"
 
     def complex_operation(self, type: ComplexType, depth: int) -> str:
@@ -79,7 +98,9 @@ class Composites(Expressions):
         right = self.expression(type, depth)
         if self.chance(50):
             narrow: tuple[Kind, ...] = (f32, i32, u8, f16, boolean, *COMPLEX[:1])
-            right = self.expression(self.pick(*narrow, *((f64,) if type.part is f64 else ())), depth)
+            right = self.expression(
+                self.pick(*narrow, *((f64,) if type.part is f64 else ())), depth
+            )
             right = self.pick("1j", "2", "(1.5-2j)", "0.25") if self.chance(40) else right
         operator = self.pick("+", "-", "*", "/")
         return f"({left} {operator} {right})" if self.chance(60) else f"({right} {operator} {left})"
@@ -92,14 +113,20 @@ class Composites(Expressions):
 
     def complex_comparison(self, type: Scalar, depth: int) -> str:
         kind = self.pick(*COMPLEX)
-        return f"({self.expression(kind, depth)} {self.pick('==', '!=')} {self.expression(kind, depth)})"
+        return (
+            f"({self.expression(kind, depth)} {self.pick('==', '!=')} "
+            f"{self.expression(kind, depth)})"
+        )
 
     def method(self, type: RecordType, depth: int) -> str:
         """Call a method of any record that returns one of this type."""
         for record in self.records:
             for name, parameter, result in record.methods:
                 if result == type and not self.chance(40):
-                    receiver, argument = self.expression(record, depth), self.expression(parameter, depth)
+                    receiver, argument = (
+                        self.expression(record, depth),
+                        self.expression(parameter, depth),
+                    )
                     return _call_text(name, receiver, argument)
         return self.made(type, depth)
 
@@ -117,7 +144,9 @@ class Composites(Expressions):
         if kind < 7:
             return self.pick(*COMPLEX)
         if kind < 8 or not self.records:
-            return TupleType(tuple(self.any_type(depth - 1) for _ in range(self.choices.number(1, 3))))
+            return TupleType(
+                tuple(self.any_type(depth - 1) for _ in range(self.choices.number(1, 3)))
+            )
         return self.pick(*self.records)
 
     def record(self) -> None:
@@ -130,7 +159,9 @@ class Composites(Expressions):
             self.lines.append(f"    {name}: {item if typed else 'object'}")
         parameter = self.pick(type, self.any_type(0))
         outer, self.names, self.arrays = self.names, {"self": type, "y": parameter}, False
-        symbol, name = self.pick(("method", "method"), ("+", "__add__"), ("@", "__matmul__"), ("-", "__sub__"))
+        symbol, name = self.pick(
+            ("method", "method"), ("+", "__add__"), ("@", "__matmul__"), ("-", "__sub__")
+        )
         self.lines += ["", f"    def {name}(self, y):", f"        return {self.made(type, 2)}"]
         self.lines += ["", "    def __rmul__(self, y):", f"        return {self.made(type, 1)}"]
         self.names, self.arrays = outer, True

@@ -21,8 +21,8 @@ from program_types import (
     TupleType,
 )
 
-from amdjit.frontend.promotion import common_scalar
-from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.language.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
 
 T = TypeVar("T")
 _DEPTH = 3
@@ -49,8 +49,8 @@ def parts(text: str, type: Kind) -> Iterator[tuple[str, Kind]]:
 class Expressions:
     """Takes choices and writes expressions.
 
-    names: what can be read, also `self.a`. helpers: their parameters and result. fillers: functions that make a memory;
-    takers: those that take an array of a type.
+    names: what can be read, also `self.a`. helpers: their parameters and result. fillers: functions
+    that make a memory; takers: those that take an array of a type.
     """
 
     choices: Choices
@@ -82,11 +82,21 @@ class Expressions:
             return self.leaf(type)
         makers = [self.leaf, self.conversion, self.conditional, self.conditional, self.call]
         if type is boolean:
-            makers += [self.comparison, self.comparison, self.connective, self.negation, self.boolean_bits]
+            makers += [
+                self.comparison,
+                self.comparison,
+                self.connective,
+                self.negation,
+                self.boolean_bits,
+            ]
             makers += [self.complex_comparison]
         else:
             makers += [self.arithmetic] * 5 + [self.unary, self.extreme, self.choice_of_operands]
-            makers += [self.bit_operation, self.bit_operation, self.shift] if type.is_integer else [self.division]
+            makers += (
+                [self.bit_operation, self.bit_operation, self.shift]
+                if type.is_integer
+                else [self.division]
+            )
             makers += [self.reinterpretation] if type.bits > 8 else []
             makers += [self.rounding] if type is not bf16 else []
         return self.pick(*makers)(type, depth - 1)
@@ -121,13 +131,15 @@ class Expressions:
         return f"i * {SLOTS} + {self.choices.number(0, SLOTS - 1)}"
 
     def index(self, depth: int) -> str:
-        """Write an index of the inputs: the lane's own, one that all lanes share, or one that is computed."""
+        """Write an index of the inputs: the lane's own, one that all lanes share, or one that is
+        computed."""
         if self.chance(60):
             return self.pick("i", "i", "u", "u + 2", "3")
         return f"{self.expression(i32, min(depth, 1))} & {ITEMS - 1}"
 
     def condition(self, depth: int) -> str:
-        """Write what is tested: an expression, or elements that are read only if those before them ask for it."""
+        """Write what is tested: an expression, or elements that are read only if those before them
+        ask for it."""
         if depth <= 0 or not self.arrays or self.chance(50):
             return self.expression(self.pick(boolean, boolean, *NUMBERS), depth)
         return self.tested_elements(depth)
@@ -147,18 +159,30 @@ class Expressions:
         if type is boolean:
             return self.pick("True", "False")
         if type.is_float:
-            return self.pick("1.0", "0.0", "0.0", "-1.5", "0.1", "3.0", "1e-3", "100.25", "-2.0", "-0.0", "0.125")
+            return self.pick(
+                "1.0", "0.0", "0.0", "-1.5", "0.1", "3.0", "1e-3", "100.25", "-2.0", "-0.0", "0.125"
+            )
         if self.chance(25):
-            return str(self.pick(type.minimum, type.maximum, type.maximum // 3, 1 << (type.bits - 2)))
+            return str(
+                self.pick(type.minimum, type.maximum, type.maximum // 3, 1 << (type.bits - 2))
+            )
         return str(self.pick(1, 0, 2, 3, 5, 7, 9, *((-1, -2, -9) if type.is_signed else ())))
 
     def partner(self, type: Scalar, kinds: tuple[Scalar, ...] = NUMBERS) -> Scalar:
         """Choose a type that meets `type` in `type`."""
-        return self.pick(type, *(other for other in (*kinds, boolean) if common_scalar(type, other) is type))
+        return self.pick(
+            type, *(other for other in (*kinds, boolean) if common_scalar(type, other) is type)
+        )
 
-    def operands(self, type: Scalar, depth: int, kinds: tuple[Scalar, ...] = NUMBERS) -> tuple[str, str]:
+    def operands(
+        self, type: Scalar, depth: int, kinds: tuple[Scalar, ...] = NUMBERS
+    ) -> tuple[str, str]:
         left = self.expression(type, depth)
-        right = self.weak(type) if self.chance(30) else self.expression(self.partner(type, kinds), depth)
+        right = (
+            self.weak(type)
+            if self.chance(30)
+            else self.expression(self.partner(type, kinds), depth)
+        )
         return (left, right) if self.chance(60) else (right, left)
 
     def weak(self, type: Scalar) -> str:
@@ -177,7 +201,17 @@ class Expressions:
                 "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)", "max(r, q)",
                 "(r - 0.3) * 2",
             )  # fmt: skip
-        return self.pick("p", "(p + 2)", "(p * p)", "(q & 15)", "abs(q)", "min(p, 9)", "(p // 2)", "(p << 2)", "-q")
+        return self.pick(
+            "p",
+            "(p + 2)",
+            "(p * p)",
+            "(q & 15)",
+            "abs(q)",
+            "min(p, 9)",
+            "(p // 2)",
+            "(p << 2)",
+            "-q",
+        )
 
     def arithmetic(self, type: Scalar, depth: int) -> str:
         left, right = self.operands(type, depth)
@@ -198,7 +232,9 @@ class Expressions:
         return f"({left} {self.pick('&', '|', '^')} {right})"
 
     def shift(self, type: Scalar, depth: int) -> str:
-        count = self.pick("1", "3", str(type.bits - 1), f"({self.expression(type, depth)} & {type.bits - 1})")
+        count = self.pick(
+            "1", "3", str(type.bits - 1), f"({self.expression(type, depth)} & {type.bits - 1})"
+        )
         count = self.expression(type, depth) if self.chance(20) else count
         return f"({self.expression(type, depth)} {self.pick('<<', '>>')} {count})"
 
@@ -223,7 +259,9 @@ class Expressions:
         return f"{type}({self.expression(self.pick(*sources), depth)})"
 
     def reinterpretation(self, type: Scalar, depth: int) -> str:
-        other = self.pick(*(n for n in NUMBERS if n.bits == type.bits and n.is_float is not type.is_float))
+        other = self.pick(
+            *(n for n in NUMBERS if n.bits == type.bits and n.is_float is not type.is_float)
+        )
         if not other.is_float:
             return f"bitcast({self.expression(other, depth)}, {type})"
         # Not of any float: the bits of a NaN that arithmetic makes are the machine's choice.
@@ -236,7 +274,10 @@ class Expressions:
         return f"({left} if {self.condition(depth)} else {right})"
 
     def choice_of_operands(self, type: Scalar, depth: int) -> str:
-        return f"({self.expression(type, depth)} {self.pick('and', 'or')} {self.expression(type, depth)})"
+        return (
+            f"({self.expression(type, depth)} {self.pick('and', 'or')} "
+            f"{self.expression(type, depth)})"
+        )
 
     def comparison(self, type: Scalar, depth: int) -> str:
         operand = self.pick(*NUMBERS)
@@ -251,13 +292,19 @@ class Expressions:
         return f"({left} {self.pick(*operators)} {right})"
 
     def connective(self, type: Scalar, depth: int) -> str:
-        return f"({self.expression(boolean, depth)} {self.pick('and', 'or')} {self.expression(boolean, depth)})"
+        return (
+            f"({self.expression(boolean, depth)} {self.pick('and', 'or')} "
+            f"{self.expression(boolean, depth)})"
+        )
 
     def negation(self, type: Scalar, depth: int) -> str:
         return f"boolean(not {self.expression(self.pick(*NUMBERS, boolean), depth)})"
 
     def boolean_bits(self, type: Scalar, depth: int) -> str:
-        return f"({self.expression(boolean, depth)} {self.pick('&', '|', '^')} {self.expression(boolean, depth)})"
+        return (
+            f"({self.expression(boolean, depth)} {self.pick('&', '|', '^')} "
+            f"{self.expression(boolean, depth)})"
+        )
 
     def call(self, type: Kind, depth: int) -> str:
         fitting = [name for name, (_, result) in self.helpers.items() if result == type]

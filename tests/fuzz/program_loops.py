@@ -5,7 +5,7 @@ from __future__ import annotations
 from program_statements import Statements
 from program_types import PARAMETERS
 
-from amdjit.types import Scalar, boolean, i32
+from amdjit.language.types import Scalar, boolean, i32
 
 WEAK_HELPERS = {
     "with_bit": "def with_bit(v, k):\n    return v | 1 << k\n",
@@ -26,7 +26,11 @@ class Loops(Statements):
         bound = self.pick("i32(3)", "i32(5)", f"({self.expression(i32, 2)}) & 3")
         step = f"(({self.expression(i32, 1)}) & 3)"
         bounds = self.pick(
-            bound, f"-2, {bound}", f"{bound}, -1, -2", f"{bound}, 9, {step} + 1", f"{bound}, -7, -2 - {step}"
+            bound,
+            f"-2, {bound}",
+            f"{bound}, -1, -2",
+            f"{bound}, 9, {step} + 1",
+            f"{bound}, -7, -2 - {step}",
         )
         self.line(indent, f"for {name} in range({bounds}):")
         outer = dict(self.names)
@@ -35,14 +39,17 @@ class Loops(Statements):
         self.names = outer
 
     def weak_integers(self, indent: int, depth: int) -> None:
-        """Count from literals and Python numbers, with what wraps alike in every width, into 64 bits."""
+        """Count from literals and Python numbers, with what wraps alike in every width, into 64
+        bits."""
         updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}", "{v} ^= p << {k}", "{v} -= q",
                    "{v} = ({k} - {v}) * 5", "{v} = {v} if {k} < p else 7 * {v}",
                    "{v} = with_bit({v}, {k})", "{v} = stepped({v}, {k})", "{v} = turned({v}, {k})[0]")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0", "1", "p", "q", "p * q"), updates)
         type = self.pick("i64", "u64", "i32", "u32", "i8")
         place = self.place()
-        self.line(indent, self.pick(f"o_{type}[{place}] = {name}", f"put_at(o_{type}, {place}, {name})"))
+        self.line(
+            indent, self.pick(f"o_{type}[{place}] = {name}", f"put_at(o_{type}, {place}, {name})")
+        )
         value = self.pick(f"a_i64[i] * {name}", name, f"{name} * {name} + 1", f"square({name})")
         self.line(indent, f"o_i64[{self.place()}] = {value}")
 
@@ -54,7 +61,9 @@ class Loops(Statements):
         name = self._weak_loop(indent, self.pick("0.0", "r", "t", "r * t", "0.3"), updates)
         value = self.pick(f"a_f64[i] * {name}", name, f"{name} * 0.7 + {name}", f"square({name})")
         place = self.place()
-        self.line(indent, self.pick(f"o_f64[{place}] = {value}", f"put_at(o_f64, {place}, {value})"))
+        self.line(
+            indent, self.pick(f"o_f64[{place}] = {value}", f"put_at(o_f64, {place}, {value})")
+        )
 
     def _weak_loop(self, indent: int, start: str, updates: tuple[str, ...]) -> str:
         name, k = self.fresh("v"), self.fresh("n")
@@ -90,7 +99,10 @@ class Loops(Statements):
 
     def static_loop(self, indent: int, depth: int) -> None:
         name = self.fresh("s")
-        self.line(indent, f"for {name} in {self.pick('static_range(2)', '(1, 4)', 'static_range(3, 0, -2)')}:")
+        self.line(
+            indent,
+            f"for {name} in {self.pick('static_range(2)', '(1, 4)', 'static_range(3, 0, -2)')}:",
+        )
         loops, self.loops = self.loops, 0
         self.line(indent + 1, f"o_i32[i * 4] ^= {name}" if self.arrays else "pass")
         self.block(indent + 1, 0)
@@ -108,7 +120,9 @@ class Loops(Statements):
         outer = dict(self.names)
         self.names[name] = type
         loops, self.loops = self.loops, self.loops if self.chance(50) else 0
-        value = self.pick(name, f"({changed} {self.pick('+', '-', '^') if type.is_integer else '-'} {name})")
+        value = self.pick(
+            name, f"({changed} {self.pick('+', '-', '^') if type.is_integer else '-'} {name})"
+        )
         self.line(indent + 1, f"{changed} = {value}")
         self.block(indent + 1, 0)
         self.names, self.loops = outer, loops
@@ -118,7 +132,9 @@ class Loops(Statements):
         """Write an expression that reads a name, or an element that the rounds may write."""
         if type in PARAMETERS and self.arrays and self.chance(25):
             return f"o_{type}[{self.place()}]"
-        return self.pick(f"({name} + {self.weak(type)})", name, f"(-{name})", f"({name} * {self.weak(type)})")
+        return self.pick(
+            f"({name} + {self.weak(type)})", name, f"(-{name})", f"({name} * {self.weak(type)})"
+        )
 
     def _over(self, name: str, other: str, items: list[str]) -> str:
         """Write `names in iterable` with the items for the first name."""

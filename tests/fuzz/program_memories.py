@@ -1,11 +1,12 @@
-"""Memories of random programs: private and LDS arrays, and helpers that make, take and return them."""
+"""Memories of random programs: private and LDS arrays, and helpers that make, take and return
+them."""
 
 from __future__ import annotations
 
 from program_loops import Loops
 from program_types import ITEMS, PARAMETERS, Kind, MemoryType
 
-from amdjit.types import Scalar, boolean, i32
+from amdjit.language.types import Scalar, boolean, i32
 
 
 class Memories(Loops):
@@ -22,7 +23,10 @@ class Memories(Loops):
         other, type = memory.place(name, "1"), memory.element
         self.line(indent, f"{place} = {self.expression(type, 2)}")
         if type is not boolean:
-            self.line(indent, f"{other} {self.pick('+', '-', '*')}= {self.expression(self.partner(type), 2)}")
+            self.line(
+                indent,
+                f"{other} {self.pick('+', '-', '*')}= {self.expression(self.partner(type), 2)}",
+            )
         self.names[name] = memory
 
     def _made_memory(self, indent: int) -> tuple[str, MemoryType]:
@@ -31,7 +35,11 @@ class Memories(Loops):
         memory = MemoryType(type, 2, True) if self.chance(50) else MemoryType(type, 4, False)
         if memory.in_lds:
             self.line(indent, f"{name} = shared.array(({ITEMS}, 2), {type})")
-            self.line(indent, f"{name}[i, 0], {name}[i, -1] = {self.expression(type, 2)}, {self.expression(type, 2)}")
+            self.line(
+                indent,
+                f"{name}[i, 0], {name}[i, -1] = {self.expression(type, 2)}, "
+                f"{self.expression(type, 2)}",
+            )
         else:
             self.line(indent, f"{name} = local.array(4, {type})")
             self.line(indent, f"for {name}k in range(4):")
@@ -72,7 +80,11 @@ class Memories(Loops):
         parameters = tuple(self.any_type() for _ in range(self.choices.number(1, 3)))
         result = self.any_type()
         names = [self.fresh("x") for _ in parameters]
-        outer, self.names, self.arrays = self.names, dict(zip(names, parameters, strict=True)), False
+        outer, self.names, self.arrays = (
+            self.names,
+            dict(zip(names, parameters, strict=True)),
+            False,
+        )
         if self.chance(40):
             self.line(0, "@device_function(inline=False)")
         self.line(0, f"def {name}({', '.join(names)}):")

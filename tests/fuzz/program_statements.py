@@ -8,7 +8,7 @@ from program_composites import Composites
 from program_expressions import parts
 from program_types import INTEGERS, NUMBERS, PARAMETERS, SLOTS
 
-from amdjit.types import Scalar, Vector, bf16, boolean, f16, i32
+from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, i32
 
 _LANE = re.compile(r"\bi\b")
 _OWN = re.compile(r"\b(m\d|o_|taker)")
@@ -68,7 +68,11 @@ class Statements(Composites):
 
     def swap(self, indent: int, depth: int) -> None:
         for name, type in self.names.items():
-            others = [o for o, t in self.names.items() if t == type and o != name and o[0] == name[0] == "x"]
+            others = [
+                o
+                for o, t in self.names.items()
+                if t == type and o != name and o[0] == name[0] == "x"
+            ]
             if others:
                 other = self.pick(*others)
                 return self.line(indent, f"{name}, {other} = {self.expression(type, 2)}, {name}")
@@ -88,8 +92,14 @@ class Statements(Composites):
 
     def show(self, indent: int) -> None:
         """Write parts of the names to the results."""
-        known = [(text, part) for name, type in self.names.items() for text, part in parts(name, type)]
-        known = [(text, part) for text, part in known if isinstance(part, Scalar) and text not in ("i", "u")]
+        known = [
+            (text, part) for name, type in self.names.items() for text, part in parts(name, type)
+        ]
+        known = [
+            (text, part)
+            for text, part in known
+            if isinstance(part, Scalar) and text not in ("i", "u")
+        ]
         for k in range(min(len(known), SLOTS + 1)):
             text, part = known[k * 7 % len(known)]
             target = part if part in PARAMETERS else i32
@@ -97,11 +107,19 @@ class Statements(Composites):
 
     def update_element(self, indent: int, depth: int) -> None:
         type = self.pick(*PARAMETERS)
-        self.line(indent, f"o_{type}[{self.place()}] {self.pick('+', '-', '*')}= {self.expression(self.partner(type))}")
+        self.line(
+            indent,
+            f"o_{type}[{self.place()}] {self.pick('+', '-', '*')}= "
+            f"{self.expression(self.partner(type))}",
+        )
 
     def set_item(self, indent: int, depth: int) -> None:
         """Write an element of a vector in a name."""
-        vectors = [name for name, type in self.names.items() if isinstance(type, Vector) and name.startswith("x")]
+        vectors = [
+            name
+            for name, type in self.names.items()
+            if isinstance(type, Vector) and name.startswith("x")
+        ]
         if not vectors:
             return self.assign_new(indent, depth)
         name = self.pick(*vectors)

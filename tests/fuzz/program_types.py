@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from amdjit.language.types import (
+    Scalar,
+    Vector,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 
 INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
 FLOATS = (f16, bf16, f32, f64)
@@ -53,7 +69,8 @@ class TupleType:
 
 @dataclass(frozen=True)
 class RecordType:
-    """A class that the program defines. methods: their names, the type of their one argument, and of the result."""
+    """A class that the program defines. methods: their names, the type of their one argument, and
+    of the result."""
 
     name: str
     fields: tuple[tuple[str, Kind], ...]
@@ -62,7 +79,8 @@ class RecordType:
 
 @dataclass(frozen=True)
 class MemoryType:
-    """Memory of the work-item's own: `m[k]` of a local array, `m[i, k]` of one in LDS. length: how many k there are."""
+    """Memory of the work-item's own: `m[k]` of a local array, `m[i, k]` of one in LDS. length: how
+    many k there are."""
 
     element: Scalar
     length: int

@@ -8,7 +8,7 @@ from program_loops import WEAK_HELPERS
 from program_memories import Memories
 from program_types import PARAMETERS, PYTHON_NUMBERS
 
-from amdjit.types import i32
+from amdjit.language.types import i32
 
 
 class Writer(Memories):
@@ -18,9 +18,20 @@ class Writer(Memories):
         """Write any statement."""
         makers = [self.assign_new, self.assign_old, self.update]
         makers += [self.assign_record] * 3 if self.records else []
-        makers += [self.store, self.store, self.update_element, self.set_item, self.memory] if self.arrays else []
+        makers += (
+            [self.store, self.store, self.update_element, self.set_item, self.memory]
+            if self.arrays
+            else []
+        )
         if depth > 0:
-            makers += [self.branch, self.for_loop, self.while_loop, self.static_loop, self.element_loop, self.swap]
+            makers += [
+                self.branch,
+                self.for_loop,
+                self.while_loop,
+                self.static_loop,
+                self.element_loop,
+                self.swap,
+            ]
             makers += [self.weak_integers, self.weak_floats] if self.arrays else []
         makers += [self.leave_program] if self.arrays and depth < 2 else []
         if self.loops and self.chance(15):

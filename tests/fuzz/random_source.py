@@ -1,4 +1,5 @@
-"""Random Python functions: valid syntax, little sense. Most of what kernels refuse, and much of what they take."""
+"""Random Python functions: valid syntax, little sense. Most of what kernels refuse, and much of
+what they take."""
 
 from __future__ import annotations
 
@@ -48,9 +49,53 @@ NAMES = [
     "lane_id",
 ]
 PLAIN = ("a", "b", "c", "x", "y", "n", "d")
-CONSTANTS = (0, 1, 2, -1, 3, 7, 0.5, 1e30, 2**31, 2**40, 2**70, True, False, None, "text", b"bytes", 1j, ..., "x")
-ATTRIBUTES = ("x", "shape", "size", "ndim", "dtype", "load", "store", "add", "array", "dynamic", "T", "unknown")
-_BINARY = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.LShift, ast.MatMult)
+CONSTANTS = (
+    0,
+    1,
+    2,
+    -1,
+    3,
+    7,
+    0.5,
+    1e30,
+    2**31,
+    2**40,
+    2**70,
+    True,
+    False,
+    None,
+    "text",
+    b"bytes",
+    1j,
+    ...,
+    "x",
+)
+ATTRIBUTES = (
+    "x",
+    "shape",
+    "size",
+    "ndim",
+    "dtype",
+    "load",
+    "store",
+    "add",
+    "array",
+    "dynamic",
+    "T",
+    "unknown",
+)
+_BINARY = (
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.Div,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.BitAnd,
+    ast.LShift,
+    ast.MatMult,
+)
 _COMPARE = (ast.Lt, ast.Eq, ast.GtE, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 
@@ -59,8 +104,13 @@ def random_function(random: Random) -> str:
     parameters = random.choice(("p", "p, q=2", "p", "p=1", "p, *, q: f32 = 1.0", "p: f32, /", "*p"))
     helper = f"def helper({parameters}):\n    a = c = local.array(8, i32)\n    x = y = d = n = p\n"
     helper += _indented(_block(random, 1)) + f"    return {ast.unparse(_sensible(random, 2))}\n"
-    annotation = random.choice(("", "", "", "", "", ": i32", ": 'i32'", ": f32", ": int", ": 'no type'", ": Const"))
-    source = f"def random_function(a, b{annotation}, c, d):\n    n = 5\n    x = y = d\n" + _indented(_block(random, 3))
+    annotation = random.choice(
+        ("", "", "", "", "", ": i32", ": 'i32'", ": f32", ": int", ": 'no type'", ": Const")
+    )
+    source = (
+        f"def random_function(a, b{annotation}, c, d):\n    n = 5\n    x = y = d\n"
+        + _indented(_block(random, 3))
+    )
     return f"{helper}\n{source}"
 
 
@@ -92,7 +142,9 @@ def _target(random: Random) -> ast.expr:
         return name
     if random.random() < 0.5:
         return ast.Tuple([name, _target(random)], ast.Store())
-    return random.choice((ast.Attribute(_name(random), "x", ast.Store()), ast.Starred(name, ast.Store())))
+    return random.choice(
+        (ast.Attribute(_name(random), "x", ast.Store()), ast.Starred(name, ast.Store()))
+    )
 
 
 def _store(random: Random, depth: int) -> ast.stmt:
@@ -110,7 +162,9 @@ def _augment(random: Random, depth: int) -> ast.stmt:
 
 def _annotate(random: Random, depth: int) -> ast.stmt:
     value = _expression(random, 2) if random.random() < 0.8 else None
-    return ast.AnnAssign(ast.Name(random.choice(PLAIN), ast.Store()), _expression(random, 1), value, 1)
+    return ast.AnnAssign(
+        ast.Name(random.choice(PLAIN), ast.Store()), _expression(random, 1), value, 1
+    )
 
 
 def _call_statement(random: Random, depth: int) -> ast.stmt:
@@ -123,29 +177,44 @@ def _leave(random: Random, depth: int) -> ast.stmt:
 
 
 def _if(random: Random, depth: int) -> ast.stmt:
-    return ast.If(_expression(random, 2), _block(random, depth - 1), random.choice(([], _block(random, depth - 1))))
+    return ast.If(
+        _expression(random, 2),
+        _block(random, depth - 1),
+        random.choice(([], _block(random, depth - 1))),
+    )
 
 
 def _for(random: Random, depth: int) -> ast.stmt:
-    target = ast.Name(random.choice(PLAIN), ast.Store()) if random.random() < 0.9 else _target(random)
+    target = (
+        ast.Name(random.choice(PLAIN), ast.Store()) if random.random() < 0.9 else _target(random)
+    )
     calls = ("range", "range", "static_range", "enumerate", "zip", "reversed", "unroll")
     iterable: ast.expr = ast.Call(
-        ast.Name(random.choice(calls), ast.Load()), [_expression(random, 1) for _ in range(random.randint(0, 3))], []
+        ast.Name(random.choice(calls), ast.Load()),
+        [_expression(random, 1) for _ in range(random.randint(0, 3))],
+        [],
     )
     if random.random() < 0.2:
         iterable = _expression(random, 2)
-    return ast.For(target, iterable, _loop_body(random, depth), random.choice(([], _block(random, 0))))
+    return ast.For(
+        target, iterable, _loop_body(random, depth), random.choice(([], _block(random, 0)))
+    )
 
 
 def _while(random: Random, depth: int) -> ast.stmt:
-    return ast.While(_expression(random, 2), _loop_body(random, depth), random.choice(([], _block(random, 0))))
+    return ast.While(
+        _expression(random, 2), _loop_body(random, depth), random.choice(([], _block(random, 0)))
+    )
 
 
 def _loop_body(random: Random, depth: int) -> list[ast.stmt]:
     body = _block(random, depth - 1)
     if random.random() < 0.5:
         leave = random.choice((ast.Break(), ast.Continue()))
-        body.insert(random.randint(0, len(body)), random.choice((leave, ast.If(_expression(random, 1), [leave], []))))
+        body.insert(
+            random.randint(0, len(body)),
+            random.choice((leave, ast.If(_expression(random, 1), [leave], []))),
+        )
     return body
 
 
@@ -160,7 +229,9 @@ def _odd(random: Random, depth: int) -> ast.stmt:
             ast.Global(["zzz"]),
             ast.Import([ast.alias("math")]),
             ast.Raise(_name(random)),
-            ast.FunctionDef("inner", ast.arguments([], [], None, [], [], None, []), body, [], None, None),
+            ast.FunctionDef(
+                "inner", ast.arguments([], [], None, [], [], None, []), body, [], None, None
+            ),
         )
     )
 
@@ -170,7 +241,18 @@ def _expression(random: Random, depth: int) -> ast.expr:
         return _sensible(random, depth)
     if depth <= 0 or random.random() < 0.25:
         return random.choice((_name, _name, _constant))(random)
-    kinds = [_binary, _binary, _compare, _call, _call, _subscript, _subscript, _unary, _boolean, _conditional]
+    kinds = [
+        _binary,
+        _binary,
+        _compare,
+        _call,
+        _call,
+        _subscript,
+        _subscript,
+        _unary,
+        _boolean,
+        _conditional,
+    ]
     kinds += [_attribute, _tuple, _strange]
     return random.choice(kinds)(random, depth - 1)
 
@@ -207,13 +289,17 @@ def _constant(random: Random) -> ast.expr:
 
 
 def _binary(random: Random, depth: int) -> ast.expr:
-    return ast.BinOp(_expression(random, depth), random.choice(_BINARY)(), _expression(random, depth))
+    return ast.BinOp(
+        _expression(random, depth), random.choice(_BINARY)(), _expression(random, depth)
+    )
 
 
 def _compare(random: Random, depth: int) -> ast.expr:
     count = random.choice((1, 1, 2))
     operators: list[ast.cmpop] = [random.choice(_COMPARE)() for _ in range(count)]
-    return ast.Compare(_expression(random, depth), operators, [_expression(random, depth) for _ in range(count)])
+    return ast.Compare(
+        _expression(random, depth), operators, [_expression(random, depth) for _ in range(count)]
+    )
 
 
 def _call(random: Random, depth: int) -> ast.expr:
@@ -242,15 +328,21 @@ def _index(random: Random) -> ast.expr:
 
 
 def _unary(random: Random, depth: int) -> ast.expr:
-    return ast.UnaryOp(random.choice((ast.USub, ast.Not, ast.Invert, ast.UAdd))(), _expression(random, depth))
+    return ast.UnaryOp(
+        random.choice((ast.USub, ast.Not, ast.Invert, ast.UAdd))(), _expression(random, depth)
+    )
 
 
 def _boolean(random: Random, depth: int) -> ast.expr:
-    return ast.BoolOp(random.choice((ast.And, ast.Or))(), [_expression(random, depth) for _ in range(2)])
+    return ast.BoolOp(
+        random.choice((ast.And, ast.Or))(), [_expression(random, depth) for _ in range(2)]
+    )
 
 
 def _conditional(random: Random, depth: int) -> ast.expr:
-    return ast.IfExp(_expression(random, depth), _expression(random, depth), _expression(random, depth))
+    return ast.IfExp(
+        _expression(random, depth), _expression(random, depth), _expression(random, depth)
+    )
 
 
 def _attribute(random: Random, depth: int) -> ast.expr:

@@ -1,7 +1,8 @@
-"""Compile functions that were not written as kernels, in a process of its own: `python refusals.py KIND ARGUMENT...`.
+"""Compile functions that were not written as kernels, in a process of its own: `python refusals.py
+KIND ARGUMENT...`.
 
-Before each function its name is printed, so that a process that dies tells where. Whatever is neither compiled nor
-refused with a CompileError or LaunchError is printed as UNEXPECTED.
+Before each function its name is printed, so that a process that dies tells where. Whatever is
+neither compiled nor refused with a CompileError or LaunchError is printed as UNEXPECTED.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ import amdjit
 from amdjit import f32, f64, i32, i64
 from amdjit.diagnostics import CompileError, LaunchError
 
-ARGUMENTS = ((f32[:], i32, i32[:], f32, f64[:, :], i64), (i32, f32, i64, f64), (f32[:], i32, i32[:], f32))
+ARGUMENTS = (
+    (f32[:], i32, i32[:], f32, f64[:, :], i64),
+    (i32, f32, i64, f64),
+    (f32[:], i32, i32[:], f32),
+)
 
 
 def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
@@ -38,7 +43,9 @@ def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
                 yield inspect.unwrap(function)
 
 
-def try_to_compile(function: types.FunctionType, kinds: tuple[Any, ...], outcomes: Counter[str]) -> None:
+def try_to_compile(
+    function: types.FunctionType, kinds: tuple[Any, ...], outcomes: Counter[str]
+) -> None:
     """Compile with argument types of one of the rows, as many as the function has parameters."""
     print(f"{function.__module__}.{function.__qualname__}", flush=True)
     try:

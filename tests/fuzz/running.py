@@ -1,4 +1,5 @@
-"""Run programs by Python on the documented meaning, and compiled on the emulator, many in one kernel."""
+"""Run programs by Python on the documented meaning, and compiled on the emulator, many in one
+kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VEC
 from programs import program
 
 import amdjit
-from amdjit.types import i32
+from amdjit.language.types import i32
 
 LANES = 8
 """Lanes that run each program: they take different ways through it."""
@@ -51,7 +52,9 @@ def inputs() -> list[np.ndarray[Any, Any]]:
         small = random.integers(-20 if type.is_float or type.is_signed else 0, 20, ITEMS)
         if type.is_float:
             array = (small * random.choice([0.25, 1, 3.1], ITEMS)).astype(type.dtype)
-            array[:8] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 0.0, -0.0, 1e-7]).astype(type.dtype)
+            array[:8] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 0.0, -0.0, 1e-7]).astype(
+                type.dtype
+            )
         else:
             array = small.astype(type.dtype)
             array[:3] = np.array([type.minimum, type.maximum, type.maximum // 3], type.dtype)
@@ -70,19 +73,29 @@ def first_lane(number: int) -> int:
 def as_python(source: str, number: int = 0) -> list[np.ndarray[Any, Any]]:
     """Return what a program writes if Python runs it. number: its place in the kernel."""
     # Vectors are values in a kernel: an element is assigned in a new one.
-    source = re.sub(r"^( *)(x\d+)\[(.*)\] = (.*)$", r"\1\2 = put(\2, \3, \4)", source, flags=re.MULTILINE)
+    source = re.sub(
+        r"^( *)(x\d+)\[(.*)\] = (.*)$", r"\1\2 = put(\2, \3, \4)", source, flags=re.MULTILINE
+    )
     run = define(source, NAMES)["program"]
     outputs = [np.zeros(ITEMS * SLOTS, type.dtype) for type in PARAMETERS]
-    arrays = [Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)]
+    arrays = [
+        Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)
+    ]
     with np.errstate(all="ignore"):
         for lane in range(LANES):
-            run(of(i32, first_lane(number) + lane), of(i32, UNIFORM), *arrays, *PYTHON_NUMBERS.values())
+            run(
+                of(i32, first_lane(number) + lane),
+                of(i32, UNIFORM),
+                *arrays,
+                *PYTHON_NUMBERS.values(),
+            )
     return outputs
 
 
 @dataclass(frozen=True)
 class Build:
-    """How a kernel of programs is compiled. guarded: only some lanes of a larger workgroup run the programs."""
+    """How a kernel of programs is compiled. guarded: only some lanes of a larger workgroup run the
+    programs."""
 
     level: int = 3
     bounds_check: bool = False
@@ -108,11 +121,17 @@ def launcher(count: int, guarded: bool) -> str:
 
 def as_kernel(sources: Sequence[str], build: Build) -> list[np.ndarray[Any, Any]]:
     """Return what programs write on the emulator, a row for each."""
-    found = {f"program_{k}": define(source, KERNEL_NAMES)["program"] for k, source in enumerate(sources)}
+    found = {
+        f"program_{k}": define(source, KERNEL_NAMES)["program"] for k, source in enumerate(sources)
+    }
     run = define(launcher(len(sources), build.guarded), {"grid": amdjit.grid, **found})["run"]
     assert isinstance(run, FunctionType)
     outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]
-    options = {"opt_level": build.level, "bounds_check": build.bounds_check, "wave_size": build.wave_size}
+    options = {
+        "opt_level": build.level,
+        "bounds_check": build.bounds_check,
+        "wave_size": build.wave_size,
+    }
     lanes = build.wave_size if build.guarded else LANES
     with amdjit.use("emulator:gfx1201"):
         amdjit.kernel(**options, warnings=False)(run)[1, lanes](
@@ -133,7 +152,10 @@ def difference(sources: Sequence[str], build: Build = Build()) -> tuple[int, str
             places = np.flatnonzero(wrong)
             if places.size:
                 at = int(places[0])
-                return number, f"o_{type}[{at}] is {rows[number][at]!r}, Python says {expected[at]!r}"
+                return (
+                    number,
+                    f"o_{type}[{at}] is {rows[number][at]!r}, Python says {expected[at]!r}",
+                )
     return None
 
 

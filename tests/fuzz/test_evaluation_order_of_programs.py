@@ -7,14 +7,16 @@ from random import Random
 import pytest
 from evaluation_order import difference, program
 
-from amdjit.frontend import loops
-from amdjit.frontend.builder import FunctionBuilder
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.statements import loops
 
 
 def check(level: int, seeds: range, batch: int = 8) -> None:
     """Check programs, several in a kernel."""
     for start in seeds[::batch]:
-        found = difference([program(Random(seed)) for seed in range(start, min(start + batch, seeds.stop))], level)
+        found = difference(
+            [program(Random(seed)) for seed in range(start, min(start + batch, seeds.stop))], level
+        )
         assert found is None, f"seed {start + found[0]}, {found[1]}"
 
 

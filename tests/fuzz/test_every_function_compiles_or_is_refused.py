@@ -1,4 +1,5 @@
-"""Functions that nobody wrote as kernels: each compiles or is refused with a CompileError or LaunchError.
+"""Functions that nobody wrote as kernels: each compiles or is refused with a CompileError or
+LaunchError.
 
 They are compiled in processes of their own, so that one in which LLVM ends is a located failure.
 """
@@ -78,12 +79,15 @@ MODULES = [
 
 
 def compile_in_a_process(*arguments: str) -> dict[str, int]:
-    """Return how many functions compiled and how many were refused; fail where anything else happened."""
+    """Return how many functions compiled and how many were refused; fail where anything else
+    happened."""
     command = [sys.executable, str(HERE / "refusals.py"), *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     lines = done.stdout.splitlines()
     where = "\n".join(lines[-3:])
-    assert done.returncode == 0, f"the process ended with {done.returncode} at\n{where}\n{done.stderr[-3000:]}"
+    assert done.returncode == 0, (
+        f"the process ended with {done.returncode} at\n{where}\n{done.stderr[-3000:]}"
+    )
     first = done.stdout.find("UNEXPECTED")
     assert first < 0, done.stdout[max(0, first - 200) : first + 5000]
     return {name: int(count) for name, count in re.findall(r"'(\w+)': (\d+)", lines[-1])}

@@ -1,4 +1,5 @@
-"""Random programs, run by Python on the documented meaning of operators and compiled for the emulator: equal bits."""
+"""Random programs, run by Python on the documented meaning of operators and compiled for the
+emulator: equal bits."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def check(batch: list[bytes], build: Build, attempts: int = 150) -> None:
         return
     # A program may fail only among others.
     failing = [batch[number]] if fails(batch[number], build) else batch
-    small = reduced(failing[0], lambda data: fails(data, build), attempts) if len(failing) == 1 else b""
+    small = (
+        reduced(failing[0], lambda data: fails(data, build), attempts) if len(failing) == 1 else b""
+    )
     sources = [program(small)] if small else [program(data) for data in failing]
     print(build, "\n".join(sources), sep="\n")
     raise AssertionError(difference(sources, build))
@@ -37,7 +40,8 @@ def random_build(random: Random, level: int) -> Build:
 
 
 def check_many(level: int, batches: int, programs: int, size: int, first_seed: int = 0) -> None:
-    """Check kernels of several programs, each written from `size` bytes. A level has programs of its own."""
+    """Check kernels of several programs, each written from `size` bytes. A level has programs of
+    its own."""
     for number in range(batches):
         random = Random(f"{level} {size} {first_seed + number}")
         build = random_build(random, level)
@@ -55,7 +59,9 @@ def test_long_random_programs() -> None:
     check_many(3, 10, 8, 200)
 
 
-def test_a_difference_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_a_difference_is_found_and_made_small(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
     random = Random(4)
     batch = [random.randbytes(48) for _ in range(24)]
     assert difference([program(data) for data in batch]) is None

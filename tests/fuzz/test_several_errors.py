@@ -1,4 +1,5 @@
-"""What is reported behind a first error: never an error that is none, and never less than was refused."""
+"""What is reported behind a first error: never an error that is none, and never less than was
+refused."""
 
 from __future__ import annotations
 
@@ -18,15 +19,17 @@ from running import KERNEL_NAMES, define
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
-from amdjit.frontend.builder import FunctionBuilder
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.launch_numbers import PYTHON_FLOAT, PYTHON_INT
+from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
+from amdjit.language.types import Array, Type, i32
 from amdjit.target import find_target
-from amdjit.types import Array, Type, i32
 
 LIMITS = Limits(find_target("gfx1201"), 32)
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)
-NUMBERS = tuple(PYTHON_FLOAT if isinstance(number, float) else PYTHON_INT for number in PYTHON_NUMBERS.values())
+NUMBERS = tuple(
+    PYTHON_FLOAT if isinstance(number, float) else PYTHON_INT for number in PYTHON_NUMBERS.values()
+)
 
 
 def refusal(function: FunctionType, arguments: tuple[Type, ...]) -> CompileError | None:
@@ -53,14 +56,18 @@ class _Break(ast.NodeTransformer):
         self.number = -1
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+        if isinstance(node, ast.expr) and not isinstance(
+            getattr(node, "ctx", None), (ast.Store, ast.Del)
+        ):
             self.number += 1
             if self.number in self.chosen:
                 return ast.copy_location(ast.Name(f"unknown_{self.number}", ast.Load()), node)
         return super().generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.body = [self.visit(part) if isinstance(part, ast.FunctionDef) else part for part in node.body]
+        node.body = [
+            self.visit(part) if isinstance(part, ast.FunctionDef) else part for part in node.body
+        ]
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -87,7 +94,11 @@ _SETTINGS = settings(
     deadline=None,
     database=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 )
 
 
@@ -105,7 +116,8 @@ def test_only_what_is_wrong_is_reported_in_thousands(source: str, seed: int, cou
 
 
 def check_random_functions(seed: int, count: int) -> tuple[int, int]:
-    """Compare with typing that ends at the first error; return the numbers of refused functions and of their errors."""
+    """Compare with typing that ends at the first error; return the numbers of refused functions and
+    of their errors."""
     refused = errors = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,6 +1,8 @@
-"""Numbers of every type, in tuples in one another, pass through kernels bit for bit: as arguments, calls, loops.
+"""Numbers of every type, in tuples in one another, pass through kernels bit for bit: as arguments,
+calls, loops.
 
-A NaN stays a NaN; its other bits go through Python's float where the launch packs it (docs/types.md).
+A NaN stays a NaN; its other bits go through Python's float where the launch packs it
+(docs/types.md).
 """
 
 from __future__ import annotations
@@ -18,7 +20,25 @@ from running import define
 import amdjit
 
 DTYPES = [
-    *(np.dtype(kind) for kind in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?"]),
+    *(
+        np.dtype(kind)
+        for kind in [
+            "i1",
+            "i2",
+            "i4",
+            "i8",
+            "u1",
+            "u2",
+            "u4",
+            "u8",
+            "f2",
+            "f4",
+            "f8",
+            "c8",
+            "c16",
+            "?",
+        ]
+    ),
     *(np.dtype(kind) for kind in (bfloat16, float8_e4m3fn, float8_e5m2)),
 ]
 
@@ -50,7 +70,8 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 _WAYS = {
     "argument": "    kept = value\n",
     "call": "    kept = same(value)\n",
-    "loop": "    kept = value\n    for k in range(limit):\n        kept = same(kept) if k % 2 else kept\n",
+    "loop": "    kept = value\n    for k in range(limit):\n        kept = same(kept) if k % 2 "
+    "else kept\n",
     "branch": "    if limit > 2:\n        kept = value\n    else:\n        kept = same(value)\n",
 }
 _HELPER = "@device_function(inline=False)\ndef same(x):\n    return x\n\n\n"
@@ -75,7 +96,9 @@ def same_part(found: Any, passed: Any) -> bool:
     return bool(found != found and passed != passed) or found.tobytes() == passed.tobytes()
 
 
-_SETTINGS = settings(deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+_SETTINGS = settings(
+    deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 
 
 @settings(_SETTINGS, max_examples=30)

@@ -24,10 +24,13 @@ def load_case(file: Path) -> ModuleType:
 
 
 def portable(text: str) -> str:
-    """Reduce paths below the project to the file's name and hide addresses: the same text on every machine."""
+    """Reduce paths below the project to the file's name and hide addresses: the same text on every
+    machine."""
     text = re.sub(r"0x[0-9a-f]{8,}", "0x...", text)  # an address: another one in every run
     text = re.sub(re.escape(str(ROOT)) + r"[\\/](?:[\w.-]+[\\/])*", "", text)
-    return re.sub(r"(?m)^  = in .+:\d+:\d+: .*\n", "", text)  # lines of the library itself move with every change of it
+    return re.sub(
+        r"(?m)^  = in .+:\d+:\d+: .*\n", "", text
+    )  # lines of the library itself move with every change of it
 
 
 def check_golden(file: Path, text: str, update: bool) -> None:
@@ -36,5 +39,9 @@ def check_golden(file: Path, text: str, update: bool) -> None:
     if update:
         file.write_text(text, encoding="utf-8")
         return
-    assert file.exists(), f"{file.name} is missing: read the text below and accept it with --update-golden\n{text}"
-    assert text == file.read_text(encoding="utf-8"), f"{file.name} differs; accept the new text with --update-golden"
+    assert file.exists(), (
+        f"{file.name} is missing: read the text below and accept it with --update-golden\n{text}"
+    )
+    assert text == file.read_text(encoding="utf-8"), (
+        f"{file.name} differs; accept the new text with --update-golden"
+    )

@@ -37,7 +37,9 @@ def test_text_of_several_errors(case: Path, update_golden: bool) -> None:
     error = caught.value
     assert len(error.diagnostics) > 1
     assert type(error) is error.diagnostics[0].kind.exception
-    check_golden(case.with_suffix(".err"), f"{type(error).__name__}\n{portable(str(error))}", update_golden)
+    check_golden(
+        case.with_suffix(".err"), f"{type(error).__name__}\n{portable(str(error))}", update_golden
+    )
 
 
 def test_every_error_code_has_a_case() -> None:

@@ -1,4 +1,5 @@
-"""The typed tree of kernels that cover the language: what the front end makes of Python, as text."""
+"""The typed tree of kernels that cover the language: what the front end makes of Python, as
+text."""
 
 from __future__ import annotations
 

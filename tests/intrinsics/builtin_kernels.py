@@ -1,10 +1,12 @@
-"""Kernels that use the builtins of the table. Run as a script it compiles all that a processor has: `test_builtins`.
+"""Kernels that use the builtins of the table. Run as a script it compiles all that a processor has:
+`test_builtins`.
 
     python builtin_kernels.py FOLDER TARGET BUILTINS_A_KERNEL [highest]
 
 `highest`: each constant is the last of those that the processor has, instead of a usual one.
 
-Each kernel's names are printed before it is compiled, because LLVM ends the process where it cannot select something.
+Each kernel's names are printed before it is compiled, because LLVM ends the process where it cannot
+select something.
 """
 
 from __future__ import annotations
@@ -16,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import amdjit
-from amdjit.declarations import Intrinsic, Parameter
 from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.builtin_table import Row, python_name, rows
-from amdjit.target import Target, find_target
-from amdjit.types import (
+from amdjit.intrinsics.builtins.table import Row, python_name, rows
+from amdjit.language.declarations import Intrinsic, Parameter
+from amdjit.language.types import (
     SCALARS,
     VOID,
     AddressSpace,
@@ -35,12 +36,13 @@ from amdjit.types import (
     Vector,
     boolean,
 )
+from amdjit.target import Target, find_target
 
 # Nothing after them is reached.
 ENDINGS = {"endpgm"}
 SCALAR = ("s_", "ds_gws")
-# wave32 has no upper half to count in; what a descriptor is put together by depends on what is known of its parts;
-# where a pointer points is known of all that a kernel can write down.
+# wave32 has no upper half to count in; what a descriptor is put together by depends on what is
+# known of its parts; where a pointer points is known of all that a kernel can write down.
 FOLDED = {"mbcnt_hi", "make_buffer_rsrc", "is_private", "is_shared"}
 _ELEMENTS = tuple(scalar for scalar in SCALARS if scalar is not boolean)
 _LENGTH = 1024
@@ -56,7 +58,8 @@ def wave_size(row: Row, target: Target) -> int:
 
 
 def batches(target: Target, count: int) -> Iterator[tuple[int, list[Row]]]:
-    """Yield the builtins that a processor has, `count` of one wave size at a time; what ends a wave is alone."""
+    """Yield the builtins that a processor has, `count` of one wave size at a time; what ends a wave
+    is alone."""
     there = [row for row in rows().values() if target.name in row.targets]
     for size in target.wavefront_sizes:
         chosen = [row for row in there if wave_size(row, target) == size]
@@ -66,7 +69,8 @@ def batches(target: Target, count: int) -> Iterator[tuple[int, list[Row]]]:
 
 
 def chosen(type: Type | None) -> Type:
-    """Return a type for a parameter: the first of a variable's, f32 or i32 where there is a choice."""
+    """Return a type for a parameter: the first of a variable's, f32 or i32 where there is a
+    choice."""
     assert type is not None
     return type.constraints[0] if isinstance(type, TypeVariable) else type
 
@@ -78,7 +82,8 @@ def highest(mark: Immediate, target: str) -> int:
 
 
 def argument(name: str, place: int, parameter: Parameter, target: str = "") -> str:
-    """Return an argument: a constant, the highest that a processor has if one is given, or the same in all lanes."""
+    """Return an argument: a constant, the highest that a processor has if one is given, or the same
+    in all lanes."""
     mark, type = parameter.immediate, parameter.type
     if isinstance(mark, Immediate) and target:
         value = highest(mark, target)
@@ -86,7 +91,13 @@ def argument(name: str, place: int, parameter: Parameter, target: str = "") -> s
     if isinstance(mark, Choice):
         return repr(mark.values[1])
     if isinstance(mark, Immediate):
-        usual = max(mark.only) if mark.only and name.endswith("lds") else mark.only[0] if mark.only else mark.lo
+        usual = (
+            max(mark.only)
+            if mark.only and name.endswith("lds")
+            else mark.only[0]
+            if mark.only
+            else mark.lo
+        )
         is_mask = name.startswith("image_") and (mark.lo, mark.hi) == (0, 15)
         value = _CONSTANTS.get((name, place), 1 if is_mask else usual)
         return repr(bool(value) if parameter.is_boolean_immediate else value)
@@ -95,7 +106,8 @@ def argument(name: str, place: int, parameter: Parameter, target: str = "") -> s
         return {AddressSpace.LDS: "address_of(lds, 4)", AddressSpace.BUFFER: "resource"}.get(
             space, "address_of(m_i32, 4)"
         )
-    # Scalar instructions take what is the same in all lanes, vector instructions become others for that.
+    # Scalar instructions take what is the same in all lanes, vector instructions become others for
+    # that.
     return value_of(chosen(type), f"{8 * place}" if name.startswith(SCALAR) else f"{8 * place} + i")
 
 
@@ -111,21 +123,36 @@ def value_of(type: Type, place: str) -> str:
 def stores(type: Type, value: str, place: int) -> list[str]:
     """Return statements that keep a result alive."""
     if isinstance(type, Tuple):
-        return [line for n, part in enumerate(type.elements) for line in stores(part, f"{value}[{n}]", place + 40 * n)]
+        return [
+            line
+            for n, part in enumerate(type.elements)
+            for line in stores(part, f"{value}[{n}]", place + 40 * n)
+        ]
     if isinstance(type, Vector):
-        return [f"m_{type.element}[{place + number} + i] = {value}[{number}]" for number in range(type.length)]
+        return [
+            f"m_{type.element}[{place + number} + i] = {value}[{number}]"
+            for number in range(type.length)
+        ]
     if isinstance(type, Pointer) or type == VOID:
         return []
-    return [f"m_i32[{place} + i] = i32({value})" if type is boolean else f"m_{type}[{place} + i] = {value}"]
+    return [
+        f"m_i32[{place} + i] = i32({value})"
+        if type is boolean
+        else f"m_{type}[{place} + i] = {value}"
+    ]
 
 
 def kernel_text(name: str, batch: Sequence[Row], target: str = "") -> str:
-    """Return a kernel that calls some builtins, one after another; target: with the highest constants there."""
+    """Return a kernel that calls some builtins, one after another; target: with the highest
+    constants there."""
     lines = ["i = amdjit.grid(1)", "lds = amdjit.shared.array(64, i32)"]
     lines.append("resource = amdgcn.make_buffer_rsrc(address_of(m_i32, 0), 0, 4096, 0)")
     for number, row in enumerate(batch):
         declared: Intrinsic = getattr(amdgcn, python_name(row.name))
-        arguments = [argument(row.name, n, parameter, target) for n, parameter in enumerate(declared.parameters)]
+        arguments = [
+            argument(row.name, n, parameter, target)
+            for n, parameter in enumerate(declared.parameters)
+        ]
         call = f"amdgcn.{python_name(row.name)}({', '.join(arguments)})"
         result = chosen(declared.result)
         lines.append(call if result == VOID else f"r{number} = {call}")
@@ -137,7 +164,10 @@ def kernel_text(name: str, batch: Sequence[Row], target: str = "") -> str:
 def write_module(texts: Sequence[str], folder: Path) -> Any:
     """Write kernels to a file and import it."""
     path = folder / "builtin_kernels_module.py"
-    head = "import amdjit\nfrom amdjit import address_of, i32\nfrom amdjit.intrinsics import amdgcn\n\n"
+    head = (
+        "import amdjit\nfrom amdjit import address_of, i32\nfrom amdjit.intrinsics import "
+        "amdgcn\n\n"
+    )
     path.write_text(head + "".join(texts))
     spec = importlib.util.spec_from_file_location("builtin_kernels_module", path)
     assert spec is not None
@@ -148,11 +178,15 @@ def write_module(texts: Sequence[str], folder: Path) -> Any:
 
 
 def missing(row: Row, target: str, assembly: str) -> bool:
-    """Whether an instruction of a builtin is not there. LLVM finds out where generic pointers point."""
+    """Whether an instruction of a builtin is not there. LLVM finds out where generic pointers
+    point."""
     if row.group.startswith("workitem") or row.name in FOLDED:
-        return False  # values that the machine puts into registers; what LLVM does with them depends on their use
+        # values that the machine puts into registers; what LLVM does with them depends on their use
+        return False
     names = row.mnemonics(target)
-    seen = [name.removesuffix("_dpp") for name in names] + [name.replace("flat_", "global_") for name in names]
+    seen = [name.removesuffix("_dpp") for name in names] + [
+        name.replace("flat_", "global_") for name in names
+    ]
     return bool(names) and not any(name in assembly for name in seen)
 
 
@@ -162,7 +196,9 @@ def main(folder: Path, target_name: str, count: int, constants: str = "") -> Non
     assert target is not None
     work = list(batches(target, count))
     of = target_name if constants == "highest" else ""
-    module = write_module([kernel_text(f"kernel_{n}", batch, of) for n, (_, batch) in enumerate(work)], folder)
+    module = write_module(
+        [kernel_text(f"kernel_{n}", batch, of) for n, (_, batch) in enumerate(work)], folder
+    )
     arrays = [element[:] for element in _ELEMENTS]
     for number, (size, batch) in enumerate(work):
         print("compile", *(row.name for row in batch), flush=True)

@@ -1,8 +1,9 @@
 """Find the polynomials of the functions of real numbers: run this file.
 
-Those of f64: least squares of the relative error at Chebyshev's nodes, which is close to the smallest largest error.
-Those of f32: the smallest largest error (C. Lawson's weights), one coefficient after the other rounded to f32 and the
-rest fitted again to what that leaves. The functions are Python's own, exact to float64.
+Those of f64: least squares of the relative error at Chebyshev's nodes, which is close to the
+smallest largest error. Those of f32: the smallest largest error (C. Lawson's weights), one
+coefficient after the other rounded to f32 and the rest fitted again to what that leaves. The
+functions are Python's own, exact to float64.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ POLYNOMIALS = {
 """By the module and the constant's name: the function, the ends of the interval, the degree."""
 
 
-def beyond_linear(function: Callable[[float], float], limit: float) -> tuple[Callable[[float], float], ...]:
-    """Return (f(x) / x - 1) / x**2 over x * x, `limit` close to 0, and what its error counts in f(x) / x."""
+def beyond_linear(
+    function: Callable[[float], float], limit: float
+) -> tuple[Callable[[float], float], ...]:
+    """Return (f(x) / x - 1) / x**2 over x * x, `limit` close to 0, and what its error counts in
+    f(x) / x."""
 
     def of_square(square: float) -> float:
         return (function(sqrt(square)) / sqrt(square) - 1) / square if square > 1e-4 else limit
@@ -60,7 +64,11 @@ def beyond_cosine(square: float) -> float:
 
 def beyond_logarithm(f: float) -> float:
     """Return (log(1 + f) - f + f * f / 2) / f**3."""
-    return 1 / 3 - f / 4 + f**2 / 5 - f**3 / 6 if abs(f) < 1e-3 else (math.log1p(f) - f + f * f / 2) / f**3
+    return (
+        1 / 3 - f / 4 + f**2 / 5 - f**3 / 6
+        if abs(f) < 1e-3
+        else (math.log1p(f) - f + f * f / 2) / f**3
+    )
 
 
 def less_1(r: float) -> float:
@@ -152,10 +160,13 @@ SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], flo
     "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2, ()),
     "power.POWER_OF_2": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
 }  # fmt: skip
-"""Likewise in f32: the function, what an error counts, the ends of the interval, the degree, given coefficients."""
+"""Likewise in f32: the function, what an error counts, the ends of the interval, the degree, given
+coefficients."""
 
 
-def nodes_of(low: float, high: float, count: int = NODES) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def nodes_of(
+    low: float, high: float, count: int = NODES
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return Chebyshev's nodes in an interval."""
     return low + (np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count)) + 1) * (high - low) / 2
 
@@ -173,7 +184,8 @@ def fitted(function: Callable[[float], float], low: float, high: float, degree: 
 
 
 def fitted_singles(name: str) -> tuple[list[float], float]:
-    """Return the coefficients in f32 from the highest power down, and the largest weighted error."""
+    """Return the coefficients in f32 from the highest power down, and the largest weighted
+    error."""
     function, weight, low, high, degree, given = SINGLES[name]
     nodes, unit = nodes_of(low, high, 240), max(abs(low), abs(high))
     rest, weights = (np.array([of(node) for node in nodes]) for of in (function, weight))
@@ -181,12 +193,18 @@ def fitted_singles(name: str) -> tuple[list[float], float]:
     found: list[float] = []
     for power in range(degree + 1):
         best = smallest_largest_error(powers[:, power:], rest, weights)[0] / unit**power
-        found.append(given[power] if power < len(given) else float(best if name in IN_F64 else np.float32(best)))
+        found.append(
+            given[power]
+            if power < len(given)
+            else float(best if name in IN_F64 else np.float32(best))
+        )
         rest = rest - found[-1] * nodes**power
     return found[::-1], error_of_singles(tuple(found[::-1]), name)
 
 
-def smallest_largest_error(matrix: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def smallest_largest_error(
+    matrix: np.ndarray, values: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Return the coefficients of the columns."""
     lawson, best, least = np.ones(len(values)), np.zeros(matrix.shape[1]), math.inf
     for _ in range(30):

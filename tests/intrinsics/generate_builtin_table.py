@@ -1,9 +1,12 @@
-"""Write intrinsics/amdgcn_builtins.tsv: a row for each clang `__builtin_amdgcn_*` that LLVM selects somewhere.
+"""Write intrinsics/builtins/amdgcn_builtins.tsv: a row for each clang `__builtin_amdgcn_*` that LLVM selects
+somewhere.
 
-    python tests/intrinsics/generate_builtin_table.py ../shared/data/amdgcn_builtins.json ranges.json
+    python tests/intrinsics/generate_builtin_table.py ../shared/data/amdgcn_builtins.json
+    ranges.json
 
-The first file is an inventory of clang's builtins (types, LLVM's call, targets, mnemonics); the second has for each
-builtin and LLVM operand the constants that llc encodes, each differently, by target.
+The first file is an inventory of clang's builtins (types, LLVM's call, targets, mnemonics); the
+second has for each builtin and LLVM operand the constants that llc encodes, each differently, by
+target.
 """
 
 from __future__ import annotations
@@ -14,12 +17,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-OUTPUT = Path(__file__).parents[2] / "intrinsics" / "amdgcn_builtins.tsv"
+OUTPUT = Path(__file__).parents[2] / "intrinsics" / "builtins" / "amdgcn_builtins.tsv"
 # Declared by hand, with a reference model: those modules need the table, so their text is read.
 DECLARED = {
     name
     for module in ("amdgcn_integer", "amdgcn_math", "amdgcn_wave", "convert", "wmma", "wmma_gfx11")
-    for name in re.findall(r"^@builtin.*?^def (\w+)", (OUTPUT.parent / f"{module}.py").read_text(), re.M | re.S)
+    for name in re.findall(
+        r"^@builtin.*?^def (\w+)", (OUTPUT.parent / f"{module}.py").read_text(), re.M | re.S
+    )
 }
 # What clang's own types do not say: results beside the first, texts, orders of memory.
 SIGNATURES = {
@@ -32,7 +37,9 @@ SIGNATURES = {
     "image_bvh8_intersect_ray": "u64 f32 u8 f32x3 f32x3 u32 u32x4 -> (u32x10,f32x3,f32x3)",
     "image_bvh_dual_intersect_ray": "u64 f32 u8 f32x3 f32x3 u32x2 u32x4 -> (u32x10,f32x3,f32x3)",
     **{
-        f"atomic_{way}{bits}": f"*generic u{bits} order scope -> u{bits}" for way in ("inc", "dec") for bits in (32, 64)
+        f"atomic_{way}{bits}": f"*generic u{bits} order scope -> u{bits}"
+        for way in ("inc", "dec")
+        for bits in (32, 64)
     },
     **{f"ds_f{way}f": "*lds f32 order 0..4 flag -> f32" for way in ("add", "min", "max")},
 }
@@ -44,7 +51,8 @@ LLVM_SCALARS = {
     "i1": "boolean", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "half": "f16", "bfloat": "bf16",
     "float": "f32", "double": "f64",
 }  # fmt: skip
-# Constants whose meaning LLVM knows and whose range it does not check: its comparison predicates, strategies, counters.
+# Constants whose meaning LLVM knows and whose range it does not check: its comparison predicates,
+# strategies, counters.
 RANGES = {
     "uicmp": "32..41", "uicmpl": "32..41", "sicmp": "32..41", "sicmpl": "32..41", "fcmp": "1..14", "fcmpf": "1..14",
     "iglp_opt": "0..3", "s_wait_asynccnt": "0..63", "s_wait_tensorcnt": "0..63",
@@ -60,7 +68,9 @@ def kernel_type(clang: str) -> str:
         return "*buffer"
     if clang.endswith("*"):
         spaces = ("global", "local", "constant")
-        return "*" + next((space for space in spaces if space in clang.split()), "generic").replace("local", "lds")
+        return "*" + next((space for space in spaces if space in clang.split()), "generic").replace(
+            "local", "lds"
+        )
     match = re.fullmatch(r"(bf16|[a-z]+)(\d*)", clang)
     if clang == "void" or match is None:
         return clang
@@ -83,7 +93,8 @@ def unsigned_as_signed(type: str) -> str:
 
 
 def range_text(ranges: dict[str, Any], llvm: str) -> str:
-    """Return what every target takes: `0..15`, `{1,2,4}`, or all of the type where LLVM does not look."""
+    """Return what every target takes: `0..15`, `{1,2,4}`, or all of the type where LLVM does not
+    look."""
     most = 2**16 - 1 if llvm == "i16" else 2**31 - 1
     sets: list[tuple[int, int] | set[int]] = []
     for values in ranges.values():
@@ -102,11 +113,12 @@ def range_text(ranges: dict[str, Any], llvm: str) -> str:
 
 
 def known_constant(entry: dict[str, Any], operand: int) -> str | None:
-    """Return the range of constants whose bits mean something else on each processor, so that none is refused.
+    """Return the range of constants whose bits mean something else on each processor, so that none
+    is refused.
 
-    The last one of an access is its cache policy (on gfx12 TH and scope, ISA "Cache Controls"); an image access has a
-    mask of components first, of one at most where the result is a number, and what a failed access returns: 0, or the
-    result would be larger.
+    The last one of an access is its cache policy (on gfx12 TH and scope, ISA "Cache Controls"); an
+    image access has a mask of components first, of one at most where the result is a number, and
+    what a failed access returns: 0, or the result would be larger.
     """
     name = entry["builtin"].removeprefix("__builtin_amdgcn_")
     if name in RANGES or name.startswith("wave_reduce_"):
@@ -115,7 +127,13 @@ def known_constant(entry: dict[str, Any], operand: int) -> str | None:
     if entry["group"] == "image":
         components = "{0,1,2,4,8}" if entry["ret_type"] in ("float", "half") else "0..15"
         place = constants.index(operand)
-        return "image_policy" if place == len(constants) - 1 else "0..0" if place == len(constants) - 2 else components
+        return (
+            "image_policy"
+            if place == len(constants) - 1
+            else "0..0"
+            if place == len(constants) - 2
+            else components
+        )
     is_access = entry["group"] == "buffer" or entry["builtin"].endswith(("load_lds", "load_to_lds"))
     return "0..31" if is_access and operand == constants[-1] else None
 
@@ -126,7 +144,9 @@ def signature(entry: dict[str, Any], ranges: dict[str, Any]) -> str:
     if name in SIGNATURES:
         return SIGNATURES[name]
     if "arg_map" not in entry:
-        return " ".join([*map(kernel_type, entry["clang_args"]), "->", kernel_type(entry["clang_ret"])])
+        return " ".join(
+            [*map(kernel_type, entry["clang_args"]), "->", kernel_type(entry["clang_ret"])]
+        )
     places = {m: k for k, m in enumerate(entry["arg_map"]) if isinstance(m, int)}
     words = []
     for number, clang in enumerate(entry["clang_args"]):
@@ -147,7 +167,8 @@ def signature(entry: dict[str, Any], ranges: dict[str, Any]) -> str:
 
 
 def operands(entry: dict[str, Any]) -> str:
-    """Return LLVM's operands where they are not just the arguments: places, casts `1:i16`, constants."""
+    """Return LLVM's operands where they are not just the arguments: places, casts `1:i16`,
+    constants."""
     words = []
     result = entry["ret_type"]
     for k, (source, llvm) in enumerate(zip(entry["arg_map"], entry["arg_types"], strict=True)):
@@ -159,7 +180,9 @@ def operands(entry: dict[str, Any]) -> str:
         plain = {"i1", "i32"} if is_constant else {llvm}
         same = llvm in plain if is_constant else unsigned_as_signed(own) == llvm_type(llvm)
         words.append(str(source) if same else f"{source}:{llvm_type(llvm)}")
-    if unsigned_as_signed(kernel_type(entry["clang_ret"])) != (llvm_type(result) if result != "void" else "void"):
+    if unsigned_as_signed(kernel_type(entry["clang_ret"])) != (
+        llvm_type(result) if result != "void" else "void"
+    ):
         return " ".join([*words, f">{llvm_type(result)}"])
     count = sum(isinstance(source, int) for source in entry["arg_map"])
     return "" if words == [str(number) for number in range(count)] else " ".join(words)
@@ -178,7 +201,15 @@ def mnemonics(entry: dict[str, Any]) -> str:
 
 def is_irregular(name: str, entry: dict[str, Any]) -> bool:
     """Whether `irregular_builtins` lowers the builtin: it is no call with the same types."""
-    starts = ("read_exec", "workgroup_size", "grid_size", "image_bvh_intersect", "atomic_inc", "atomic_dec", "s_setreg")
+    starts = (
+        "read_exec",
+        "workgroup_size",
+        "grid_size",
+        "image_bvh_intersect",
+        "atomic_inc",
+        "atomic_dec",
+        "s_setreg",
+    )
     result = entry.get("ret_type") or ""
     one_call = name == "update_dpp"
     return (
@@ -205,11 +236,15 @@ def row(entry: dict[str, Any], ranges: dict[str, Any]) -> list[str]:
 
 def main(inventory: Path, constants: Path) -> None:
     """Write the table."""
-    entries = [entry for entry in json.loads(inventory.read_text()) if entry["status"] == "verified"]
+    entries = [
+        entry for entry in json.loads(inventory.read_text()) if entry["status"] == "verified"
+    ]
     ranges = {name: found or {} for name, found in json.loads(constants.read_text()).items()}
     rows = [row(entry, ranges.get(entry["builtin"], {})) for entry in entries]
     lines = ["# generated by tests/intrinsics/generate_builtin_table.py", "\t".join(HEAD)]
-    OUTPUT.write_text("\n".join([*lines, *("\t".join(cells).rstrip("\t") for cells in sorted(rows))]) + "\n")
+    OUTPUT.write_text(
+        "\n".join([*lines, *("\t".join(cells).rstrip("\t") for cells in sorted(rows))]) + "\n"
+    )
     print(f"{len(rows)} rows")
 
 

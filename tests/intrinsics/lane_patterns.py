@@ -1,7 +1,8 @@
-"""Where lanes read from, lane by lane in plain Python from the ISA document, and what rocWMMA's tests are about.
+"""Where lanes read from, lane by lane in plain Python from the ISA document, and what rocWMMA's
+tests are about.
 
-rocWMMA checks broadcasts, reversals, rotations, shifts, shuffles and swaps of 2 to 32 lanes, by each of the ways that
-the machine has, with all kinds of masks.
+rocWMMA checks broadcasts, reversals, rotations, shifts, shuffles and swaps of 2 to 32 lanes, by
+each of the ways that the machine has, with all kinds of masks.
 """
 
 from __future__ import annotations
@@ -26,8 +27,16 @@ DPP = {
     "broadcast": list(range(0x150, 0x160)),
     "swap": list(range(0x160, 0x170)),
 }
-EVERY_CONTROL = [*range(0x100), *(control for name, all_ in DPP.items() if "quad" not in name for control in all_)]
-MASKS = [(rows, banks, zero) for rows in (0xF, 0x5, 0xA) for banks in (0xF, 0x7, 0x3) for zero in (False, True)]
+EVERY_CONTROL = [
+    *range(0x100),
+    *(control for name, all_ in DPP.items() if "quad" not in name for control in all_),
+]
+MASKS = [
+    (rows, banks, zero)
+    for rows in (0xF, 0x5, 0xA)
+    for banks in (0xF, 0x7, 0x3)
+    for zero in (False, True)
+]
 # and, or, xor masks of ds_swizzle: rocWMMA's swizzles that a mask can say.
 SWIZZLES = {
     **{f"broadcast in {2 * size}": (31 & -2 * size, size, 0) for size in (1, 2, 4, 8, 16)},

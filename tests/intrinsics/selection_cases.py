@@ -1,4 +1,5 @@
-"""One kernel for each way to use each intrinsic. Run as a script it compiles them all: see `test_selection`."""
+"""One kernel for each way to use each intrinsic. Run as a script it compiles them all: see
+`test_selection`."""
 
 from __future__ import annotations
 
@@ -13,9 +14,8 @@ from types import ModuleType
 from declared_intrinsics import declared
 
 import amdjit
-from amdjit.declarations import Intrinsic, Parameter
-from amdjit.target import find_target
-from amdjit.types import (
+from amdjit.language.declarations import Intrinsic, Parameter
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Choice,
@@ -30,6 +30,7 @@ from amdjit.types import (
     f32,
     i32,
 )
+from amdjit.target import find_target
 
 TARGET = find_target("gfx1201")
 assert TARGET is not None
@@ -59,7 +60,9 @@ class Case:
 
     def __str__(self) -> str:
         types = [f"{variable.name}={type}" for variable, type in self.types.items()]
-        return " ".join([self.label, *types, *self.values.values(), self.space.name, f"wave{self.wave_size}"])
+        return " ".join(
+            [self.label, *types, *self.values.values(), self.space.name, f"wave{self.wave_size}"]
+        )
 
     def chosen(self, type: Type | None) -> Type:
         """Return the type that a parameter or the result has here."""
@@ -73,25 +76,37 @@ def usual(label: str) -> Case:
     """Return the plainest use: f32 or i32 where there is a choice."""
     intrinsic = DECLARED[label]
     types = {
-        variable: next((type for type in (f32, i32) if type in variable.constraints), variable.constraints[0])
+        variable: next(
+            (type for type in (f32, i32) if type in variable.constraints), variable.constraints[0]
+        )
         for variable in type_variables(intrinsic)
     }
     # LLVM makes a compare-and-swap loop of some operations in system scope: PCIe lacks them.
-    values = {name: "agent" if "agent" in choice.values else choice.values[0] for name, choice in choices(intrinsic)}
+    values = {
+        name: "agent" if "agent" in choice.values else choice.values[0]
+        for name, choice in choices(intrinsic)
+    }
     return Case(label, types, values, wave_size=intrinsic.wave_sizes[0])
 
 
 def all_cases() -> Iterator[Case]:
-    """Yield each type, each memory, each wave size, and each named value of every intrinsic that gfx1201 has."""
+    """Yield each type, each memory, each wave size, and each named value of every intrinsic that
+    gfx1201 has."""
     for label, intrinsic in HERE.items():
         plain = usual(label)
         variables = list(type_variables(intrinsic))
-        patterns = [parameter.type for parameter in intrinsic.parameters if isinstance(parameter.type, PointerPattern)]
+        patterns = [
+            parameter.type
+            for parameter in intrinsic.parameters
+            if isinstance(parameter.type, PointerPattern)
+        ]
         has_pointer = any(AddressSpace.LDS in pattern.address_spaces for pattern in patterns)
         spaces = (AddressSpace.GLOBAL, AddressSpace.LDS) if has_pointer else (AddressSpace.GLOBAL,)
         for types in itertools.product(*(variable.constraints for variable in variables)):
             for space, wave_size in itertools.product(spaces, intrinsic.wave_sizes):
-                yield Case(label, dict(zip(variables, types, strict=True)), plain.values, space, wave_size)
+                yield Case(
+                    label, dict(zip(variables, types, strict=True)), plain.values, space, wave_size
+                )
         names = [name for name, _ in choices(intrinsic)]
         for values in itertools.product(*(choice.values for _, choice in choices(intrinsic))):
             yield Case(label, plain.types, dict(zip(names, values, strict=True)))
@@ -99,7 +114,10 @@ def all_cases() -> Iterator[Case]:
 
 def type_variables(intrinsic: Intrinsic) -> dict[TypeVariable, None]:
     """Return the intrinsic's type variables in the order of its parameters."""
-    types = (p.type.element if isinstance(p.type, PointerPattern) else p.type for p in intrinsic.parameters)
+    types = (
+        p.type.element if isinstance(p.type, PointerPattern) else p.type
+        for p in intrinsic.parameters
+    )
     return dict.fromkeys(type for type in types if isinstance(type, TypeVariable))
 
 
@@ -122,23 +140,35 @@ def _spread(name: str, count: int) -> str:
 
 def _argument(case: Case, parameter: Parameter, name: str) -> str:
     if isinstance(parameter.immediate, Immediate):
-        return repr(bool(parameter.immediate.lo) if parameter.is_boolean_immediate else parameter.immediate.lo)
+        return repr(
+            bool(parameter.immediate.lo)
+            if parameter.is_boolean_immediate
+            else parameter.immediate.lo
+        )
     if isinstance(parameter.immediate, Choice):
         return repr(case.values[parameter.name])
-    if isinstance(parameter.type, PointerPattern) and AddressSpace.BUFFER in parameter.type.address_spaces:
+    if (
+        isinstance(parameter.type, PointerPattern)
+        and AddressSpace.BUFFER in parameter.type.address_spaces
+    ):
         return f"buffers.make_buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
     if isinstance(type, Pointer) and type.address_space is AddressSpace.LDS:
         return f"address_of(lds_{name}, 0)"
     if isinstance(parameter.type, PointerPattern):
-        return f"address_of({name}, i)" if case.space is AddressSpace.GLOBAL else f"address_of(lds_{name}, i)"
+        return (
+            f"address_of({name}, i)"
+            if case.space is AddressSpace.GLOBAL
+            else f"address_of(lds_{name}, i)"
+        )
     if isinstance(type, Vector):
         return f"amdjit.vector(amdjit.{type.element}, {type.length})({_spread(name, type.length)})"
     return f"{name}[i] != 0" if type is boolean else f"{name}[i]"
 
 
 def kernel_text(number: int, case: Case) -> tuple[str, list[Scalar]]:
-    """Return a kernel that uses the intrinsic on what it loads from arrays, and the arrays' element types."""
+    """Return a kernel that uses the intrinsic on what it loads from arrays, and the arrays' element
+    types."""
     lines, names, types, arguments = ["i = amdjit.grid(1)"], [], [], []
     for position, parameter in enumerate(case.intrinsic.parameters):
         name = f"p{position}"
@@ -167,14 +197,20 @@ def kernel_text(number: int, case: Case) -> tuple[str, list[Scalar]]:
 
 def _store(result: Type) -> list[str]:
     if isinstance(result, Vector):
-        return [f"out[{result.length} * i + {number}] = result[{number}]" for number in range(result.length)]
+        return [
+            f"out[{result.length} * i + {number}] = result[{number}]"
+            for number in range(result.length)
+        ]
     return ["out[i] = i32(result)" if result is boolean else "out[i] = result"]
 
 
 def write_module(cases: list[Case], folder: Path) -> ModuleType:
     """Write the cases' kernels to a file and import it."""
     modules = sorted({"buffers", *(case.label.split(".")[0] for case in cases)})
-    text = f"import amdjit\nfrom amdjit import address_of, i32\nfrom amdjit.intrinsics import {', '.join(modules)}\n\n"
+    text = (
+        "import amdjit\nfrom amdjit import address_of, i32\nfrom amdjit.intrinsics import "
+        f"{', '.join(modules)}\n\n"
+    )
     text += "".join(kernel_text(number, case)[0] for number, case in enumerate(cases))
     path = folder / "selection_kernels.py"
     path.write_text(text)
@@ -194,7 +230,8 @@ def compile_case(module: ModuleType, number: int, case: Case) -> amdjit.Compiled
 
 
 def main(folder: Path) -> None:
-    """Compile all cases; each is named before, because LLVM ends the process where it cannot select something."""
+    """Compile all cases; each is named before, because LLVM ends the process where it cannot select
+    something."""
     cases = list(all_cases())
     module = write_module(cases, folder)
     for number, case in enumerate(cases):

@@ -1,11 +1,12 @@
-"""What a diagnostic names instead of a matrix instruction that a processor lacks multiplies the same types there."""
+"""What a diagnostic names instead of a matrix instruction that a processor lacks multiplies the
+same types there."""
 
 from __future__ import annotations
 
 import pytest
 
-from amdjit.intrinsics.alternative_products import multiplied
-from amdjit.intrinsics.builtin_table import nearest, rows
+from amdjit.intrinsics.builtins.alternative_products import multiplied
+from amdjit.intrinsics.builtins.table import nearest, rows
 from amdjit.target import TARGETS
 
 
@@ -21,7 +22,11 @@ from amdjit.target import TARGETS
         ("mfma_f32_16x16x16bf16_1k", "gfx1201", "amdgcn.wmma_f32_16x16x16_bf16_w32_gfx12"),
         ("swmmac_f32_16x16x32_fp8_bf8_w32", "gfx942", "amdgcn.smfmac_f32_16x16x64_fp8_bf8"),
         ("swmmac_f32_16x16x32_f16_w32", "gfx1100", "a dense product: expand A by its index first"),
-        ("wmma_i32_16x16x16_iu4_w32_gfx12", "gfx942", "no matrix instruction of gfx942 multiplies i4"),
+        (
+            "wmma_i32_16x16x16_iu4_w32_gfx12",
+            "gfx942",
+            "no matrix instruction of gfx942 multiplies i4",
+        ),
         ("wmma_f32_16x16x16_f16_w32_gfx12", "gfx1030", "gfx1030 has no matrix instructions"),
         ("sdot2", "gfx1201", ""),
     ],

@@ -51,7 +51,9 @@ def perm(x: Array, y: Array, selectors: Array) -> Array:
 
 
 def absolute_differences(dtype: Any) -> Callable[[Array, Array, Array], Array]:
-    return lambda x, y, z: z + np.abs(unpacked(x, dtype) - unpacked(y, dtype)).sum(axis=1).astype(np.uint32)
+    return lambda x, y, z: (
+        z + np.abs(unpacked(x, dtype) - unpacked(y, dtype)).sum(axis=1).astype(np.uint32)
+    )
 
 
 THREE: list[tuple[str, Callable[[Array, Array, Array], Array], Callable[[Array], Array]]] = [
@@ -64,7 +66,9 @@ THREE: list[tuple[str, Callable[[Array, Array, Array], Array], Callable[[Array],
 
 
 @pytest.mark.parametrize(("name", "model", "third"), THREE, ids=[name for name, *_ in THREE])
-def test_operations_on_parts_of_words(name: str, model: Callable[..., Array], third: Callable[[Array], Array]) -> None:
+def test_operations_on_parts_of_words(
+    name: str, model: Callable[..., Array], third: Callable[[Array], Array]
+) -> None:
     x, y, z = words(), words(), third(words())
     out = np.zeros(32, np.uint32)
     of_three[1, 32](getattr(amdgcn, name), x, y, z, out)
@@ -83,7 +87,9 @@ def test_bit_fields() -> None:
     field = (x >> first) & ((np.uint32(1) << count) - np.uint32(1))
     np.testing.assert_array_equal(unsigned, field)
     negative = (field >> (count - np.uint32(1))) & 1
-    np.testing.assert_array_equal(signed.view(np.int32), field.astype(np.int64) - (negative.astype(np.int64) << count))
+    np.testing.assert_array_equal(
+        signed.view(np.int32), field.astype(np.int64) - (negative.astype(np.int64) << count)
+    )
 
 
 @amdjit.kernel
@@ -105,7 +111,9 @@ def test_dot_products_of_bytes_and_nibbles(flags: tuple[bool, bool, bool]) -> No
         out = np.zeros(32, np.int32)
         signed_dot[1, 32](getattr(amdgcn, name), flags, a, b, c, out)
         if name == "sudot4":
-            left, right = (unpacked(v, np.int8 if s else np.uint8) for v, s in zip((a, b), flags, strict=False))
+            left, right = (
+                unpacked(v, np.int8 if s else np.uint8) for v, s in zip((a, b), flags, strict=False)
+            )
         else:
             left, right = (nibbles(v, s) for v, s in zip((a, b), flags, strict=False))
         total = (left * right).sum(axis=1) + c
@@ -129,8 +137,16 @@ def test_dot_products_of_8_bit_floats(kinds: str) -> None:
     types = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2}
     a, b = (RANDOM.integers(-4, 5, (32, 4)).astype(types[kind]) for kind in kinds.split("_"))
     c, out = RANDOM.integers(-9, 10, 32).astype(np.float32), np.zeros(32, np.float32)
-    of_three[1, 32](getattr(amdgcn, f"dot4_f32_{kinds}"), a.view(np.uint32)[:, 0], b.view(np.uint32)[:, 0], c, out)
-    np.testing.assert_array_equal(out, (a.astype(np.float32) * b.astype(np.float32)).sum(axis=1) + c)
+    of_three[1, 32](
+        getattr(amdgcn, f"dot4_f32_{kinds}"),
+        a.view(np.uint32)[:, 0],
+        b.view(np.uint32)[:, 0],
+        c,
+        out,
+    )
+    np.testing.assert_array_equal(
+        out, (a.astype(np.float32) * b.astype(np.float32)).sum(axis=1) + c
+    )
 
 
 @amdjit.kernel
@@ -151,7 +167,8 @@ def moves(x, out):
     lane = amdjit.lane_id()
     # Lane i takes from lane 7 - i of its group of 8: selectors of 3 bits each.
     out[lane, 0] = amdgcn.mov_dpp8(x[lane], REVERSE_8)
-    # Lane i takes from lane 15 - i of its row of 16, then of the other row: selectors of 4 bits each.
+    # Lane i takes from lane 15 - i of its row of 16, then of the other row: selectors of 4 bits
+    # each.
     out[lane, 1] = amdgcn.permlane16(x[lane], x[lane], 0x89ABCDEF, 0x01234567, False, False)
     out[lane, 2] = amdgcn.permlanex16(x[lane], x[lane], 0x89ABCDEF, 0x01234567, False, False)
 
@@ -183,7 +200,10 @@ def test_moves_between_lanes() -> None:
 def test_exact_real_operations(dtype: Any) -> None:
     letter = {2: "h", 4: "f", 8: ""}[np.dtype(dtype).itemsize]
     x = np.concatenate([RANDOM.uniform(-100, 100, 31), [0.5]]).astype(dtype)
-    for name, model in (("fract", lambda v: v - np.floor(v)), ("frexp_mant", lambda v: np.frexp(v)[0])):
+    for name, model in (
+        ("fract", lambda v: v - np.floor(v)),
+        ("frexp_mant", lambda v: np.frexp(v)[0]),
+    ):
         out = np.zeros_like(x)
         of_one[1, 32](getattr(amdgcn, name + letter), x, out)
         np.testing.assert_array_equal(out, model(x))

@@ -1,4 +1,5 @@
-"""Inline assembly with names and types: what it computes, and what is refused where it is declared."""
+"""Inline assembly with names and types: what it computes, and what is refused where it is
+declared."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import amdjit
 from amdjit import f32, i32, u32
 from amdjit.intrinsics import wave
 from amdjit.intrinsics.asm import SCALAR, instruction
-from amdjit.types import VOID, Immediate, boolean, u8
+from amdjit.language.types import VOID, Immediate, boolean, u8
 
 
 @instruction("v_mad_u32_u24 {result}, {x}, {y}, {z}")
@@ -33,7 +34,9 @@ def unknown(x: f32) -> f32:
 
 
 @instruction(
-    "v_cmp_gt_u32 vcc_lo, {x}, {y}\nv_cndmask_b32 {result}, 7, 9, vcc_lo", clobbers=("vcc",), early_clobber=True
+    "v_cmp_gt_u32 vcc_lo, {x}, {y}\nv_cndmask_b32 {result}, 7, 9, vcc_lo",
+    clobbers=("vcc",),
+    early_clobber=True,
 )
 def nine_if_greater(x: u32, y: u32) -> u32:
     """Return 9 where x > y, else 7."""
@@ -66,9 +69,15 @@ def test_assembly_computes_what_its_model_says() -> None:
     compute[1, 32](x, y, out)
     np.testing.assert_array_equal(out[0], multiply_add(x, y, 5))
     np.testing.assert_array_equal(out[1], scaled(x, 3, y[0]))
-    np.testing.assert_array_equal(out[2], [nine_if_greater(*pair) for pair in zip(x, y, strict=True)])
+    np.testing.assert_array_equal(
+        out[2], [nine_if_greater(*pair) for pair in zip(x, y, strict=True)]
+    )
     assembly = compute.compile(u32[:], u32[:], u32[:, :]).asm
-    assert assembly.count("v_mad_u32_u24") == len(re.findall(r"v_lshl_add_u32 v\d+, v\d+, 3, s\d+", assembly)) == 1
+    assert (
+        assembly.count("v_mad_u32_u24")
+        == len(re.findall(r"v_lshl_add_u32 v\d+, v\d+, 3, s\d+", assembly))
+        == 1
+    )
     assert "s_nop 3" in assembly
 
 

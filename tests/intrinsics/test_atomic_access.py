@@ -30,7 +30,9 @@ def test_every_type_is_read_and_written_in_both_memories(dtype: np.dtype) -> Non
 
 
 @pytest.mark.parametrize("scope", ["system", "agent", "workgroup", "wavefront"])
-@pytest.mark.parametrize(("order_in", "order_out"), [("acquire", "release"), ("seq_cst", "seq_cst")])
+@pytest.mark.parametrize(
+    ("order_in", "order_out"), [("acquire", "release"), ("seq_cst", "seq_cst")]
+)
 def test_every_order_and_scope(order_in: str, order_out: str, scope: str) -> None:
     x = np.arange(32, dtype=np.uint32)[None]
     out = np.zeros(32, np.uint32)
@@ -38,10 +40,14 @@ def test_every_order_and_scope(order_in: str, order_out: str, scope: str) -> Non
     assert np.array_equal(out, x[0])
 
 
-@pytest.mark.parametrize(("order_in", "order_out"), [("release", "relaxed"), ("relaxed", "acquire")])
+@pytest.mark.parametrize(
+    ("order_in", "order_out"), [("release", "relaxed"), ("relaxed", "acquire")]
+)
 def test_orders_without_a_meaning_are_refused(order_in: str, order_out: str) -> None:
     with pytest.raises(amdjit.CompileError, match="relaxed"):
-        copy[1, 32](np.zeros((1, 32), np.uint32), np.zeros(32, np.uint32), order_in, order_out, "agent")
+        copy[1, 32](
+            np.zeros((1, 32), np.uint32), np.zeros(32, np.uint32), order_in, order_out, "agent"
+        )
 
 
 def test_the_scope_is_in_the_instruction() -> None:

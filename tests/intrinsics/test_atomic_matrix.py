@@ -1,4 +1,5 @@
-"""Every atomic operation, on every type, in every order and scope, in global memory, LDS and buffers, against NumPy."""
+"""Every atomic operation, on every type, in every order and scope, in global memory, LDS and
+buffers, against NumPy."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ import pytest
 
 import amdjit
 from amdjit import atomic, bf16, f16, shared, threadIdx, vector
-from amdjit.compile_time import Compilation, compile_time
 from amdjit.intrinsics import memory, sync
+from amdjit.language.compile_time import Compilation, compile_time
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
 SCOPES = ("wavefront", "workgroup", "agent", "system")
@@ -68,8 +69,17 @@ def update(name, array, index, value, expected, order, scope):
 
 
 @amdjit.kernel
-def every_operation(x, values, old, names: amdjit.Const, place: amdjit.Const, order: amdjit.Const, scope: amdjit.Const):
-    """Operation k on x[k, lane]; what was there goes to old[k, lane]. `cas` expects what is there if it is even."""
+def every_operation(
+    x,
+    values,
+    old,
+    names: amdjit.Const,
+    place: amdjit.Const,
+    order: amdjit.Const,
+    scope: amdjit.Const,
+):
+    """Operation k on x[k, lane]; what was there goes to old[k, lane]. `cas` expects what is there
+    if it is even."""
     lane = threadIdx.x
     for k in amdjit.static_range(len(names)):
         value, expected = values[k, lane], x[k, lane] // 2 * 2
@@ -83,9 +93,13 @@ def every_operation(x, values, old, names: amdjit.Const, place: amdjit.Const, or
             sync.syncthreads()
             x[k, lane] = tile[1, lane]
         elif place == "buffer":
-            old[k, lane] = update(names[k], memory.buffer(x), 32 * k + lane, value, expected, order, scope)
+            old[k, lane] = update(
+                names[k], memory.buffer(x), 32 * k + lane, value, expected, order, scope
+            )
         else:
-            old[k, lane] = update(names[k], memory.records(x, 32), (k, lane), value, expected, order, scope)
+            old[k, lane] = update(
+                names[k], memory.records(x, 32), (k, lane), value, expected, order, scope
+            )
 
 
 def samples(kind: str, names: tuple[str, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -110,13 +124,20 @@ def check(kind: str, place: str, order: str, scope: str) -> None:
     for row, name in enumerate(names):
         with np.errstate(over="ignore"):
             expected = [MODELS[name](a, b) for a, b in zip(before[row], values[row], strict=True)]
-        np.testing.assert_array_equal(x[row], np.array(expected, kind), err_msg=f"{name} {kind} {place}")
+        np.testing.assert_array_equal(
+            x[row], np.array(expected, kind), err_msg=f"{name} {kind} {place}"
+        )
 
 
 def usual() -> list[tuple[str, str, str, str]]:
     """Every type in every place, and each order with each scope in turn."""
     ways = itertools.cycle(itertools.product(ORDERS, SCOPES))
-    cells = [(kind, place) for place in PLACES for kind in TYPES if place in ("global", "lds") or kind != "f8"]
+    cells = [
+        (kind, place)
+        for place in PLACES
+        for kind in TYPES
+        if place in ("global", "lds") or kind != "f8"
+    ]
     return [(kind, place, *next(ways)) for kind, place in cells]
 
 
@@ -155,7 +176,15 @@ def test_no_update_of_many_workgroups_is_lost(kind: str, place: str) -> None:
 
 
 @amdjit.kernel
-def pairs(x, values, old, kind: amdjit.Const, place: amdjit.Const, order: amdjit.Const, scope: amdjit.Const):
+def pairs(
+    x,
+    values,
+    old,
+    kind: amdjit.Const,
+    place: amdjit.Const,
+    order: amdjit.Const,
+    scope: amdjit.Const,
+):
     lane = threadIdx.x
     value = vector(kind, 2)(values[2 * lane], values[2 * lane + 1])
     if place == "global":
@@ -188,12 +217,30 @@ def test_pairs_of_halves(kind: Any, dtype: Any, place: str) -> None:
 INSTRUCTIONS = {
     "add": {"i4": "add_u32", "u4": "add_u32", "i8": "add_u64", "u8": "add_u64", "f4": "add_f32"},
     "sub": {"i4": "sub_u32", "u4": "sub_u32", "i8": "sub_u64", "u8": "sub_u64"},
-    "min": {"i4": "min_i32", "u4": "min_u32", "i8": "min_i64", "u8": "min_u64", "f4": "min_num_f32"},
-    "max": {"i4": "max_i32", "u4": "max_u32", "i8": "max_i64", "u8": "max_u64", "f4": "max_num_f32"},
+    "min": {
+        "i4": "min_i32",
+        "u4": "min_u32",
+        "i8": "min_i64",
+        "u8": "min_u64",
+        "f4": "min_num_f32",
+    },
+    "max": {
+        "i4": "max_i32",
+        "u4": "max_u32",
+        "i8": "max_i64",
+        "u8": "max_u64",
+        "f4": "max_num_f32",
+    },
     "and_": {"i4": "and_b32", "u4": "and_b32", "i8": "and_b64", "u8": "and_b64"},
     "or_": {"i4": "or_b32", "u4": "or_b32", "i8": "or_b64", "u8": "or_b64"},
     "xor": {"i4": "xor_b32", "u4": "xor_b32", "i8": "xor_b64", "u8": "xor_b64"},
-    "exch": {"i4": "swap_b32", "u4": "swap_b32", "i8": "swap_b64", "u8": "swap_b64", "f4": "swap_b32"},
+    "exch": {
+        "i4": "swap_b32",
+        "u4": "swap_b32",
+        "i8": "swap_b64",
+        "u8": "swap_b64",
+        "f4": "swap_b32",
+    },
     "cas": {"i4": "cmpswap_b32", "u4": "cmpswap_b32", "i8": "cmpswap_b64", "u8": "cmpswap_b64"},
     "inc": {"u4": "inc_u32", "u8": "inc_u64"},
     "dec": {"u4": "dec_u32", "u8": "dec_u64"},
@@ -233,7 +280,9 @@ def _pattern(name: str, kind: str, place: str, keeps: bool) -> str:
         return rf"ds_{verb}_rtn_{code}\b" if keeps or name == "exch" else rf"ds_{text}\b"
     prefix = "global" if place == "global" else "buffer"
     return (
-        rf"{prefix}_atomic_{text}\b.*TH_ATOMIC_RETURN" if keeps else rf"{prefix}_atomic_{text}\b(?!.*TH_ATOMIC_RETURN)"
+        rf"{prefix}_atomic_{text}\b.*TH_ATOMIC_RETURN"
+        if keeps
+        else rf"{prefix}_atomic_{text}\b(?!.*TH_ATOMIC_RETURN)"
     )
 
 
@@ -252,10 +301,15 @@ def check_single(name: str, kind: str, place: str) -> None:
     for keeps in (False, True):
         assembly = alone.compile(element[:], element[:], name, place, keeps).asm
         # LLVM asks for the old values of some that leave them unused.
-        patterns = {_pattern(name, kind, place, returns) for returns in {keeps, keeps or name in LATE}}
+        patterns = {
+            _pattern(name, kind, place, returns) for returns in {keeps, keeps or name in LATE}
+        }
         count = sum(len(re.findall(pattern, assembly)) for pattern in patterns)
         assert count == 1, f"{name} {kind} {place} {keeps}"
-        assert len(re.findall(r"(?:global|buffer)_atomic|ds_\w*(?:rtn|add|min|max|cmp)", assembly)) <= 1
+        assert (
+            len(re.findall(r"(?:global|buffer)_atomic|ds_\w*(?:rtn|add|min|max|cmp)", assembly))
+            <= 1
+        )
 
 
 @pytest.mark.parametrize(("name", "kind", "place"), single_cases(("u4",)))
@@ -278,7 +332,10 @@ def ordered(x, out, order: amdjit.Const, scope: amdjit.Const):
 @pytest.mark.parametrize("scope", ["workgroup", "agent", "system"])
 def test_orders_of_buffers_wait_and_invalidate_as_those_of_arrays(scope: str) -> None:
     name = {"workgroup": "SCOPE_SE", "agent": "SCOPE_DEV", "system": "SCOPE_SYS"}[scope]
-    text = {order: ordered.compile(amdjit.u32[:], amdjit.u32[:], order, scope).asm for order in ("relaxed", "acq_rel")}
+    text = {
+        order: ordered.compile(amdjit.u32[:], amdjit.u32[:], order, scope).asm
+        for order in ("relaxed", "acq_rel")
+    }
     for assembly in text.values():
         assert re.search(rf"buffer_atomic_add_u32 .* th:TH_ATOMIC_RETURN scope:{name}", assembly)
     assert "global_inv" not in text["relaxed"]

@@ -1,4 +1,5 @@
-"""Barriers of some waves of a workgroup: who waits for whom, in waves of both sizes, and what the checks say."""
+"""Barriers of some waves of a workgroup: who waits for whom, in waves of both sizes, and what the
+checks say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the intrinsics compute, run on the emulator, against NumPy and the declarations' reference models."""
+"""What the intrinsics compute, run on the emulator, against NumPy and the declarations' reference
+models."""
 
 from __future__ import annotations
 
@@ -10,7 +11,19 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import atomic, blockDim, blockIdx, f32, gridDim, i32, shared, syncthreads, threadIdx, u32, wavefront_size
+from amdjit import (
+    atomic,
+    blockDim,
+    blockIdx,
+    f32,
+    gridDim,
+    i32,
+    shared,
+    syncthreads,
+    threadIdx,
+    u32,
+    wavefront_size,
+)
 from amdjit.intrinsics import amdgcn, arithmetic, convert, wave
 from amdjit.intrinsics import math as real
 from amdjit.intrinsics.sync import lds_barrier, threadfence
@@ -41,7 +54,11 @@ def test_work_items_know_where_they_are(options: dict[str, Any]) -> None:
     amdjit.kernel(**options)(where_am_i.function)[grid, block](out)
     number = np.arange(len(out))
     extents = [g * b for g, b in zip(grid, block, strict=True)]
-    x, y, z = number % extents[0], number // extents[0] % extents[1], number // (extents[0] * extents[1])
+    x, y, z = (
+        number % extents[0],
+        number // extents[0] % extents[1],
+        number // (extents[0] * extents[1]),
+    )
     thread = [position % size for position, size in zip((x, y, z), block, strict=True)]
     group = [position // size for position, size in zip((x, y, z), block, strict=True)]
     flat = thread[0] + block[0] * (thread[1] + block[1] * thread[2])
@@ -77,7 +94,12 @@ def test_lanes_exchange_values_of_every_width(dtype: str) -> None:
     exchange[1, 32](values, lanes, *results)
     for result, source in zip(
         results,
-        (lanes % 32, LANES ^ 5, np.where(LANES >= 3, LANES - 3, LANES), np.where(LANES < 29, LANES + 3, LANES)),
+        (
+            lanes % 32,
+            LANES ^ 5,
+            np.where(LANES >= 3, LANES - 3, LANES),
+            np.where(LANES < 29, LANES + 3, LANES),
+        ),
         strict=True,
     ):
         np.testing.assert_array_equal(result, wave.shuffle(values, source))
@@ -215,7 +237,16 @@ def test_real_functions_are_within_two_units_in_the_last_place(dtype: type, ulps
     out = np.zeros((500, 8), dtype)
     reals[4, 128](x, out)
     wide = x.astype(np.float64)
-    functions = (np.sqrt, np.exp, np.exp2, np.log, np.log2, np.log10, np.reciprocal, lambda v: 1 / np.sqrt(v))
+    functions = (
+        np.sqrt,
+        np.exp,
+        np.exp2,
+        np.log,
+        np.log2,
+        np.log10,
+        np.reciprocal,
+        lambda v: 1 / np.sqrt(v),
+    )
     for column, function in enumerate(functions):
         exact = function(wide)
         unit = np.spacing(np.maximum(np.abs(exact), 0.25).astype(dtype)).astype(np.float64)
@@ -239,7 +270,9 @@ def roundings(x, out):
 
 
 def test_roundings_and_signs_are_exact() -> None:
-    x = np.concatenate([[-2.5, -0.5, 0.5, 1.5, 2.5, -0.0, 7.0, 1e9], RANDOM.uniform(-100, 100, 24)]).astype(np.float32)
+    x = np.concatenate(
+        [[-2.5, -0.5, 0.5, 1.5, 2.5, -0.0, 7.0, 1e9], RANDOM.uniform(-100, 100, 24)]
+    ).astype(np.float32)
     out = np.zeros((32, 10), np.float32)
     roundings[1, 32](x, out)
     functions = (np.floor, np.ceil, np.trunc, np.rint, np.fabs, lambda v: np.copysign(np.float32(3), v), np.floor,
@@ -265,7 +298,9 @@ def integers(x, y, out):
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32])
 def test_bit_operations(dtype: type) -> None:
     limits = np.iinfo(dtype)
-    x, y = (RANDOM.integers(limits.min, limits.max, 32, endpoint=True).astype(dtype) for _ in range(2))
+    x, y = (
+        RANDOM.integers(limits.min, limits.max, 32, endpoint=True).astype(dtype) for _ in range(2)
+    )
     x[:2] = 0, limits.max
     out = np.zeros((32, 9), dtype)
     integers[1, 32](x, y, out)
@@ -284,7 +319,9 @@ def test_bit_operations(dtype: type) -> None:
             min(max(int(a) + int(b), limits.min), limits.max),
             min(max(int(a) - int(b), limits.min), limits.max),
         ]
-        assert [int(value) & 0xFFFFFFFF for value in row] == [value & 0xFFFFFFFF for value in expected]
+        assert [int(value) & 0xFFFFFFFF for value in row] == [
+            value & 0xFFFFFFFF for value in expected
+        ]
 
 
 @amdjit.kernel
@@ -294,7 +331,10 @@ def conversions(x, y, out):
 
 
 def test_conversion_to_f16_pairs_rounds_as_its_model() -> None:
-    x, y = (np.ldexp(RANDOM.uniform(-1, 1, 320), RANDOM.integers(-28, 20, 320)).astype(np.float32) for _ in range(2))
+    x, y = (
+        np.ldexp(RANDOM.uniform(-1, 1, 320), RANDOM.integers(-28, 20, 320)).astype(np.float32)
+        for _ in range(2)
+    )
     out = np.zeros(640, np.float16)
     conversions[10, 32](x, y, out)
     np.testing.assert_array_equal(out.reshape(-1, 2), convert.cvt_pkrtz(x, y))
@@ -306,8 +346,16 @@ FLOAT_WMMA = [
     ("wmma_f32_16x16x16_bf16_w32_gfx12", ml_dtypes.bfloat16, np.float32),
     ("wmma_bf16_16x16x16_bf16_w32_gfx12", ml_dtypes.bfloat16, ml_dtypes.bfloat16),
     ("wmma_f32_16x16x16_fp8_fp8_w32_gfx12", ml_dtypes.float8_e4m3fn, np.float32),
-    ("wmma_f32_16x16x16_fp8_bf8_w32_gfx12", (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2), np.float32),
-    ("wmma_f32_16x16x16_bf8_fp8_w32_gfx12", (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn), np.float32),
+    (
+        "wmma_f32_16x16x16_fp8_bf8_w32_gfx12",
+        (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2),
+        np.float32,
+    ),
+    (
+        "wmma_f32_16x16x16_bf8_fp8_w32_gfx12",
+        (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn),
+        np.float32,
+    ),
     ("wmma_f32_16x16x16_bf8_bf8_w32_gfx12", ml_dtypes.float8_e5m2, np.float32),
 ]
 
@@ -361,12 +409,16 @@ def integer_wmma(a, b, c, d, instruction: amdjit.Const, words: amdjit.Const, fla
         ("wmma_i32_16x16x32_iu4_w32_gfx12", 2),
     ],
 )
-def test_integer_wmma_agrees_with_its_model(name: str, words: int, flags: tuple[bool, bool, bool]) -> None:
+def test_integer_wmma_agrees_with_its_model(
+    name: str, words: int, flags: tuple[bool, bool, bool]
+) -> None:
     a, b = (RANDOM.integers(-(2**31), 2**31, (32, words)).astype(np.int32) for _ in range(2))
     c = RANDOM.integers(-(2**31), 2**31, (32, 8)).astype(np.int32)
     d = np.zeros((32, 8), np.int32)
     instruction = getattr(amdgcn, name)
-    integer_wmma[1, 32](a.reshape(-1), b.reshape(-1), c.reshape(-1), d.reshape(-1), instruction, words, flags)
+    integer_wmma[1, 32](
+        a.reshape(-1), b.reshape(-1), c.reshape(-1), d.reshape(-1), instruction, words, flags
+    )
     operands = (a[:, 0], b[:, 0]) if words == 1 else (a, b)
     expected = instruction(flags[0], operands[0], flags[1], operands[1], c, flags[2])
     np.testing.assert_array_equal(d, expected)

@@ -1,4 +1,5 @@
-"""Buffers of bytes, of records and of formats; hints for the caches; prefetches; wide accesses to LDS."""
+"""Buffers of bytes, of records and of formats; hints for the caches; prefetches; wide accesses to
+LDS."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 import amdjit
 from amdjit import atomic, f16, f32, i32, shared, threadIdx, u8, vector
-from amdjit.buffer_formats import BUFFER_FORMATS, BufferFormat, format_of
+from amdjit.abi.buffer_formats import BUFFER_FORMATS, BufferFormat, format_of
 from amdjit.intrinsics import memory, sync
 
 RANDOM = np.random.default_rng(16)
@@ -32,7 +33,8 @@ def test_words_of_a_wide_access_are_inside_or_outside_on_their_own() -> None:
 
 @amdjit.kernel
 def neighbours(x, out):
-    """Each thread reads element 5 of its record of 6, and what would be the first of the next one."""
+    """Each thread reads element 5 of its record of 6, and what would be the first of the next
+    one."""
     t = threadIdx.x
     rows = memory.records(x, 6)
     out[t, 0] = memory.buffer_load(rows, (t, 5), f32)
@@ -73,14 +75,23 @@ def _numbers(number: np.ndarray[Any, Any], kind: str, width: int) -> np.ndarray[
         if width == 32:
             return number.astype(np.uint32).view(np.float32)
         # Fewer bits are those of a half without its sign and last bits.
-        return (number << (0 if width == 16 else 15 - width)).astype(np.uint16).view(np.float16).astype(np.float32)
+        return (
+            (number << (0 if width == 16 else 15 - width))
+            .astype(np.uint16)
+            .view(np.float16)
+            .astype(np.float32)
+        )
     if kind == "UNORM":
         return (number / ((1 << width) - 1)).astype(np.float32)
     if kind == "SNORM":
         return np.maximum(signed / ((1 << width - 1) - 1), -1).astype(np.float32)
     if kind == "UINT":
         return number.astype(np.uint32)
-    return signed.astype(np.int32) if kind == "SINT" else (signed if kind[0] == "S" else number).astype(np.float32)
+    return (
+        signed.astype(np.int32)
+        if kind == "SINT"
+        else (signed if kind[0] == "S" else number).astype(np.float32)
+    )
 
 
 @amdjit.kernel
@@ -155,7 +166,9 @@ def quantised(x, out):
 
 
 def test_storing_a_normalised_format_clamps_and_rounds() -> None:
-    x = np.concatenate([RANDOM.normal(0.5, 1, 120), [0, 1, 0.5, -3, 7, 1e-9, 0.498, 2]]).astype(np.float32)
+    x = np.concatenate([RANDOM.normal(0.5, 1, 120), [0, 1, 0.5, -3, 7, 1e-9, 0.498, 2]]).astype(
+        np.float32
+    )
     out = np.zeros(128, np.uint8)
     quantised[1, 32](x, out)
     np.testing.assert_array_equal(out, np.rint(np.clip(x.astype(float), 0, 1) * 255))
@@ -166,7 +179,9 @@ def test_storing_a_normalised_format_clamps_and_rounds() -> None:
 @amdjit.kernel
 def narrowed(data, out):
     t = threadIdx.x
-    pair = memory.buffer_load_format(memory.records(data, 8), (t // 4, t % 4), "8_8_UNORM", narrow=True)
+    pair = memory.buffer_load_format(
+        memory.records(data, 8), (t // 4, t % 4), "8_8_UNORM", narrow=True
+    )
     memory.buffer_store_format(memory.buffer(out), t, pair, "16_16_FLOAT")
 
 
@@ -193,7 +208,9 @@ def hinted(x, out, load: amdjit.Const, store: amdjit.Const):
         ("last_use", "temporal", ("th:TH_LOAD_LU",)),
     ],
 )
-def test_plain_accesses_take_the_hints_that_llvm_has(load: str, store: str, hints: tuple[str, ...]) -> None:
+def test_plain_accesses_take_the_hints_that_llvm_has(
+    load: str, store: str, hints: tuple[str, ...]
+) -> None:
     x, out = RANDOM.random(64, np.float32), np.zeros(64, np.float32)
     hinted[1, 64](x, out, load, store)
     np.testing.assert_array_equal(out, x * 2)
@@ -207,7 +224,9 @@ def wide_hinted(x, out, count: amdjit.Const):
     memory.store(out, (i, 0), memory.load(x, (i, 0), "non_temporal", count), "non_temporal")
 
 
-@pytest.mark.parametrize(("kind", "count", "bits"), [("f4", 4, 128), ("f2", 8, 128), ("f2", 4, 64), ("i4", 2, 64)])
+@pytest.mark.parametrize(
+    ("kind", "count", "bits"), [("f4", 4, 128), ("f2", 8, 128), ("f2", 4, 64), ("i4", 2, 64)]
+)
 def test_wide_accesses_take_the_hints_too(kind: str, count: int, bits: int) -> None:
     x, out = RANDOM.integers(0, 99, (32, 8)).astype(kind), np.zeros((32, 8), kind)
     wide_hinted[1, 32](x, out, count)
@@ -222,7 +241,9 @@ def test_wide_accesses_take_the_hints_too(kind: str, count: int, bits: int) -> N
 @amdjit.kernel
 def buffer_hinted(x, out, load: amdjit.Const, store: amdjit.Const):
     i = amdjit.grid(1)
-    memory.buffer_store(memory.buffer(out), i, memory.buffer_load(memory.buffer(x), i, f32, load), store)
+    memory.buffer_store(
+        memory.buffer(out), i, memory.buffer_load(memory.buffer(x), i, f32, load), store
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,7 +289,9 @@ def reversed_rows(x, out, dtype: amdjit.Const, width: amdjit.Const):
     out.store((t, 0), tile.load((31 - t, 0), width))
 
 
-@pytest.mark.parametrize(("kind", "width", "bits"), [("f4", 4, 128), ("i4", 2, 64), ("u1", 4, 32), ("f8", 2, 128)])
+@pytest.mark.parametrize(
+    ("kind", "width", "bits"), [("f4", 4, 128), ("i4", 2, 64), ("u1", 4, 32), ("f8", 2, 128)]
+)
 def test_wide_lds_accesses_are_one_instruction(kind: str, width: int, bits: int) -> None:
     x = RANDOM.integers(0, 99, (32, 4)).astype(kind)
     out = np.zeros_like(x)

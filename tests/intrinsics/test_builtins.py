@@ -1,4 +1,5 @@
-"""Every builtin of the table on every processor: it becomes its instruction where it is, and is refused where not."""
+"""Every builtin of the table on every processor: it becomes its instruction where it is, and is
+refused where not."""
 
 from __future__ import annotations
 
@@ -14,17 +15,24 @@ from builtin_kernels import ENDINGS, kernel_text, wave_size, write_module
 
 import amdjit
 from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.builtin_table import Row, nearest, python_name, rows
-from amdjit.intrinsics.irregular_builtins import EMITTERS
+from amdjit.intrinsics.builtins.irregular import EMITTERS
+from amdjit.intrinsics.builtins.table import Row, nearest, python_name, rows
+from amdjit.language.types import SCALARS, boolean
 from amdjit.target import TARGETS, Target
-from amdjit.types import SCALARS, boolean
 
 INVENTORY = Path(__file__).parents[3] / "shared" / "data" / "amdgcn_builtins.json"
 ARRAYS = [scalar[:] for scalar in SCALARS if scalar is not boolean]
 
 
 def compile_all(target: Target, folder: Path, builtins_a_kernel: int, *constants: str) -> str:
-    command = [sys.executable, builtin_kernels.__file__, str(folder), target.name, str(builtins_a_kernel), *constants]
+    command = [
+        sys.executable,
+        builtin_kernels.__file__,
+        str(folder),
+        target.name,
+        str(builtins_a_kernel),
+        *constants,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     last = [line for line in done.stdout.splitlines() if line.startswith("compile ")][-1:]
     assert done.returncode == 0, f"at {last}: {done.stderr[-3000:]}"
@@ -48,18 +56,31 @@ def test_each_builtin_alone_becomes_its_instruction(target: Target, tmp_path: Pa
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("target", TARGETS, ids=str)
-def test_llvm_selects_each_builtin_with_its_highest_constants(target: Target, tmp_path: Path) -> None:
+def test_llvm_selects_each_builtin_with_its_highest_constants(
+    target: Target, tmp_path: Path
+) -> None:
     output = compile_all(target, tmp_path, 25, "highest")
     assert output.splitlines()[-1].startswith("compiled ")
 
 
 def test_a_builtin_that_a_processor_lacks_is_refused_before_llvm(tmp_path: Path) -> None:
-    lacking = [(row, target) for row in rows().values() for target in TARGETS if target.name not in row.targets]
+    lacking = [
+        (row, target)
+        for row in rows().values()
+        for target in TARGETS
+        if target.name not in row.targets
+    ]
     assert len(lacking) > 3000
     chosen = [pair for pair in lacking if pair[0].name not in ENDINGS][::23]
-    module = write_module([kernel_text(f"kernel_{n}", [row]) for n, (row, _) in enumerate(chosen)], tmp_path)
+    module = write_module(
+        [kernel_text(f"kernel_{n}", [row]) for n, (row, _) in enumerate(chosen)], tmp_path
+    )
     for number, (row, target) in enumerate(chosen):
-        size = wave_size(row, target) if set(row.wave_sizes) & set(target.wavefront_sizes) else target.wavefront_size
+        size = (
+            wave_size(row, target)
+            if set(row.wave_sizes) & set(target.wavefront_sizes)
+            else target.wavefront_size
+        )
         kernel = amdjit.kernel(getattr(module, f"kernel_{number}"))
         with pytest.raises(amdjit.TargetError) as caught:
             kernel.compile(*ARRAYS, target=target.name, wave_size=size)
@@ -101,13 +122,18 @@ def test_each_builtin_is_declared_once() -> None:
 def test_the_table_has_every_builtin_of_clang_on_its_processors() -> None:
     if not INVENTORY.exists():
         pytest.skip("../shared/data/amdgcn_builtins.json is not there")
-    entries: list[dict[str, Any]] = [e for e in json.loads(INVENTORY.read_text()) if e["status"] == "verified"]
+    entries: list[dict[str, Any]] = [
+        e for e in json.loads(INVENTORY.read_text()) if e["status"] == "verified"
+    ]
     assert len(entries) == len(rows()) == 785
     for entry in entries:
         row = rows()[entry["builtin"].removeprefix("__builtin_amdgcn_")]
         assert row.targets == tuple(entry["targets"])
         for target in (target for target in TARGETS if target.name in row.targets):
-            assert list(row.mnemonics(target.name)) == (entry["isa"].get(target.name) or []), (row.name, target)
+            assert list(row.mnemonics(target.name)) == (entry["isa"].get(target.name) or []), (
+                row.name,
+                target,
+            )
             sizes = tuple(size for size in target.wavefront_sizes if size in row.wave_sizes)
             assert sizes == tuple(entry["target_waves"][target.name]), row.name
         check_call(row, entry)
@@ -118,5 +144,9 @@ def check_call(row: Row, entry: dict[str, Any]) -> None:
     declared = getattr(amdgcn, python_name(row.name))
     if row.llvm not in ("", "emit") and not row.llvm.startswith("atomicrmw"):
         assert row.llvm == entry["llvm"]
-        constants = {m for k, m in enumerate(entry["arg_map"]) if k in entry["immarg"] and isinstance(m, int)}
-        assert {n for n, p in enumerate(declared.parameters) if p.immediate is not None} == constants
+        constants = {
+            m for k, m in enumerate(entry["arg_map"]) if k in entry["immarg"] and isinstance(m, int)
+        }
+        assert {
+            n for n, p in enumerate(declared.parameters) if p.immediate is not None
+        } == constants

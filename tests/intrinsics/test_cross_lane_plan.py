@@ -1,4 +1,5 @@
-"""rocWMMA's tests of cross-lane operations: every pattern with every mask, u32 and u64, some lanes inactive.
+"""rocWMMA's tests of cross-lane operations: every pattern with every mask, u32 and u64, some lanes
+inactive.
 
 The slice that always runs has each family and each mask; the whole grid is exhaustive.
 """
@@ -35,29 +36,43 @@ def check_dpp(cases: list[tuple[int, int, int, bool]], dtype: str, wave_size: in
     old = np.full_like(values, OLD)
     for active in (np.ones(wave_size, np.int32), (random.random(wave_size) < 0.7).astype(np.int32)):
         out = np.full((len(cases), wave_size), OLD, dtype)
-        amdjit.kernel(wave_size=wave_size)(moved.function)[1, wave_size](values, active, out, tuple(cases))
+        amdjit.kernel(wave_size=wave_size)(moved.function)[1, wave_size](
+            values, active, out, tuple(cases)
+        )
         for found, case in zip(out, cases, strict=True):
             np.testing.assert_array_equal(found, dpp(old, values, active, case), err_msg=str(case))
             if active.all():
-                np.testing.assert_array_equal(wave.dpp(old, values, *case), found, err_msg=f"model of {case}")
+                np.testing.assert_array_equal(
+                    wave.dpp(old, values, *case), found, err_msg=f"model of {case}"
+                )
 
 
 @pytest.mark.parametrize(("dtype", "wave_size"), [("u4", 32), ("u8", 64)])
 def test_dpp_by_family_and_masks(dtype: str, wave_size: int) -> None:
     """Some controls of each family, the masks in turn, and all masks with some families."""
     masks = itertools.cycle(MASKS)
-    check_dpp([(control, *next(masks)) for controls in DPP.values() for control in controls[::3]], dtype, wave_size)
+    check_dpp(
+        [(control, *next(masks)) for controls in DPP.values() for control in controls[::3]],
+        dtype,
+        wave_size,
+    )
     few = [controls[len(controls) // 2] for controls in DPP.values()]
     check_dpp([(control, *mask) for control in few[::3] for mask in MASKS], dtype, wave_size)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("mask", MASKS, ids=lambda mask: f"rows{mask[0]:x}-banks{mask[1]:x}-{mask[2]}")
+@pytest.mark.parametrize(
+    "mask", MASKS, ids=lambda mask: f"rows{mask[0]:x}-banks{mask[1]:x}-{mask[2]}"
+)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("wave_size", [32, 64])
-def test_every_control_with_every_mask(mask: tuple[int, int, bool], dtype: str, wave_size: int) -> None:
+def test_every_control_with_every_mask(
+    mask: tuple[int, int, bool], dtype: str, wave_size: int
+) -> None:
     for first in range(0, len(EVERY_CONTROL), 64):
-        check_dpp([(control, *mask) for control in EVERY_CONTROL[first : first + 64]], dtype, wave_size)
+        check_dpp(
+            [(control, *mask) for control in EVERY_CONTROL[first : first + 64]], dtype, wave_size
+        )
 
 
 @amdjit.kernel
@@ -76,7 +91,9 @@ def test_swizzles(dtype: str, wave_size: int) -> None:
     cases = tuple(SWIZZLES.values())
     for active in (np.ones(wave_size, np.int32), (random.random(wave_size) < 0.7).astype(np.int32)):
         out = np.zeros((len(cases), wave_size), dtype)
-        amdjit.kernel(wave_size=wave_size)(swizzled.function)[1, wave_size](values, active, out, cases)
+        amdjit.kernel(wave_size=wave_size)(swizzled.function)[1, wave_size](
+            values, active, out, cases
+        )
         for name, found in zip(SWIZZLES, out, strict=True):
             wanted = np.where(active, swizzle(values, active, SWIZZLES[name]), 0)
             np.testing.assert_array_equal(found, wanted, err_msg=name)
@@ -92,11 +109,16 @@ def permuted(values, lanes, out):
 
 @pytest.mark.parametrize(("dtype", "wave_size"), [("u4", 32), ("u8", 64)])
 def test_permutations_by_lane_numbers(dtype: str, wave_size: int) -> None:
-    """Gather and scatter by block broadcasts, rotations, interleavings, and at random with lanes that meet."""
+    """Gather and scatter by block broadcasts, rotations, interleavings, and at random with lanes
+    that meet."""
     lane, random = np.arange(wave_size), np.random.default_rng(3)
     patterns = [
         *(lane % size + 2 * size for size in (4, 8)),
-        *(lane // size * size + (lane + turn) % size for size in (8, 16, 32) for turn in (1, size - 1)),
+        *(
+            lane // size * size + (lane + turn) % size
+            for size in (8, 16, 32)
+            for turn in (1, size - 1)
+        ),
         *(lane % size * (wave_size // size) + lane // size for size in (2, 4, 8, 16)),
         *(random.integers(0, 2 * wave_size, wave_size) for _ in range(4)),
     ]
@@ -140,4 +162,6 @@ def test_blends_of_bytes_and_words() -> None:
     joined = np.stack([low, high], axis=1).view(np.uint8)
     for (name, selector), found in zip(BLENDS.items(), out, strict=True):
         chosen = [selector >> 8 * place & 7 for place in range(4)]
-        np.testing.assert_array_equal(found.view(np.uint8).reshape(32, 4), joined[:, chosen], err_msg=name)
+        np.testing.assert_array_equal(
+            found.view(np.uint8).reshape(32, 4), joined[:, chosen], err_msg=name
+        )

@@ -1,4 +1,5 @@
-"""What the declarations say, against the inventory of clang's builtins and LLVM's intrinsics where that is at hand."""
+"""What the declarations say, against the inventory of clang's builtins and LLVM's intrinsics where
+that is at hand."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 from declared_intrinsics import declared
 
-from amdjit.declarations import As, Intrinsic, LlvmCall, Parameter
 from amdjit.intrinsics import amdgcn, python_builtins
-from amdjit.intrinsics.builtin_table import nearest
-from amdjit.types import (
+from amdjit.intrinsics.builtins.table import nearest
+from amdjit.language.declarations import As, Intrinsic, LlvmCall, Parameter
+from amdjit.language.types import (
     Choice,
     Immediate,
     Scalar,
@@ -53,7 +54,10 @@ def table(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def builtins() -> dict[str, dict[str, Any]]:
-    return {entry["builtin"].removeprefix("__builtin_amdgcn_"): entry for entry in table("amdgcn_builtins.json")}
+    return {
+        entry["builtin"].removeprefix("__builtin_amdgcn_"): entry
+        for entry in table("amdgcn_builtins.json")
+    }
 
 
 def clang_type(name: str) -> Type:
@@ -69,7 +73,9 @@ def accepts(type: Type | None, wanted: Type) -> bool:
 
 def same_parameter(parameter: Parameter, clang: str, is_constant: bool) -> bool:
     if is_constant:
-        return parameter.immediate is not None and parameter.is_boolean_immediate == (clang == "bool")
+        return parameter.immediate is not None and parameter.is_boolean_immediate == (
+            clang == "bool"
+        )
     return parameter.immediate is None and accepts(parameter.type, clang_type(clang))
 
 
@@ -94,7 +100,9 @@ def test_a_builtin_has_the_types_and_the_lowering_that_clang_gives_it(
 ) -> None:
     entry, intrinsic = builtins[name], getattr(amdgcn, name)
     assert len(intrinsic.parameters) == len(entry["clang_args"])
-    for number, (parameter, clang) in enumerate(zip(intrinsic.parameters, entry["clang_args"], strict=True)):
+    for number, (parameter, clang) in enumerate(
+        zip(intrinsic.parameters, entry["clang_args"], strict=True)
+    ):
         assert same_parameter(parameter, clang, number in entry["clang_const_args"]), parameter
     if entry["clang_ret"] != "void" and entry["clang_ret"] not in ("short2", "ushort2"):
         assert accepts(intrinsic.result, clang_type(entry["clang_ret"]))
@@ -128,14 +136,18 @@ def test_a_builtin_is_declared_for_gfx1201_if_and_only_if_it_exists_there(
         assert list(intrinsic.wave_sizes) == builtins[name]["target_waves"]["gfx1201"]
 
 
-def test_all_dense_gfx12_wave32_wmma_builtins_are_declared(builtins: dict[str, dict[str, Any]]) -> None:
+def test_all_dense_gfx12_wave32_wmma_builtins_are_declared(
+    builtins: dict[str, dict[str, Any]],
+) -> None:
     dense = {name for name in builtins if name.startswith("wmma_") and name.endswith("_w32_gfx12")}
     assert len(dense) == 11
     assert dense <= set(dir(amdgcn))
 
 
 def test_each_gfx11_wmma_names_a_gfx12_builtin_instead() -> None:
-    gfx11 = [name for name in dir(amdgcn) if name.startswith("wmma_") and name.endswith(("_w32", "_w64"))]
+    gfx11 = [
+        name for name in dir(amdgcn) if name.startswith("wmma_") and name.endswith(("_w32", "_w64"))
+    ]
     assert len(gfx11) == 16
     for name in gfx11:
         alternative = nearest(name, "gfx1201").removeprefix("amdgcn.")
@@ -159,10 +171,15 @@ def test_immediates_have_ranges() -> None:
 
 
 def test_every_math_operation_is_selected_by_llvm_for_each_type_it_is_declared_for() -> None:
-    selected = {entry["op"]: entry["targets"]["gfx1201:w32"]["ok"] for entry in table("amdgcn_math_selection.json")}
+    selected = {
+        entry["op"]: entry["targets"]["gfx1201:w32"]["ok"]
+        for entry in table("amdgcn_math_selection.json")
+    }
     checked = 0
     for label, intrinsic in DECLARED.items():
-        if not isinstance(intrinsic.lowering, LlvmCall) or "{" in intrinsic.lowering.name.replace("{x}", ""):
+        if not isinstance(intrinsic.lowering, LlvmCall) or "{" in intrinsic.lowering.name.replace(
+            "{x}", ""
+        ):
             continue
         for scalar in _float_types(intrinsic):
             name = intrinsic.lowering.name.format(x=scalar.name)

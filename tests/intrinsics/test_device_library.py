@@ -26,7 +26,9 @@ import math_accuracy as accuracy
 
 needs_ocml = pytest.mark.skipif(find_ocml(Environment()) is None, reason="OCML is not installed")
 RANDOM = np.random.default_rng(5)
-NUMBERS = np.concatenate([RANDOM.normal(size=2000) * RANDOM.choice([0.1, 1, 10], 2000), [0.0, -0.0, 1, -1, 1e22, 700]])
+NUMBERS = np.concatenate(
+    [RANDOM.normal(size=2000) * RANDOM.choice([0.1, 1, 10], 2000), [0.0, -0.0, 1, -1, 1e22, 700]]
+)
 
 
 def double_errors(found: np.ndarray[Any, Any], true: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -86,7 +88,9 @@ def test_functions_of_two_doubles_and_of_long_integers(wave_size: int) -> None:
         np.testing.assert_allclose(ours, true, rtol=1e-14, err_msg=str(row))
     np.testing.assert_array_equal(out[5], accuracy.each(math.remainder)(x, y))
     np.testing.assert_allclose(out[6], accuracy.each(math.gamma)(np.abs(x)), rtol=1e-14)
-    np.testing.assert_allclose(out[7], accuracy.each(math.lgamma)(np.abs(x)), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(
+        out[7], accuracy.each(math.lgamma)(np.abs(x)), rtol=1e-13, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("function", [math.sin, math.pow, np.exp])
@@ -103,7 +107,9 @@ def test_without_the_library_the_error_names_the_remedies(
         else:
             a[0] = function(a[0])
 
-    with pytest.raises(CompileError, match=r"AJ0405.*of OCML(?s:.*)rocm-device-libs(?s:.*)AMDJIT_DEVICE_LIBS"):
+    with pytest.raises(
+        CompileError, match=r"AJ0405.*of OCML(?s:.*)rocm-device-libs(?s:.*)AMDJIT_DEVICE_LIBS"
+    ):
         of_doubles.compile(f64[:])
     assert of_doubles.compile(f32[:]).code_object
 
@@ -111,7 +117,10 @@ def test_without_the_library_the_error_names_the_remedies(
 def test_the_library_is_looked_for_where_the_environment_says(tmp_path: Path) -> None:
     assert find_ocml(Environment(device_libraries=tmp_path)) is None
     (tmp_path / "ocml.bc").write_bytes(b"")
-    assert find_ocml(Environment(device_libraries=tmp_path, search_path="changed")) == tmp_path / "ocml.bc"
+    assert (
+        find_ocml(Environment(device_libraries=tmp_path, search_path="changed"))
+        == tmp_path / "ocml.bc"
+    )
     folder = tmp_path / "rocm" / "amdgcn" / "bitcode"
     folder.mkdir(parents=True)
     (folder / "ocml.bc").write_bytes(b"")
@@ -178,7 +187,10 @@ def test_functions_of_clangs_bitcode_are_linked_for_their_processor_only(tmp_pat
         ("define i32 @other(i32 %x) { ret i32 %x }", "calls thrice, which nothing defines"),
         ("this is no IR", "cannot link a library"),
         ('target triple = "x86_64-pc-linux-gnu"\n' + IR, "a library is for x86_64-pc-linux-gnu"),
-        ("define i64 @thrice(i64 %x) { ret i64 %x }", "thrice is i64 \\(i64\\), and is declared as i32 \\(i32\\)"),
+        (
+            "define i64 @thrice(i64 %x) { ret i64 %x }",
+            "thrice is i64 \\(i64\\), and is declared as i32 \\(i32\\)",
+        ),
     ],
 )
 def test_libraries_that_do_not_fit_are_refused(content: str, message: str, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Exchanges within groups of lanes, lanes that hold 8-bit floats, and votes of whole workgroups, against NumPy."""
+"""Exchanges within groups of lanes, lanes that hold 8-bit floats, and votes of whole workgroups,
+against NumPy."""
 
 from __future__ import annotations
 
@@ -38,12 +39,18 @@ def test_groups_of_lanes_exchange_among_themselves(size: int, width: int) -> Non
         np.testing.assert_array_equal(out[0], x[lanes - own + sources % width])
         np.testing.assert_array_equal(out[0], wave.shuffle(x, sources, width))
         np.testing.assert_array_equal(out[1], x[np.where(own >= delta, lanes - delta, lanes)])
-        np.testing.assert_array_equal(out[2], x[np.where(own + delta < width, lanes + delta, lanes)])
+        np.testing.assert_array_equal(
+            out[2], x[np.where(own + delta < width, lanes + delta, lanes)]
+        )
 
 
 def test_a_width_that_is_no_power_of_two_is_refused() -> None:
-    with pytest.raises(amdjit.TypeCheckError, match="one of the constants 1, 2, 4, 8, 16, 32, 64") as caught:
-        amdjit.kernel(exchanges(12)).compile(amdjit.f32[:], amdjit.i32[:], amdjit.i32, amdjit.f32[:, :])
+    with pytest.raises(
+        amdjit.TypeCheckError, match="one of the constants 1, 2, 4, 8, 16, 32, 64"
+    ) as caught:
+        amdjit.kernel(exchanges(12)).compile(
+            amdjit.f32[:], amdjit.i32[:], amdjit.i32, amdjit.f32[:, :]
+        )
     assert caught.value.diagnostics[0].help == "choose one of these instead of 12"
 
 
@@ -66,7 +73,9 @@ def test_lanes_hand_over_floats_of_8_bits(dtype: Any) -> None:
     shifted = np.where(lanes % 16 > 0, x[lanes - 1], dtype(0))
     wanted = [x[lanes ^ 5], shifted, x, np.append(x[1:], dtype(0))]
     np.testing.assert_array_equal(out.view(np.uint8), np.array(wanted, dtype).view(np.uint8))
-    assert same.tolist() == [sum(1 << int(other) for other in np.flatnonzero(x == value)) for value in x]
+    assert same.tolist() == [
+        sum(1 << int(other) for other in np.flatnonzero(x == value)) for value in x
+    ]
 
 
 @amdjit.kernel
@@ -124,4 +133,6 @@ def test_floats_are_exchanged_if_their_bits_are_the_expected_ones(dtype: Any) ->
     exchange_if[1, 32](x, old, in_lds)
     np.testing.assert_array_equal(old, start)
     np.testing.assert_array_equal(in_lds, start)
-    np.testing.assert_array_equal(x, np.where(start == 1, 2, start) + 100 * np.where(start == 3, 9, start))
+    np.testing.assert_array_equal(
+        x, np.where(start == 1, 2, start) + 100 * np.where(start == 3, 9, start)
+    )

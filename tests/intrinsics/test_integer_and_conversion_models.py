@@ -1,4 +1,5 @@
-"""Bit fields, byte products, packed and saturating conversions, packed atomics: the emulator against the models."""
+"""Bit fields, byte products, packed and saturating conversions, packed atomics: the emulator
+against the models."""
 
 from __future__ import annotations
 
@@ -9,7 +10,22 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import atomic, bf8, bf16, f16, f32, fp8, i8, i32, shared, syncthreads, threadIdx, u8, u32, vector
+from amdjit import (
+    atomic,
+    bf8,
+    bf16,
+    f16,
+    f32,
+    fp8,
+    i8,
+    i32,
+    shared,
+    syncthreads,
+    threadIdx,
+    u8,
+    u32,
+    vector,
+)
 from amdjit.intrinsics import arithmetic, convert
 
 RANDOM = np.random.default_rng(16)
@@ -42,7 +58,10 @@ def test_bit_fields_and_24_bit_products(dtype: Any) -> None:
             field -= 1 << width
         assert out[0, lane] == field == arithmetic.bfe(x[lane], shift, width)
         assert out[1, lane] == arithmetic.mul24(x[lane], y[lane])
-    low = [(int(v) & 0xFFFFFF) - (1 << 24 if dtype is np.int32 and int(v) & 1 << 23 else 0) for v in (x[5], y[5])]
+    low = [
+        (int(v) & 0xFFFFFF) - (1 << 24 if dtype is np.int32 and int(v) & 1 << 23 else 0)
+        for v in (x[5], y[5])
+    ]
     assert int(out[1, 5]) % 2**32 == low[0] * low[1] % 2**32
 
 
@@ -104,7 +123,9 @@ def test_dot_products_of_pairs(dtype: Any) -> None:
     a, b = (RANDOM.integers(-16, 17, (64, 2)).astype(dtype) for _ in range(2))
     c, out = RANDOM.integers(-99, 100, 64).astype(np.float32), np.zeros(64, np.float32)
     pair_dots[1, 64](a.ravel(), b.ravel(), c, out)
-    np.testing.assert_array_equal(out, (a.astype(np.float32) * b.astype(np.float32)).sum(axis=1) + c)
+    np.testing.assert_array_equal(
+        out, (a.astype(np.float32) * b.astype(np.float32)).sum(axis=1) + c
+    )
 
 
 @amdjit.kernel
@@ -174,19 +195,43 @@ def saturated(x, bytes, shorts, longs):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_conversions_to_integers_saturate(dtype: Any) -> None:
-    special = [np.nan, np.inf, -np.inf, -0.0, 127.9, 128, 255.9, 256, -128.9, -129, -1, 32767.5, 65535.5]
+    special = [
+        np.nan,
+        np.inf,
+        -np.inf,
+        -0.0,
+        127.9,
+        128,
+        255.9,
+        256,
+        -128.9,
+        -129,
+        -1,
+        32767.5,
+        65535.5,
+    ]
     with np.errstate(over="ignore"):
-        x = np.concatenate([special, np.ldexp(RANDOM.uniform(-1, 1, 115), RANDOM.integers(0, 40, 115))]).astype(dtype)
+        x = np.concatenate(
+            [special, np.ldexp(RANDOM.uniform(-1, 1, 115), RANDOM.integers(0, 40, 115))]
+        ).astype(dtype)
     bytes, shorts, longs = (np.zeros((2, 128), np.int32) for _ in range(3))
     saturated[1, 128](x, bytes, shorts, longs)
     found = [*bytes, *shorts, longs[0], longs[1].view(np.uint32)]
-    for values, integer in zip(found, (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32), strict=True):
+    for values, integer in zip(
+        found, (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32), strict=True
+    ):
         limits = np.iinfo(integer)
         with np.errstate(invalid="ignore"):
-            wanted = [0 if np.isnan(v) else int(min(max(np.trunc(float(v)), limits.min), limits.max)) for v in x]
+            wanted = [
+                0 if np.isnan(v) else int(min(max(np.trunc(float(v)), limits.min), limits.max))
+                for v in x
+            ]
         assert values.tolist() == wanted
         assert (
-            getattr(convert, f"saturate_{integer.__name__.replace('nt', '').replace('ui', 'u')}")(x).tolist() == wanted
+            getattr(convert, f"saturate_{integer.__name__.replace('nt', '').replace('ui', 'u')}")(
+                x
+            ).tolist()
+            == wanted
         )
 
 

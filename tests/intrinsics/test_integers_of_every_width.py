@@ -1,4 +1,5 @@
-"""Integer operations give what their host models give, on integers of 8 to 64 bits; none is widened on the way."""
+"""Integer operations give what their host models give, on integers of 8 to 64 bits; none is widened
+on the way."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ NARROW = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32)
 def integers(dtype: Any, count: int = 64) -> Any:
     """Return random integers of a type, its ends and neighbours of zero among them."""
     limits = np.iinfo(dtype)
-    values = np.random.default_rng(7).integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
+    values = np.random.default_rng(7).integers(
+        limits.min, limits.max, count, dtype=dtype, endpoint=True
+    )
     values[:6] = [0, 1, limits.max, limits.min, limits.max - 1, limits.max // 2]
     return values
 
@@ -53,7 +56,9 @@ def test_bits_are_those_of_the_type_itself(dtype: Any) -> None:
     assert out[4].tolist() == [clamped(int(a) + int(b)) for a, b in zip(x, y, strict=True)]
     assert out[5].tolist() == [clamped(int(a) - int(b)) for a, b in zip(x, y, strict=True)]
     assert out[6].tolist() == [text[::-1].find("1") + 1 for text in texts]
-    for row, model in enumerate((arithmetic.popcount, arithmetic.clz, arithmetic.ctz, arithmetic.bit_reverse)):
+    for row, model in enumerate(
+        (arithmetic.popcount, arithmetic.clz, arithmetic.ctz, arithmetic.bit_reverse)
+    ):
         assert [model(value) for value in x] == out[row].tolist()
     for row, model in ((4, arithmetic.add_saturating), (5, arithmetic.subtract_saturating)):
         assert [model(a, b) for a, b in zip(x, y, strict=True)] == out[row].tolist()
@@ -93,8 +98,12 @@ def test_integers_are_clamped_exactly(dtype: Any) -> None:
     clamped[1, 64](x, *outs)
     for out, narrow in zip(outs, NARROW, strict=True):
         limits = np.iinfo(narrow)
-        assert out.tolist() == [min(max(int(v), int(limits.min)), int(limits.max)) for v in x], narrow
-        model = getattr(convert, f"saturate_{narrow.__name__.replace('uint', 'u').replace('int', 'i')}")
+        assert out.tolist() == [min(max(int(v), int(limits.min)), int(limits.max)) for v in x], (
+            narrow
+        )
+        model = getattr(
+            convert, f"saturate_{narrow.__name__.replace('uint', 'u').replace('int', 'i')}"
+        )
         assert [model(value) for value in x] == out.tolist()
 
 
@@ -110,4 +119,6 @@ def test_a_bit_field_is_at_a_lane_number() -> None:
     out = np.zeros((2, 32), np.int32)
     fields[1, 32](x, out)
     assert out[0].tolist() == [arithmetic.bfe(value, lane, 5) for lane, value in enumerate(x)]
-    assert out[1].tolist() == [arithmetic.bfe(value, lane, lane + 3) for lane, value in enumerate(x)]
+    assert out[1].tolist() == [
+        arithmetic.bfe(value, lane, lane + 3) for lane, value in enumerate(x)
+    ]

@@ -18,7 +18,7 @@ import pytest
 import amdjit
 from amdjit import bitcast, f32, f64, i32
 from amdjit.intrinsics import math as real
-from amdjit.intrinsics import roots_and_remainders
+from amdjit.intrinsics.maths import roots_and_remainders
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -27,7 +27,10 @@ import math_accuracy as accuracy
 import math_sources
 
 SMALLEST_NORMAL = 2.0**-126
-LARGEST_ERROR = dict.fromkeys(accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO, 2.0) | {"tgamma": 4.0, "lgamma": 4.0}
+LARGEST_ERROR = dict.fromkeys(accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO, 2.0) | {
+    "tgamma": 4.0,
+    "lgamma": 4.0,
+}
 """In units of the last place."""
 
 
@@ -36,7 +39,9 @@ def test_functions_of_one_number_are_right_for_every_exponent(name: str) -> None
     rng = np.random.default_rng(7)
     near = (rng.normal(size=4096) * rng.choice([0.1, 1, 10], 4096)).astype(np.float32)
     numbers = np.concatenate([accuracy.stratified(1 << 14), near])
-    errors = accuracy.errors_in_ulps(accuracy.computed(name, numbers), accuracy.expected(name, numbers))
+    errors = accuracy.errors_in_ulps(
+        accuracy.computed(name, numbers), accuracy.expected(name, numbers)
+    )
     worst = int(np.argmax(errors))
     assert errors[worst] <= LARGEST_ERROR[name], f"{name}({numbers[worst]!r})"
 
@@ -49,7 +54,9 @@ def test_functions_of_two_numbers_are_right_for_every_pair_of_special_ones(name:
     near = (rng.normal(size=(4096, 2)) * 20).astype(np.float32)
     first = np.concatenate([pairs[:, 0], numbers, near[:, 0]])
     second = np.concatenate([pairs[:, 1], rng.permutation(numbers), near[:, 1]])
-    errors = accuracy.errors_in_ulps(accuracy.computed(name, first, second), accuracy.expected(name, first, second))
+    errors = accuracy.errors_in_ulps(
+        accuracy.computed(name, first, second), accuracy.expected(name, first, second)
+    )
     worst = int(np.argmax(errors))
     assert errors[worst] <= LARGEST_ERROR[name], f"{name}({first[worst]!r}, {second[worst]!r})"
 
@@ -106,9 +113,22 @@ def test_gamma_functions_are_right_beside_their_zeros_and_poles(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("AMDJIT_DEVICE_LIBS", str(tmp_path))  # where no OCML is
-    zeros = [1, 2, -2.4570247, -2.7476826, -3.1435809, -3.9552943, -4.0393618, -4.9915446, -5.0082182, -5.9986075]
+    zeros = [
+        1,
+        2,
+        -2.4570247,
+        -2.7476826,
+        -3.1435809,
+        -3.9552943,
+        -4.0393618,
+        -4.9915446,
+        -5.0082182,
+        -5.9986075,
+    ]
     zeros += [-6.0013853, -6.9998015, -7.0001983, -7.9999752, -8.0000248, -8.9999972, -9.0000028]
-    beside = np.array([*zeros, *range(-44, 37), -8388607.5, 0.7, 2.3, 3, 35.040092], np.float32).view(np.int32)
+    beside = np.array(
+        [*zeros, *range(-44, 37), -8388607.5, 0.7, 2.3, 3, 35.040092], np.float32
+    ).view(np.int32)
     x = (beside[:, None] + np.arange(-6, 7, dtype=np.int32)).view(np.float32).ravel()
     found = np.zeros_like(x), np.zeros_like(x)
     gammas[16, 256](x, *found)
@@ -201,7 +221,9 @@ def more(x):
     return scaled(x) + 1  # a comment
 
 
-def test_a_fingerprint_differs_where_the_evaluation_in_f32_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fingerprint_differs_where_the_evaluation_in_f32_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first = math_sources.fingerprint(more)
     assert "isinstance" not in str(math_sources.parts_of(more))
     monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3.0)
@@ -218,7 +240,9 @@ APPROXIMATED = {
     "sqrt": "v_sqrt_f32",
 }
 UNCHANGED = ("exp", "log1p", "sin", "asinh", "atanh", "erfc", "atan2", "power")
-NOT_OF_BITS = [name for name in accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO if name != "nextafter"]
+NOT_OF_BITS = [
+    name for name in accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO if name != "nextafter"
+]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +252,11 @@ NOT_OF_BITS = [name for name in accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO
 )
 def test_modes_of_arithmetic_leave_functions_as_exact(name: str, options: dict[str, Any]) -> None:
     numbers = accuracy.stratified(1 << 13)
-    arguments = (numbers,) if name in accuracy.REFERENCES else (numbers, np.random.default_rng(1).permutation(numbers))
+    arguments = (
+        (numbers,)
+        if name in accuracy.REFERENCES
+        else (numbers, np.random.default_rng(1).permutation(numbers))
+    )
     found = np.empty_like(numbers)
     amdjit.kernel(**options)(accuracy.kernel_of(name).function)[32, 256](*arguments, found)
     true = accuracy.expected(name, *arguments)
@@ -241,7 +269,9 @@ def test_modes_of_arithmetic_leave_functions_as_exact(name: str, options: dict[s
     else:
         np.testing.assert_array_equal(found[is_usual & (true == 0)], 0)
     worst = int(np.argmax(np.where(is_usual, errors, 0)))
-    assert errors[worst] <= 4 or not is_usual[worst], f"{name}({[float(x[worst]) for x in arguments]})"
+    assert errors[worst] <= 4 or not is_usual[worst], (
+        f"{name}({[float(x[worst]) for x in arguments]})"
+    )
 
 
 @pytest.mark.parametrize("name", APPROXIMATED)
@@ -254,7 +284,8 @@ def test_approximate_functions_are_the_instruction_and_at_most_a_product(name: s
 
 
 HARD_ROOTS = np.array([0x3F4D142A, 0x3F5AE03B, 0x3F6E9372, 0x3FFC114A], np.uint32).view(np.float32)
-"""Roots so close to a tie that one step of Newton's from a guess with an error of 1 unit rounds them wrongly."""
+"""Roots so close to a tie that one step of Newton's from a guess with an error of 1 unit rounds
+them wrongly."""
 
 
 @amdjit.kernel
@@ -294,13 +325,23 @@ def fast_results(name: str, *arguments: Any) -> Any:
 
 def test_fast_functions_are_as_exact_as_documented() -> None:
     rng = np.random.default_rng(2)
-    angles, powers = (rng.uniform(-limit, limit, 1 << 14).astype(np.float32) for limit in (1000, 37))
+    angles, powers = (
+        rng.uniform(-limit, limit, 1 << 14).astype(np.float32) for limit in (1000, 37)
+    )
     positive = np.exp(powers)
     for name in ("sin", "cos"):
         error = np.abs(fast_results(f"fast_{name}", angles) - accuracy.expected(name, angles))
         assert np.all(error <= 3e-7 + 1.2e-7 * np.abs(angles)), name
     size, order = np.abs(powers.astype(np.float64)), np.abs(np.log2(positive.astype(np.float64)))
-    bounds = {"exp": 3 + 1.3 * size, "exp10": 3 + 3.2 * size, "exp2": 1, "log": 4, "log10": 4, "log2": 1, "sqrt": 1}
+    bounds = {
+        "exp": 3 + 1.3 * size,
+        "exp10": 3 + 3.2 * size,
+        "exp2": 1,
+        "log": 4,
+        "log10": 4,
+        "log2": 1,
+        "sqrt": 1,
+    }
     for name, bound in bounds.items():
         x = positive if name in ("log", "log10", "log2", "sqrt") else powers
         found = fast_results(f"fast_{name}", x).astype(np.float32)
@@ -328,7 +369,9 @@ def test_the_polynomials_of_f64_are_those_that_the_script_finds(name: str) -> No
     found = fit_polynomials.fitted(function, low, high, degree)
     error = fit_polynomials.largest_error(tuple(found), function, low, high)
     assert len(constant(name)) == degree + 1
-    assert fit_polynomials.largest_error(constant(name), function, low, high) <= 1.01 * error < 3e-10
+    assert (
+        fit_polynomials.largest_error(constant(name), function, low, high) <= 1.01 * error < 3e-10
+    )
 
 
 @pytest.mark.parametrize("name", fit_polynomials.SINGLES)

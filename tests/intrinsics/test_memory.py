@@ -1,4 +1,5 @@
-"""Buffers with bounds, cache policies, prefetch, transposing loads, split barriers: run on the emulator."""
+"""Buffers with bounds, cache policies, prefetch, transposing loads, split barriers: run on the
+emulator."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ import pytest
 
 import amdjit
 from amdjit import f16, f32, i32, shared, threadIdx, vector
-from amdjit.intrinsics import amdgcn, matrix_layouts, memory, sync
+from amdjit.intrinsics import amdgcn, memory, sync
+from amdjit.intrinsics.models import matrix_layouts
 
 RANDOM = np.random.default_rng(15)
 f32x4 = vector(f32, 4)
@@ -123,10 +125,13 @@ def test_transposing_loads_in_wave64_give_the_layout_of_b(dtype: Any) -> None:
 
 @amdjit.kernel
 def product(a, b, c):
-    """One tile of A B, with A row-major in registers and B row-major through the transposing load."""
+    """One tile of A B, with A row-major in registers and B row-major through the transposing
+    load."""
     lane = threadIdx.x
     left = a.load((lane % 16, 8 * (lane // 16)), 8)
-    total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, memory.load_transposed(b, 0, 0), vector(f32, 8)(0))
+    total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+        left, memory.load_transposed(b, 0, 0), vector(f32, 8)(0)
+    )
     for element in amdjit.static_range(8):
         c[element + 8 * (lane // 16), lane % 16] = total[element]
 

@@ -1,4 +1,5 @@
-"""Functions of single numbers under Python's and NumPy's names that are not real analysis, against the host's."""
+"""Functions of single numbers under Python's and NumPy's names that are not real analysis, against
+the host's."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import pytest
 
 import amdjit
 from amdjit.diagnostics.errors import CompileError
-from amdjit.frontend.host_functions import REMEDIES
+from amdjit.frontend.source.host_functions import REMEDIES
 from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 
@@ -26,10 +27,14 @@ def numbers(dtype: Any) -> np.ndarray[Any, Any]:
     """Return special numbers of both signs, NaN, and others of many exponents; no denormals."""
     rng = np.random.default_rng(3)
     some = rng.normal(size=200) * 2.0 ** rng.integers(-12, 12, 200)
-    return np.array([*SPECIAL, *(-x for x in SPECIAL), math.nan, np.finfo(np.float16).max, *some]).astype(dtype)
+    return np.array(
+        [*SPECIAL, *(-x for x in SPECIAL), math.nan, np.finfo(np.float16).max, *some]
+    ).astype(dtype)
 
 
-def results(function: Callable[..., Any], dtype: Any, *arguments: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def results(
+    function: Callable[..., Any], dtype: Any, *arguments: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
     """Return what a function of one or two numbers gives in a kernel."""
 
     def of_one(x, out):
@@ -43,7 +48,9 @@ def results(function: Callable[..., Any], dtype: Any, *arguments: np.ndarray[Any
             out[i] = function(x[i], y[i])
 
     out = np.zeros(arguments[0].size, dtype)
-    amdjit.kernel(of_one if len(arguments) == 1 else of_two)[-(-out.size // 64), 64](*arguments, out)
+    amdjit.kernel(of_one if len(arguments) == 1 else of_two)[-(-out.size // 64), 64](
+        *arguments, out
+    )
     return out
 
 
@@ -70,8 +77,12 @@ def test_functions_of_one_number_give_numpys_bits(function: Callable[..., Any], 
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("function", [np.signbit, np.isposinf, np.isneginf], ids=lambda f: f.__name__)
-def test_questions_about_numbers_are_answered_as_numpy_does(function: Callable[..., Any], dtype: Any) -> None:
+@pytest.mark.parametrize(
+    "function", [np.signbit, np.isposinf, np.isneginf], ids=lambda f: f.__name__
+)
+def test_questions_about_numbers_are_answered_as_numpy_does(
+    function: Callable[..., Any], dtype: Any
+) -> None:
     x = numbers(dtype)
     np.testing.assert_array_equal(results(function, np.bool_, x), quiet(function, x))
 
@@ -99,10 +110,13 @@ def test_last_places_are_pythons(dtype: Any) -> None:
     with np.errstate(invalid="ignore"):
         _, exponents = np.frexp(np.abs(x.astype(np.float64)))
     wanted = np.maximum(
-        np.ldexp(1.0, exponents - ml_dtypes.finfo(dtype).nmant - 1), ml_dtypes.finfo(dtype).smallest_subnormal
+        np.ldexp(1.0, exponents - ml_dtypes.finfo(dtype).nmant - 1),
+        ml_dtypes.finfo(dtype).smallest_subnormal,
     )
     wanted = np.where(
-        x == 0, float(ml_dtypes.finfo(dtype).smallest_subnormal), np.where(np.isfinite(x), wanted, np.abs(x))
+        x == 0,
+        float(ml_dtypes.finfo(dtype).smallest_subnormal),
+        np.where(np.isfinite(x), wanted, np.abs(x)),
     )
     np.testing.assert_array_equal(found.astype(np.float64), wanted)
 
@@ -111,8 +125,12 @@ PAIRS = np.array(list(itertools.product([*SPECIAL, *(-x for x in SPECIAL), math.
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("function", [np.heaviside, np.maximum, np.minimum, np.fmax, np.fmin], ids=lambda f: f.__name__)
-def test_functions_of_two_numbers_give_numpys_results(function: Callable[..., Any], dtype: Any) -> None:
+@pytest.mark.parametrize(
+    "function", [np.heaviside, np.maximum, np.minimum, np.fmax, np.fmin], ids=lambda f: f.__name__
+)
+def test_functions_of_two_numbers_give_numpys_results(
+    function: Callable[..., Any], dtype: Any
+) -> None:
     x, y = PAIRS.astype(dtype).T.copy()
     np.testing.assert_array_equal(results(function, dtype, x, y), quiet(function, x, y))
 
@@ -123,14 +141,21 @@ def test_close_numbers_are_those_that_numpy_and_python_hold_for_close(dtype: Any
     near = np.nextafter(x, dtype(1))
     for function in (np.isclose, lambda a, b: np.isclose(a, b, rtol=0.3, atol=0.1, equal_nan=True)):
         for other in (y, near):
-            np.testing.assert_array_equal(results(function, np.bool_, x, other), quiet(function, x, other))
+            np.testing.assert_array_equal(
+                results(function, np.bool_, x, other), quiet(function, x, other)
+            )
     for tolerances in ({}, {"rel_tol": 0.3}, {"rel_tol": 0.0, "abs_tol": 0.25}):
 
         def of_python(a, b, tolerances=tolerances):
-            return [math.isclose(*pair, **tolerances) for pair in zip(a.tolist(), b.tolist(), strict=True)]
+            return [
+                math.isclose(*pair, **tolerances)
+                for pair in zip(a.tolist(), b.tolist(), strict=True)
+            ]
 
         relative, absolute = tolerances.get("rel_tol", 1e-9), tolerances.get("abs_tol", 0.0)
-        close = amdjit.device_function(lambda a, b, r=relative, d=absolute: math.isclose(a, b, rel_tol=r, abs_tol=d))
+        close = amdjit.device_function(
+            lambda a, b, r=relative, d=absolute: math.isclose(a, b, rel_tol=r, abs_tol=d)
+        )
         np.testing.assert_array_equal(results(close, np.bool_, x, y), of_python(x, y))
 
 
@@ -147,10 +172,15 @@ def test_logarithms_of_sums_are_numpys(function: Callable[..., Any], dtype: Any)
 def test_sinc_is_exact_to_4_units(dtype: Any) -> None:
     x = numbers(dtype)
     exact = np.array(
-        [1.0 if v == 0 else 0.0 if math.isinf(v) else _sine_of_turns(v) / (math.pi * v) for v in x.tolist()]
+        [
+            1.0 if v == 0 else 0.0 if math.isinf(v) else _sine_of_turns(v) / (math.pi * v)
+            for v in x.tolist()
+        ]
     )
     eps = float(np.finfo(dtype).eps)
-    np.testing.assert_allclose(results(np.sinc, dtype, x), exact, rtol=4 * eps, atol=float(np.finfo(dtype).tiny))
+    np.testing.assert_allclose(
+        results(np.sinc, dtype, x), exact, rtol=4 * eps, atol=float(np.finfo(dtype).tiny)
+    )
 
 
 def _sine_of_turns(x: float) -> float:
@@ -163,8 +193,12 @@ def _sine_of_turns(x: float) -> float:
 def test_rounding_to_decimals_is_numpys(dtype: Any, decimals: int) -> None:
     x = numbers(dtype)
     x = x[np.abs(x) < 50]
-    np.testing.assert_array_equal(results(lambda v: np.round(v, decimals), dtype, x), np.round(x, decimals))
-    np.testing.assert_array_equal(results(lambda v: round(v, decimals), dtype, x), np.round(x, decimals))
+    np.testing.assert_array_equal(
+        results(lambda v: np.round(v, decimals), dtype, x), np.round(x, decimals)
+    )
+    np.testing.assert_array_equal(
+        results(lambda v: round(v, decimals), dtype, x), np.round(x, decimals)
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
@@ -201,20 +235,31 @@ def test_divisors_multiples_and_whole_roots_are_pythons(dtype: Any) -> None:
         np.concatenate([small[::-1], large[::-1], [0, 4, 0]]).astype(dtype),
     )
     np.testing.assert_array_equal(results(math.gcd, dtype, x, y), np.gcd(x, y))
-    np.testing.assert_array_equal(results(math.lcm, dtype, x[:300], y[:300]), np.lcm(x[:300], y[:300]))
+    np.testing.assert_array_equal(
+        results(math.lcm, dtype, x[:300], y[:300]), np.lcm(x[:300], y[:300])
+    )
     found = results(lambda a, b: math.gcd(a * 6, b * 4, 10, 15), dtype, x[:300], y[:300])
     np.testing.assert_array_equal(
-        found, [math.gcd(6 * int(a), 4 * int(b), 10, 15) for a, b in zip(x[:300], y[:300], strict=True)]
+        found,
+        [math.gcd(6 * int(a), 4 * int(b), 10, 15) for a, b in zip(x[:300], y[:300], strict=True)],
     )
     roots = np.array([math.isqrt(int(limits.max)) - n for n in range(50)], dtype)
-    n = np.concatenate([roots**2, roots**2 - 1, roots**2 + 1, np.arange(70), [limits.max]]).astype(dtype)
-    np.testing.assert_array_equal(results(math.isqrt, dtype, n), [math.isqrt(int(value)) for value in n])
+    n = np.concatenate([roots**2, roots**2 - 1, roots**2 + 1, np.arange(70), [limits.max]]).astype(
+        dtype
+    )
+    np.testing.assert_array_equal(
+        results(math.isqrt, dtype, n), [math.isqrt(int(value)) for value in n]
+    )
 
 
 @pytest.mark.skipif(not hasattr(np, "bitwise_count"), reason="new in NumPy 2")
 def test_bits_are_counted_as_numpy_does() -> None:
     for dtype in (np.int32, np.uint32, np.int64):
-        x = np.random.default_rng(1).integers(-1000 if dtype != np.uint32 else 0, 1000, 100).astype(dtype)
+        x = (
+            np.random.default_rng(1)
+            .integers(-1000 if dtype != np.uint32 else 0, 1000, 100)
+            .astype(dtype)
+        )
         np.testing.assert_array_equal(results(np.bitwise_count, np.int32, x), np.bitwise_count(x))
 
 
@@ -228,21 +273,39 @@ def of_tuples(x, out):
     out[4] = math.prod((a, b, 3), start=2)
     out[5] = math.hypot(a)
     out[6] = math.log(abs(b), 3)
-    out[7] = math.prod((2, 3, 7)) + math.comb(5, 2) + math.factorial(4) + math.gcd(12, 18) + math.isqrt(50)
+    out[7] = (
+        math.prod((2, 3, 7))
+        + math.comb(5, 2)
+        + math.factorial(4)
+        + math.gcd(12, 18)
+        + math.isqrt(50)
+    )
 
 
 @pytest.mark.parametrize(
     ("dtype", "scale"),
-    [(dtype, scale) for dtype in FLOATS for scale in (1.0, 1e18, 1e-20) if dtype is not np.float16 or scale == 1],
+    [
+        (dtype, scale)
+        for dtype in FLOATS
+        for scale in (1.0, 1e18, 1e-20)
+        if dtype is not np.float16 or scale == 1
+    ],
 )
 def test_lengths_and_products_of_tuples_are_pythons(dtype: Any, scale: float) -> None:
     x = (np.array([3.5, -7.25, 0.5, 11.0]) * scale).astype(dtype)
     a, b, c, d = x.tolist()
     out = np.zeros(8, dtype)
     of_tuples[1, 1](x, out)
-    wanted = [math.hypot(a, b, c), math.hypot(a, b, c, d), math.dist((a, b, c), (d, c, a)), math.dist((a, b), (c, d))]
+    wanted = [
+        math.hypot(a, b, c),
+        math.hypot(a, b, c, d),
+        math.dist((a, b, c), (d, c, a)),
+        math.dist((a, b), (c, d)),
+    ]
     wanted += [a * b * 6, abs(a), math.log(abs(b), 3), 42 + 10 + 24 + 6 + 7]
-    wanted[4] = float(dtype(wanted[4])) if abs(wanted[4]) < 3e38 or dtype is np.float64 else -math.inf
+    wanted[4] = (
+        float(dtype(wanted[4])) if abs(wanted[4]) < 3e38 or dtype is np.float64 else -math.inf
+    )
     np.testing.assert_allclose(out.astype(np.float64), wanted, rtol=3 * float(np.finfo(dtype).eps))
 
 
@@ -295,7 +358,11 @@ def of_integers(x, root, sign):
 
 
 def test_vectors_of_integers_become_floats_where_numbers_do() -> None:
-    x, root, sign = np.array([1, 4, 9, 16], np.int32), np.zeros(4, np.float32), np.zeros(4, np.int32)
+    x, root, sign = (
+        np.array([1, 4, 9, 16], np.int32),
+        np.zeros(4, np.float32),
+        np.zeros(4, np.int32),
+    )
     of_integers[1, 1](x, root, sign)
     assert root.tolist() == [1, 2, 3, 4]
     assert sign.tolist() == [1, 1, 1, 1]
@@ -313,7 +380,13 @@ def test_numbers_beside_vectors_are_the_same_for_all_elements() -> None:
     out = np.zeros_like(x)
     of_two_vectors[1, 16](x, y, out)
     wide = x.astype(np.float64), y.astype(np.float64)
-    wanted = wide[0] ** wide[1] + np.fmod(wide[0], 2.5) + np.arctan2(1, wide[1]) + wide[0] * wide[1] + wide[0]
+    wanted = (
+        wide[0] ** wide[1]
+        + np.fmod(wide[0], 2.5)
+        + np.arctan2(1, wide[1])
+        + wide[0] * wide[1]
+        + wide[0]
+    )
     np.testing.assert_allclose(out, wanted, rtol=4e-7)
 
 
@@ -345,11 +418,15 @@ def test_functions_of_python_that_kernels_lack_name_what_to_write(name: str) -> 
     def kernel(x, out):
         out[0] = function(x[0])
 
-    with pytest.raises(CompileError, match=r"cannot be called in a kernel(.|\n)*help: (take floats|add in f64)"):
+    with pytest.raises(
+        CompileError, match=r"cannot be called in a kernel(.|\n)*help: (take floats|add in f64)"
+    ):
         amdjit.kernel(kernel).compile(amdjit.i32[:], amdjit.f32[:])
 
 
-@pytest.mark.parametrize("function", [np.dot, np.matmul, np.sum, np.interp, np.isnat, np.cross, np.i0])
+@pytest.mark.parametrize(
+    "function", [np.dot, np.matmul, np.sum, np.interp, np.isnat, np.cross, np.i0]
+)
 def test_functions_of_numpy_that_kernels_lack_name_what_to_write(function: Any) -> None:
     def kernel(x, out):
         out[0] = function(x, x)
@@ -360,7 +437,15 @@ def test_functions_of_numpy_that_kernels_lack_name_what_to_write(function: Any) 
 
 
 def test_every_function_of_pythons_math_is_there_or_refused_with_what_to_write() -> None:
-    functions = {name: value for name, value in vars(math).items() if callable(value) and not name.startswith("_")}
+    functions = {
+        name: value
+        for name, value in vars(math).items()
+        if callable(value) and not name.startswith("_")
+    }
     # `math.prod` is of tuples, in the front end.
-    missing = [name for name, value in functions.items() if value not in PYTHON_FUNCTIONS | REMEDIES and name != "prod"]
+    missing = [
+        name
+        for name, value in functions.items()
+        if value not in PYTHON_FUNCTIONS | REMEDIES and name != "prod"
+    ]
     assert not missing

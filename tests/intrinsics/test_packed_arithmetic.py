@@ -1,4 +1,5 @@
-"""Packed 16-bit arithmetic, medians, dot products, bit counts, saturating packs: the emulator against the models."""
+"""Packed 16-bit arithmetic, medians, dot products, bit counts, saturating packs: the emulator
+against the models."""
 
 from __future__ import annotations
 
@@ -86,7 +87,10 @@ def medians(x, y, z, out):
 @pytest.mark.parametrize("dtype", ["i2", "u2", "i4", "u4", "f2", "f4"])
 def test_the_median_is_one_instruction(dtype: str) -> None:
     kind = np.dtype(dtype)
-    x, y, z = (RANDOM.normal(size=64).astype(kind) if dtype[0] == "f" else words(kind, 64) for _ in range(3))
+    x, y, z = (
+        RANDOM.normal(size=64).astype(kind) if dtype[0] == "f" else words(kind, 64)
+        for _ in range(3)
+    )
     out = np.zeros(64, kind)
     medians[1, 64](x, y, z, out)
     np.testing.assert_array_equal(out, np.median([x, y, z], axis=0).astype(kind))
@@ -155,7 +159,9 @@ def test_dot_products_of_8_bit_floats(left: str, right: str) -> None:
     eighth_dots[1, 64](a.ravel(), b.ravel(), c, out)
     wide = (a.astype(np.float64) * b.astype(np.float64)).sum(axis=1) + c
     np.testing.assert_allclose(out, wide, rtol=1e-5, atol=1e-5)
-    np.testing.assert_array_equal(out, [arithmetic.dot4_float(*row) for row in zip(a, b, c, strict=True)])
+    np.testing.assert_array_equal(
+        out, [arithmetic.dot4_float(*row) for row in zip(a, b, c, strict=True)]
+    )
     types = EIGHTHS[left][1][:], EIGHTHS[right][1][:], f32[:], f32[:]
     assert eighth_dots.compile(*types).asm.count(f"v_dot4_f32_{left}_{right}") == 1
 
@@ -187,8 +193,12 @@ def test_the_model_of_dot2_is_what_the_emulator_does() -> None:
     a, b = (RANDOM.normal(size=(64, 2)).astype(np.float16) for _ in range(2))
     c, out = RANDOM.normal(size=64).astype(np.float32), np.zeros((2, 64), np.float32)
     pair_dots[1, 64](a.ravel(), b.ravel(), c, out)
-    np.testing.assert_array_equal(out[0], [arithmetic.dot2(*row) for row in zip(a, b, c, strict=True)])
-    np.testing.assert_array_equal(out[1], [arithmetic.dot2(*row, True) for row in zip(a, b, c, strict=True)])
+    np.testing.assert_array_equal(
+        out[0], [arithmetic.dot2(*row) for row in zip(a, b, c, strict=True)]
+    )
+    np.testing.assert_array_equal(
+        out[1], [arithmetic.dot2(*row, True) for row in zip(a, b, c, strict=True)]
+    )
 
 
 @amdjit.kernel

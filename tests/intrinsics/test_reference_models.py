@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from amdjit.intrinsics import amdgcn, arithmetic, convert, wave
-from amdjit.intrinsics.matrix_layouts import (
+from amdjit.intrinsics.models.matrix_layouts import (
     WMMA_4_BIT_K16,
     WMMA_4_BIT_K32,
     WMMA_8_BIT,
@@ -26,7 +26,9 @@ ALL = [WMMA_16_BIT, WMMA_8_BIT, WMMA_4_BIT_K16, WMMA_4_BIT_K32]
 def test_the_layouts_cover_each_matrix_once(product: MatrixInstruction) -> None:
     for operand, shape in (("a", (16, product.k)), ("b", (product.k, 16)), ("d", (16, 16))):
         rows, columns = product.layout(operand).positions()
-        assert sorted(zip(rows.ravel(), columns.ravel(), strict=True)) == list(itertools.product(*map(range, shape)))
+        assert sorted(zip(rows.ravel(), columns.ravel(), strict=True)) == list(
+            itertools.product(*map(range, shape))
+        )
 
 
 def test_the_16_bit_layout_is_the_one_of_the_isa_document() -> None:
@@ -53,18 +55,28 @@ def test_float_models_give_the_matrix_product(name: str, dtype: type) -> None:
     a, b = layouts.layout("a").scatter(left), layouts.layout("b").scatter(right)
     if np.dtype(dtype).itemsize == 1:
         a, b = a.view(np.int32), b.view(np.int32)
-    result = layouts.layout("d").gather(getattr(amdgcn, name)(a, b, layouts.layout("d").scatter(total)))
-    np.testing.assert_array_equal(result, left.astype(np.float32) @ right.astype(np.float32) + total)
+    result = layouts.layout("d").gather(
+        getattr(amdgcn, name)(a, b, layouts.layout("d").scatter(total))
+    )
+    np.testing.assert_array_equal(
+        result, left.astype(np.float32) @ right.astype(np.float32) + total
+    )
 
 
 @pytest.mark.parametrize(("signed_a", "signed_b"), list(itertools.product([True, False], repeat=2)))
 def test_byte_models_read_the_sign_flags(signed_a: bool, signed_b: bool) -> None:
     left = RANDOM.integers(0, 256, (16, 16)).astype(np.uint8)
     right = RANDOM.integers(0, 256, (16, 16)).astype(np.uint8)
-    a, b = WMMA_8_BIT.layout("a").scatter(left).view(np.int32), WMMA_8_BIT.layout("b").scatter(right).view(np.int32)
+    a, b = (
+        WMMA_8_BIT.layout("a").scatter(left).view(np.int32),
+        WMMA_8_BIT.layout("b").scatter(right).view(np.int32),
+    )
     c = np.zeros((32, 8), np.int32)
     result = amdgcn.wmma_i32_16x16x16_iu8_w32_gfx12(signed_a, a, signed_b, b, c, False)
-    numbers = [m.view(np.int8 if s else np.uint8).astype(np.int32) for m, s in ((left, signed_a), (right, signed_b))]
+    numbers = [
+        m.view(np.int8 if s else np.uint8).astype(np.int32)
+        for m, s in ((left, signed_a), (right, signed_b))
+    ]
     np.testing.assert_array_equal(WMMA_8_BIT.layout("d").gather(result), numbers[0] @ numbers[1])
 
 
@@ -89,7 +101,9 @@ def test_four_bit_models_of_both_shapes_give_the_product() -> None:
     ):
         a, b = (RANDOM.integers(-(2**31), 2**31, (32, words)).astype(np.int32) for _ in range(2))
         operands = (a[:, 0], b[:, 0]) if words == 1 else (a, b)
-        result = getattr(amdgcn, name)(True, operands[0], False, operands[1], np.zeros((32, 8), np.int32), False)
+        result = getattr(amdgcn, name)(
+            True, operands[0], False, operands[1], np.zeros((32, 8), np.int32), False
+        )
         left = layouts.layout("a").gather(unpack_nibbles(a, True))
         right = layouts.layout("b").gather(unpack_nibbles(b, False))
         np.testing.assert_array_equal(layouts.layout("d").gather(result), left @ right)

@@ -1,4 +1,5 @@
-"""`round` and `numpy.round` with digits that are known at run time only, and constants: NumPy's bits, or Python's."""
+"""`round` and `numpy.round` with digits that are known at run time only, and constants: NumPy's
+bits, or Python's."""
 
 from __future__ import annotations
 
@@ -31,9 +32,12 @@ def of_constant(x, digits: Const, numpys, pythons):
 
 
 def numbers(dtype: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return numbers of every size, halves among them, and digits from far below to far above what matters."""
+    """Return numbers of every size, halves among them, and digits from far below to far above what
+    matters."""
     random = np.random.default_rng(8)
-    sizes = 10.0 ** random.integers(-5 if dtype is np.float16 else -30, 5 if dtype is np.float16 else 30, 4096)
+    sizes = 10.0 ** random.integers(
+        -5 if dtype is np.float16 else -30, 5 if dtype is np.float16 else 30, 4096
+    )
     x = (random.normal(size=4096) * sizes).astype(dtype)
     x[:2048] = (random.integers(-4000, 4000, 2048) / 8).astype(dtype)
     x[-4:] = (0.0, -0.0, np.inf, np.nan)
@@ -48,7 +52,8 @@ def same(found: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def with_digits(x: Any, n: int) -> Any:
-    """Return what NumPy does; but its doubles' powers of ten are the host's, of which some (10**23) are one off."""
+    """Return what NumPy does; but its doubles' powers of ten are the host's, of which some (10**23)
+    are one off."""
     with np.errstate(all="ignore"):
         if x.dtype != np.float64 or n == 0:
             return np.round(x, n)
@@ -77,7 +82,10 @@ def test_run_time_digits_of_floats_round_as_numpy(dtype: Any) -> None:
     assert not np.isfinite(expected[left]).any()
     assert left.any()
     own = np.array(
-        [float(value) if n > 0 else round(float(value), int(n)) for value, n in zip(x[left], digits[left], strict=True)]
+        [
+            float(value) if n > 0 else round(float(value), int(n))
+            for value, n in zip(x[left], digits[left], strict=True)
+        ]
     )
     assert same(pythons[left], own.astype(dtype)).all()
 

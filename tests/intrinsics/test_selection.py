@@ -1,4 +1,5 @@
-"""Every declaration, alone in a kernel: LLVM selects it for gfx1201 and it becomes the instruction that it names."""
+"""Every declaration, alone in a kernel: LLVM selects it for gfx1201 and it becomes the instruction
+that it names."""
 
 from __future__ import annotations
 
@@ -27,14 +28,17 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def test_it_becomes_its_instruction(label: str, generated: ModuleType) -> None:
     assembly = compile_case(generated, NUMBERS[label], CASES[NUMBERS[label]]).asm
     assert "call" not in assembly
-    # What the instructions of clang's builtins are is checked for all of them, on every processor: test_builtins.
+    # What the instructions of clang's builtins are is checked for all of them, on every processor:
+    # test_builtins.
     name = label.rpartition(".")[2]
     instruction = None if name in amdgcn.BUILTINS else HERE[label].isa
     assert (instruction or "s_endpgm") in assembly
 
 
 @pytest.mark.parametrize("label", ELSEWHERE)
-def test_what_gfx1201_lacks_is_an_error_that_says_what_to_use(label: str, generated: ModuleType) -> None:
+def test_what_gfx1201_lacks_is_an_error_that_says_what_to_use(
+    label: str, generated: ModuleType
+) -> None:
     with pytest.raises(amdjit.TargetError) as caught:
         compile_case(generated, NUMBERS[label], CASES[NUMBERS[label]])
     alternative = ELSEWHERE[label].alternative
@@ -45,7 +49,10 @@ def test_what_gfx1201_lacks_is_an_error_that_says_what_to_use(label: str, genera
 @pytest.mark.exhaustive
 def test_llvm_selects_every_type_that_is_declared(tmp_path: Path) -> None:
     outcome = subprocess.run(
-        [sys.executable, selection_cases.__file__, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, selection_cases.__file__, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     last = outcome.stdout.splitlines()[-1:]
     assert outcome.returncode == 0, f"at {last}: {outcome.stderr[-2000:]}"

@@ -1,4 +1,5 @@
-"""Kernels compiled for waves of 64 lanes, run on the emulator: lane numbers, exchanges, votes, sums, whole examples."""
+"""Kernels compiled for waves of 64 lanes, run on the emulator: lane numbers, exchanges, votes,
+sums, whole examples."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def test_work_items_know_their_lane_and_wave() -> None:
     number = np.arange(len(out))
     x, y, z = number % 18, number // 18 % 10, number // 180
     item = x % 6 + 6 * (y % 5 + 5 * (z % 7))
-    np.testing.assert_array_equal(out, np.stack([item % 64, item // 64, np.full(len(out), 64)], axis=1))
+    np.testing.assert_array_equal(
+        out, np.stack([item % 64, item // 64, np.full(len(out), 64)], axis=1)
+    )
 
 
 @amdjit.kernel(wave_size=64)
@@ -85,7 +88,9 @@ def test_votes_are_of_the_lanes_that_there_are(block: int) -> None:
     vote[1, block](values, votes, out)
     for start in range(0, block, 64):
         part = values[start : start + 64] > 0
-        assert set(votes[start : start + 64].tolist()) == {sum(1 << lane for lane in np.flatnonzero(part).tolist())}
+        assert set(votes[start : start + 64].tolist()) == {
+            sum(1 << lane for lane in np.flatnonzero(part).tolist())
+        }
         assert (out[start : start + 64] == [part.any(), part.all()]).all()
 
 
@@ -104,7 +109,9 @@ def test_sums_and_extremes_of_a_wave(dtype: Any) -> None:
     reductions[2, 128](values, out)
     waves = values.reshape(4, 64)
     expected = [waves.sum(axis=1), waves.max(axis=1), waves.min(axis=1)]
-    np.testing.assert_array_equal(out.reshape(3, 4, 64), np.repeat(np.stack(expected)[:, :, None], 64, axis=2))
+    np.testing.assert_array_equal(
+        out.reshape(3, 4, 64), np.repeat(np.stack(expected)[:, :, None], 64, axis=2)
+    )
 
 
 @amdjit.kernel(wave_size=64)
@@ -133,7 +140,11 @@ def divergent(values, steps, out, counts):
 def test_control_flow_lds_and_private_memory() -> None:
     groups, block = 3, 150
     values = RANDOM.integers(1, 1000, groups * block).astype(np.int32)
-    steps, out, counts = np.zeros_like(values), np.zeros(len(values), np.float32), np.zeros(8, np.int32)
+    steps, out, counts = (
+        np.zeros_like(values),
+        np.zeros(len(values), np.float32),
+        np.zeros(8, np.int32),
+    )
     divergent[groups, block](values, steps, out, counts)
     expected = np.zeros_like(values)
     for i, value in enumerate(values.tolist()):
@@ -141,7 +152,9 @@ def test_control_flow_lds_and_private_memory() -> None:
             value = value // 2 if value % 2 == 0 else 3 * value + 1
             expected[i] += 1
     np.testing.assert_array_equal(steps, expected)
-    bins = np.stack([np.bincount(part % 8, minlength=8) for part in expected.reshape(groups, block)])
+    bins = np.stack(
+        [np.bincount(part % 8, minlength=8) for part in expected.reshape(groups, block)]
+    )
     item = np.arange(len(values))
     np.testing.assert_array_equal(out, bins[item // block, (item % block + expected % 4) % 8])
     np.testing.assert_array_equal(counts, bins.sum(axis=0))

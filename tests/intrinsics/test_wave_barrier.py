@@ -93,10 +93,14 @@ KERNELS = [through_global, written_by_another_lane, through_lds, in_a_loop]
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
-def test_all_lanes_see_what_was_written_before(kernel: Any, level: int, wave_size: int, tier: str) -> None:
+def test_all_lanes_see_what_was_written_before(
+    kernel: Any, level: int, wave_size: int, tier: str
+) -> None:
     a, out = np.arange(wave_size, dtype=np.int32), np.zeros(wave_size, np.int32)
     with amdjit.use(machine(tier)):
-        amdjit.kernel(opt_level=level, wave_size=wave_size, warnings=False)(kernel)[1, wave_size](a, out)
+        amdjit.kernel(opt_level=level, wave_size=wave_size, warnings=False)(kernel)[1, wave_size](
+            a, out
+        )
     assert (out == expected(kernel, wave_size)).all()
 
 
@@ -112,4 +116,6 @@ def test_it_is_no_instruction_and_keeps_loads_after_stores(target: str) -> None:
 
     text = ordered.compile(target=target).asm
     assert text.index("global_store") < text.index("global_load") < text.rindex("global_store")
-    assert not any(word in text for word in ("s_barrier", "s_load_b32", "buffer_gl", "global_inv", "global_wb"))
+    assert not any(
+        word in text for word in ("s_barrier", "s_load_b32", "buffer_gl", "global_inv", "global_wb")
+    )

@@ -1,4 +1,5 @@
-"""Exchanges whose pattern is in the instruction, votes and matches, run on the emulator against their models."""
+"""Exchanges whose pattern is in the instruction, votes and matches, run on the emulator against
+their models."""
 
 from __future__ import annotations
 
@@ -128,7 +129,9 @@ def test_lanes_find_those_with_the_same_value(dtype: str, wave_size: int) -> Non
         values[wave_size : wave_size + 9] = np.nan
     heads = (RANDOM.random(count) < 0.2).astype(np.int32)
     out, same, sums = np.zeros(count, np.uint64), np.zeros(count, np.int32), np.zeros_like(values)
-    amdjit.kernel(wave_size=wave_size)(matches.function)[1, 3 * wave_size](values, heads, out, same, sums)
+    amdjit.kernel(wave_size=wave_size)(matches.function)[1, 3 * wave_size](
+        values, heads, out, same, sums
+    )
     bits = values.view(f"u{values.itemsize}")
     for start in range(0, count, wave_size):
         part = bits[start : start + wave_size]
@@ -146,8 +149,14 @@ def test_nan_of_bf16_has_its_bits_for_value(wave_size: int) -> None:
     """Once the search for a NaN of bf16 did not end: it was compared as a number."""
     values = np.full(wave_size, np.nan).astype(ml_dtypes.bfloat16)
     values[5], heads = 1, np.ones(wave_size, np.int32)
-    out, same, sums = np.zeros(wave_size, np.uint64), np.zeros(wave_size, np.int32), np.zeros_like(values)
-    amdjit.kernel(wave_size=wave_size)(matches.function)[1, wave_size](values, heads, out, same, sums)
+    out, same, sums = (
+        np.zeros(wave_size, np.uint64),
+        np.zeros(wave_size, np.int32),
+        np.zeros_like(values),
+    )
+    amdjit.kernel(wave_size=wave_size)(matches.function)[1, wave_size](
+        values, heads, out, same, sums
+    )
     assert out[5] == 32
     assert set(out.tolist()) == {32, (1 << wave_size) - 1 - 32}
     assert not same.any()

@@ -1,4 +1,5 @@
-"""Reductions and scans over the lanes of a wave, run on the emulator, against NumPy over the active lanes."""
+"""Reductions and scans over the lanes of a wave, run on the emulator, against NumPy over the active
+lanes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import pytest
 import amdjit
 from amdjit import i32
 from amdjit.intrinsics import wave
-from amdjit.intrinsics.lane_combinations import neutral
+from amdjit.intrinsics.lanes.combinations import neutral
 
 RANDOM = np.random.default_rng(13)
 ARITHMETIC = ("add", "mul", "min", "max")
@@ -25,7 +26,9 @@ NUMPY = {
     "maximum": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
 BF16 = np.dtype(ml_dtypes.bfloat16)
-DTYPES = [np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")] + [BF16]
+DTYPES = [
+    np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")
+] + [BF16]
 FORMS = 5
 
 
@@ -43,7 +46,8 @@ def combine(values, active, heads, out, operations: amdjit.Const):
 
 
 def expected(operation: str, values: Any, heads: Any) -> list[Any]:
-    """Return the five forms over one wave's active lanes, lane by lane in plain Python; bf16 in f32."""
+    """Return the five forms over one wave's active lanes, lane by lane in plain Python; bf16 in
+    f32."""
     ufunc = NUMPY[operation]
     identity = neutral(amdjit.types.from_dtype(values.dtype), operation)
     values = values.astype(np.float32) if values.dtype == BF16 else values
@@ -64,7 +68,11 @@ def expected(operation: str, values: Any, heads: Any) -> list[Any]:
 def sample(dtype: Any, count: int, operation: str) -> Any:
     if is_float(dtype):
         # Exact in any order: small integers for sums, powers of two for products.
-        exact = RANDOM.integers(-9, 10, count) if operation != "mul" else RANDOM.choice([-1.0, 1.0, 2.0, 0.5], count)
+        exact = (
+            RANDOM.integers(-9, 10, count)
+            if operation != "mul"
+            else RANDOM.choice([-1.0, 1.0, 2.0, 0.5], count)
+        )
         return exact.astype(dtype)
     limits = np.iinfo(dtype)
     return RANDOM.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
@@ -86,14 +94,19 @@ def test_reductions_and_scans_are_over_the_active_lanes(dtype: Any, wave_size: i
     kernel = amdjit.kernel(wave_size=wave_size)(combine.function)
     groups = [("mul",), tuple(o for o in operations if o != "mul")]
     for names in groups:
-        values, heads = sample(dtype, count, names[0]), (RANDOM.random(count) < 0.15).astype(np.int32)
+        values, heads = (
+            sample(dtype, count, names[0]),
+            (RANDOM.random(count) < 0.15).astype(np.int32),
+        )
         out = np.zeros((FORMS * len(names), count), dtype)
         kernel[2, 2 * wave_size](values, active, heads, out, names)
         with np.errstate(over="ignore"):
             check(out, values, active, heads, names, wave_size)
 
 
-def check(out: Any, values: Any, active: Any, heads: Any, names: tuple[str, ...], wave_size: int) -> None:
+def check(
+    out: Any, values: Any, active: Any, heads: Any, names: tuple[str, ...], wave_size: int
+) -> None:
     for start in range(0, len(values), wave_size):
         lanes = start + np.flatnonzero(active[start : start + wave_size])
         for number, operation in enumerate(names):
@@ -144,20 +157,29 @@ def short_names(values, active, out):
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i1", "u4", "f4", "bfloat16"])
 def test_inactive_lanes_take_no_part_wherever_they_are(dtype: str, wave_size: int) -> None:
-    """Once the exchange went through lanes that are inactive: lanes 0 and 3 alone got each only their own value."""
+    """Once the exchange went through lanes that are inactive: lanes 0 and 3 alone got each only
+    their own value."""
     kind = BF16 if dtype == "bfloat16" else np.dtype(dtype)
     values = RANDOM.integers(1, 50, 8 * wave_size).astype(kind)
     active = np.zeros((8, wave_size), np.int32)
     active[0, [0, 3]] = active[1, [wave_size - 1, 16, 5]] = active[2, 7] = active[3] = 1
     active[4:] = RANDOM.random((4, wave_size)) < 0.3
     out = np.zeros((3, len(values)), kind)
-    amdjit.kernel(wave_size=wave_size)(short_names.function)[1, 8 * wave_size](values, active.ravel(), out)
+    amdjit.kernel(wave_size=wave_size)(short_names.function)[1, 8 * wave_size](
+        values, active.ravel(), out
+    )
     for number, here in enumerate(active.astype(bool)):
         place = number * wave_size + np.flatnonzero(here)
         own = values[place].astype(np.float64)
-        total = np.array(own.sum()).astype(np.int64).astype(kind) if kind != BF16 else np.array(own.sum()).astype(kind)
+        total = (
+            np.array(own.sum()).astype(np.int64).astype(kind)
+            if kind != BF16
+            else np.array(own.sum()).astype(kind)
+        )
         wanted = [total, values[place].min(), values[place].max()]
-        np.testing.assert_array_equal(out[:, place], np.repeat(np.array(wanted, kind)[:, None], len(place), axis=1))
+        np.testing.assert_array_equal(
+            out[:, place], np.repeat(np.array(wanted, kind)[:, None], len(place), axis=1)
+        )
 
 
 @amdjit.kernel
@@ -174,13 +196,20 @@ def combine_vectors(values, heads, out):
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i1", "f4"])
 def test_vectors_are_combined_element_by_element(dtype: str, wave_size: int) -> None:
-    values, heads = RANDOM.integers(-3, 4, (wave_size, 4)).astype(dtype), np.zeros(wave_size, np.int32)
+    values, heads = (
+        RANDOM.integers(-3, 4, (wave_size, 4)).astype(dtype),
+        np.zeros(wave_size, np.int32),
+    )
     heads[[5, 17, 18]] = 1
     out = np.zeros((5, 4 * wave_size), dtype)
-    amdjit.kernel(wave_size=wave_size)(combine_vectors.function)[1, wave_size](values.ravel(), heads, out)
+    amdjit.kernel(wave_size=wave_size)(combine_vectors.function)[1, wave_size](
+        values.ravel(), heads, out
+    )
     highest = neutral(amdjit.types.from_dtype(values.dtype), "min")
     sums, mins = np.cumsum(values, axis=0, dtype=dtype), np.minimum.accumulate(values, axis=0)
-    segments = np.concatenate([np.cumsum(part, axis=0, dtype=dtype) for part in np.split(values, [5, 17, 18])])
+    segments = np.concatenate(
+        [np.cumsum(part, axis=0, dtype=dtype) for part in np.split(values, [5, 17, 18])]
+    )
     wanted = [
         np.broadcast_to(values.max(axis=0), values.shape), sums,
         np.concatenate([np.full((1, 4), highest, dtype), mins[:-1]]), segments,
@@ -202,7 +231,9 @@ def truths(values, active, out):
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_booleans_have_the_operators_of_bits(wave_size: int) -> None:
     for chance in (0.1, 0.5, 1.0):
-        values, active = (RANDOM.random((2, wave_size)) < np.array([[chance], [0.7]])).astype(np.int32)
+        values, active = (RANDOM.random((2, wave_size)) < np.array([[chance], [0.7]])).astype(
+            np.int32
+        )
         out = np.zeros((4, wave_size), np.int32)
         amdjit.kernel(wave_size=wave_size)(truths.function)[1, wave_size](values, active, out)
         lanes = np.flatnonzero(active)

@@ -1,4 +1,5 @@
-"""Declarations of users that cannot be right are told so: where they are made, or before LLVM would end the process."""
+"""Declarations of users that cannot be right are told so: where they are made, or before LLVM would
+end the process."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ import pytest
 
 import amdjit
 from amdjit import LlvmCall, f32, i32
-from amdjit.declarations import As, Emit
-from amdjit.types import Type
+from amdjit.language.declarations import As, Emit
+from amdjit.language.types import Type
 
 
 def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options: Any) -> Any:
@@ -29,11 +30,26 @@ def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options
     ("make", "message"),
     [
         (lambda: declared(LlvmCall("llvm.amdgcn.rcp.{y}")), r"names \{y\}: there are x, return"),
-        (lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", ("y",))), "'y' is no parameter: there are x"),
-        (lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", (As("y", i32),))), "'y' is no parameter: there are x"),
-        (lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets=("gfx12",)), "no processor 'gfx12': .*gfx1201"),
-        (lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets="gfx1201"), r"such as \('gfx1201',\)"),
-        (lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), wave_sizes=32), r"\(32,\), \(64,\) or \(32, 64\), not 32"),
+        (
+            lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", ("y",))),
+            "'y' is no parameter: there are x",
+        ),
+        (
+            lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", (As("y", i32),))),
+            "'y' is no parameter: there are x",
+        ),
+        (
+            lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets=("gfx12",)),
+            "no processor 'gfx12': .*gfx1201",
+        ),
+        (
+            lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets="gfx1201"),
+            r"such as \('gfx1201',\)",
+        ),
+        (
+            lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), wave_sizes=32),
+            r"\(32,\), \(64,\) or \(32, 64\), not 32",
+        ),
         (lambda: declared("llvm.amdgcn.rcp.f32"), r"takes LlvmCall\(name\), Emit\(function\)"),
         (lambda: amdjit.intrinsic(declared), r"takes LlvmCall\(name\), Emit\(function\)"),
     ],
@@ -54,7 +70,10 @@ def compile_use(function: Any, kind: Type = f32, target: str = "gfx1201") -> amd
 @pytest.mark.parametrize(
     ("emit", "message"),
     [
-        (lambda context, x: context.constant(i32, 1), "returned a value of LLVM's i32; it is declared as f32, float"),
+        (
+            lambda context, x: context.constant(i32, 1),
+            "returned a value of LLVM's i32; it is declared as f32, float",
+        ),
         (lambda context, x: None, "returned None; it is declared as f32"),
     ],
 )
@@ -65,7 +84,9 @@ def test_an_emit_function_returns_what_is_declared(emit: Callable[..., Any], mes
 
 def test_a_library_may_be_named_by_text(tmp_path: Path) -> None:
     file = tmp_path / "thrice.ll"
-    file.write_text("define float @thrice(float %x) {\n  %y = fmul float %x, 3.0\n  ret float %y\n}\n")
+    file.write_text(
+        "define float @thrice(float %x) {\n  %y = fmul float %x, 3.0\n  ret float %y\n}\n"
+    )
     thrice = declared(LlvmCall("thrice", library=str(file)))
 
     @amdjit.kernel

@@ -14,8 +14,11 @@ from amdjit.options import CompileOptions, read_environment
 from amdjit.tree import nodes as tree
 
 
-def run_on_emulator(kernel: tree.Function, *arguments: Any, items: int = 1, dynamic_lds: int = 0) -> None:
-    """Run one workgroup. arguments: in kernarg order, that is the arrays, then extents, strides and scalars."""
+def run_on_emulator(
+    kernel: tree.Function, *arguments: Any, items: int = 1, dynamic_lds: int = 0
+) -> None:
+    """Run one workgroup. arguments: in kernarg order, that is the arrays, then extents, strides and
+    scalars."""
     options = CompileOptions(GFX1201)
     environment = read_environment(os.environ)
     optimised = optimise(lower(program(kernel), options), GFX1201, options)

@@ -1,4 +1,5 @@
-"""Run LLVM's own tools on the lowering's text, in processes of their own: LLVM aborts on many mistakes."""
+"""Run LLVM's own tools on the lowering's text, in processes of their own: LLVM aborts on many
+mistakes."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import subprocess
 import pytest
 
 requires_llvm = pytest.mark.skipif(
-    shutil.which("opt-22") is None or shutil.which("llc-22") is None, reason="needs opt-22 and llc-22"
+    shutil.which("opt-22") is None or shutil.which("llc-22") is None,
+    reason="needs opt-22 and llc-22",
 )
 
 

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.types import Scalar
+from amdjit.language.types import Scalar
 
 
 def interesting(scalar: Scalar) -> list[int]:
-    edges = {0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 63, 64, 100, scalar.maximum, scalar.maximum - 1, scalar.minimum}
+    edges = {
+        0,
+        1,
+        2,
+        3,
+        5,
+        7,
+        8,
+        10,
+        31,
+        32,
+        63,
+        64,
+        100,
+        scalar.maximum,
+        scalar.maximum - 1,
+        scalar.minimum,
+    }
     edges |= {scalar.minimum + 1, -1, -2, -3, -7, -8, -10, -100} if scalar.is_signed else set()
     return sorted(value for value in edges if scalar.minimum <= value <= scalar.maximum)
 

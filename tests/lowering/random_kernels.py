@@ -1,8 +1,10 @@
-"""Random kernels for what LLVM's back end may get wrong, and the same text run by Python with NumPy's scalars.
+"""Random kernels for what LLVM's back end may get wrong, and the same text run by Python with
+NumPy's scalars.
 
-A kernel is some statements of their own. Each is a choice by a short circuit around loads, a product that
-becomes a half, a subtraction from zero, or an expression of all of these; it reads elements of its lane, or in
-its uniform twin of one place. Every scalar argument is read once: LLVM moves what is read once to where it is.
+A kernel is some statements of their own. Each is a choice by a short circuit around loads, a
+product that becomes a half, a subtraction from zero, or an expression of all of these; it reads
+elements of its lane, or in its uniform twin of one place. Every scalar argument is read once: LLVM
+moves what is read once to where it is.
 """
 
 from __future__ import annotations
@@ -31,7 +33,24 @@ NUMPY: dict[str, Any] = {
     "u64": np.uint64,
     "i64": np.int64,
 }
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.125, 65504.0, 6e-8, -6e-8, 3e-5, 1e-40, 2.5, -7.0, 1e-20]
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1.0,
+    -1.0,
+    0.125,
+    65504.0,
+    6e-8,
+    -6e-8,
+    3e-5,
+    1e-40,
+    2.5,
+    -7.0,
+    1e-20,
+]
 
 
 class Writer:
@@ -59,7 +78,11 @@ class Writer:
         header = f"def program({', '.join([*inputs, *outputs, *rest, *scalars])}) -> None:"
         start = ["    t = threadIdx.x", "    box = perm"]
         if not is_single:
-            start[1:] = ["    box = shared.array(64, i32)", "    box[t] = perm[t]", "    syncthreads()"]
+            start[1:] = [
+                "    box = shared.array(64, i32)",
+                "    box[t] = perm[t]",
+                "    syncthreads()",
+            ]
         return "\n".join([header, *start, *lines]) + "\n"
 
     def _one(self, *choices: Any) -> Any:
@@ -112,10 +135,14 @@ class Writer:
     def _index(self) -> str:
         place = self._random.randrange(LANES)
         spread = self._one("box[n // m & 63]", "box[{t} * 5 // m & 63]", "perm[{t}]")
-        return self._one("{t}", f"{{t}} ^ {place}", "box[{t}]", "box[{t}]", "63", str(place), spread)
+        return self._one(
+            "{t}", f"{{t}} ^ {place}", "box[{t}]", "box[{t}]", "63", str(place), spread
+        )
 
     def _leaf(self, type: str) -> str:
-        return self._one(self._element, self._element, self._scalar, self._scalar, self._number)(type)
+        return self._one(self._element, self._element, self._scalar, self._scalar, self._number)(
+            type
+        )
 
     def _element(self, type: str) -> str:
         return f"a_{type}[{self._index()}]"
@@ -128,7 +155,9 @@ class Writer:
         if self._random.random() < 0.5:
             return f"{type}({self._one('k', 'n', '{t}')})"
         if type in FLOATS:
-            return f"{type}({self._one('0.0', '-0.0', '1.0', '-1.0', '0.125', '4.0', '-3.5', '0.1')})"
+            return (
+                f"{type}({self._one('0.0', '-0.0', '1.0', '-1.0', '0.125', '4.0', '-3.5', '0.1')})"
+            )
         return f"{type}({self._one(0, 1, 3, 63, 100)})"
 
     def _simple(self, type: str) -> str:
@@ -137,7 +166,9 @@ class Writer:
         if kind < 0.45:
             return self._scalar(type)
         if kind < 0.85:
-            return f"-{self._scalar(type)}" if type in FLOATS else f"{type}({self._one('{t}', 'n')})"
+            return (
+                f"-{self._scalar(type)}" if type in FLOATS else f"{type}({self._one('{t}', 'n')})"
+            )
         return self._converted(type) if kind < 0.92 else self._leaf(type)
 
     def _converted(self, type: str, depth: int = 0) -> str:
@@ -147,7 +178,10 @@ class Writer:
 
     def _product(self) -> str:
         factors = [self._leaf("f32"), f"f32({self._leaf('f16')})", f"(-{self._leaf('f32')})"]
-        return f"f16({self._one('', '-')}({self._one(*factors)} * {self._one(*factors, '0.125', '-4.0')}))"
+        return (
+            f"f16({self._one('', '-')}({self._one(*factors)} * "
+            f"{self._one(*factors, '0.125', '-4.0')}))"
+        )
 
     def _expression(self, type: str, depth: int) -> str:
         kind = self._random.random()
@@ -155,7 +189,8 @@ class Writer:
             return self._leaf(type)
         if kind < 0.4:
             return (
-                f"({self._expression(type, depth - 1)} if {self._condition()} else {self._expression(type, depth - 1)})"
+                f"({self._expression(type, depth - 1)} if {self._condition()} else "
+                f"{self._expression(type, depth - 1)})"
             )
         if kind < 0.6:
             return self._converted(type, depth - 1)
@@ -171,7 +206,8 @@ class Writer:
 
 
 def inputs(writer: Writer, seed: int) -> tuple[list[Any], list[Any]]:
-    """Return the arrays that the kernel reads, and what follows its results: b, perm, k, n, m and scalars."""
+    """Return the arrays that the kernel reads, and what follows its results: b, perm, k, n, m and
+    scalars."""
     source = np.random.default_rng(seed)
     arrays = []
     for type in writer.types:
@@ -183,7 +219,11 @@ def inputs(writer: Writer, seed: int) -> tuple[list[Any], list[Any]]:
         arrays.append(values.astype(NUMPY[type]))
     chosen = dict(zip(writer.types, arrays, strict=True))
     # Some lanes are below n, and some are not.
-    numbers = [np.int32(source.integers(0, LANES)), np.int32(source.integers(8, 56)), np.int32(source.integers(1, 9))]
+    numbers = [
+        np.int32(source.integers(0, LANES)),
+        np.int32(source.integers(8, 56)),
+        np.int32(source.integers(1, 9)),
+    ]
     flags = source.random(LANES) < 0.5
     scalars = [source.choice(chosen[type]) for type in writer.scalars]
     return arrays, [flags, source.permutation(LANES).astype(np.int32), *numbers, *scalars]
@@ -216,7 +256,9 @@ def run_by_python(source: str, permutation: Any, arguments: list[Any]) -> None:
         "min": lambda a, b: _extreme(a, b, True),
         "max": lambda a, b: _extreme(a, b, False),
     }
-    program = define(re.sub(r": \w+(?:\[[:, ]*\])?(?=[,)])| -> None", "", head) + "\n" + body, names)
+    program = define(
+        re.sub(r": \w+(?:\[[:, ]*\])?(?=[,)])| -> None", "", head) + "\n" + body, names
+    )
     with np.errstate(all="ignore"):
         for number in range(LANES):
             lane.x = np.int32(number)
@@ -224,7 +266,8 @@ def run_by_python(source: str, permutation: Any, arguments: list[Any]) -> None:
 
 
 def _extreme(a: Any, b: Any, least: bool) -> Any:
-    """Return what `min` and `max` of floats are in kernels: NaN where there is one, and -0.0 below 0.0."""
+    """Return what `min` and `max` of floats are in kernels: NaN where there is one, and -0.0 below
+    0.0."""
     if a != a or b != b:
         return a if a != a else b
     if a == b:
@@ -234,13 +277,21 @@ def _extreme(a: Any, b: Any, least: bool) -> Any:
 
 
 def wrong(seed: int, *, level: int, wave_size: int, bounds_check: bool) -> str:
-    """Return the kernel and what it gives other than Python does; nothing if all is as it should be."""
+    """Return the kernel and what it gives other than Python does; nothing if all is as it should
+    be."""
     writer = Writer(seed)
     source = writer.kernel()
     arrays, rest = inputs(writer, seed)
-    found, expected = ([np.zeros((STATEMENTS, LANES), NUMPY[type]) for type in writer.types] for _ in range(2))
+    found, expected = (
+        [np.zeros((STATEMENTS, LANES), NUMPY[type]) for type in writer.types] for _ in range(2)
+    )
     run_by_python(source, rest[1], [*arrays, *expected, *rest])
-    options = {"opt_level": level, "wave_size": wave_size, "bounds_check": bounds_check, "warnings": False}
+    options = {
+        "opt_level": level,
+        "wave_size": wave_size,
+        "bounds_check": bounds_check,
+        "warnings": False,
+    }
     with amdjit.use("emulator:gfx1201"):
         amdjit.kernel(**options)(as_kernel(source))[1, LANES](*arrays, *found, *rest)
     for type, mine, right in zip(writer.types, found, expected, strict=True):
@@ -250,5 +301,8 @@ def wrong(seed: int, *, level: int, wave_size: int, bounds_check: bool) -> str:
             differ &= ~(np.isnan(mine.astype(np.float64)) & np.isnan(right.astype(np.float64)))
         if differ.any():
             row, lane = (int(place) for place in np.argwhere(differ)[0])
-            return f"{source}\n{options}: o_{type}[{row}, {lane}] is {mine[row, lane]!r}, not {right[row, lane]!r}"
+            return (
+                f"{source}\n{options}: o_{type}[{row}, {lane}] is {mine[row, lane]!r}, not "
+                f"{right[row, lane]!r}"
+            )
     return ""

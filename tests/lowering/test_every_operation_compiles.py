@@ -1,4 +1,5 @@
-"""Every operator, comparison and conversion on every type passes LLVM's verifier and is selected for gfx1201."""
+"""Every operator, comparison and conversion on every type passes LLVM's verifier and is selected
+for gfx1201."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from trees import (
     variable,
 )
 
+from amdjit.language.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
 from amdjit.tree import nodes as tree
-from amdjit.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
 
 pytestmark = requires_llvm
 
@@ -53,7 +54,9 @@ def kernel_of_operators(type: Any, constant: int | None) -> tree.Function:
     )
     values: list[Any] = [op(operator, left, right) for operator in operators_of(scalar)]
     values += [tree.Unary(HERE, type, operator, left) for operator in unary]
-    return function("k", (a, out), *(store(read(out), (number(n),), value) for n, value in enumerate(values)))
+    return function(
+        "k", (a, out), *(store(read(out), (number(n),), value) for n, value in enumerate(values))
+    )
 
 
 @pytest.mark.parametrize("type", [*ARITHMETIC, boolean], ids=str)
@@ -82,7 +85,9 @@ def test_every_operator_on_vectors_is_selected(type: Vector) -> None:
     assert "s_endpgm" in assembly(lowered(kernel_of_operators(type, None)), "-O1")
 
 
-@pytest.mark.parametrize("type", [Vector(f16, 8), Vector(f32, 3), Vector(u8, 4), Vector(i32, 2)], ids=str)
+@pytest.mark.parametrize(
+    "type", [Vector(f16, 8), Vector(f32, 3), Vector(u8, 4), Vector(i32, 2)], ids=str
+)
 def test_operators_on_common_vectors_are_selected(type: Vector) -> None:
     assert "s_endpgm" in assembly(lowered(kernel_of_operators(type, 5)), "-O1")
 
@@ -136,7 +141,13 @@ def test_every_conversion_of_vectors_is_selected(source: Scalar) -> None:
 def test_indices_of_every_integer_type_are_accepted() -> None:
     out = variable("out", array(f32, 2))
     parameters = [variable(f"p_{scalar}", scalar) for scalar in ARITHMETIC if scalar.is_integer]
-    body = [store(read(out), (read(parameter), read(parameter)), number(1.0, f32)) for parameter in parameters]
+    body = [
+        store(read(out), (read(parameter), read(parameter)), number(1.0, f32))
+        for parameter in parameters
+    ]
     wide = variable("wide", array(f32, 2, offset_bits=64))
-    body += [store(read(wide), (read(parameter), number(3, u64)), number(1.0, f32)) for parameter in parameters]
+    body += [
+        store(read(wide), (read(parameter), number(3, u64)), number(1.0, f32))
+        for parameter in parameters
+    ]
     verified(lowered(function("k", (out, wide, *parameters), *body)))

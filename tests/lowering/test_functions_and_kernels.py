@@ -34,10 +34,21 @@ from trees import (
 )
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.language.types import (
+    VOID,
+    AddressSpace,
+    Array,
+    Layout,
+    Tuple,
+    Vector,
+    boolean,
+    f16,
+    f32,
+    i32,
+)
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
 
 pytestmark = requires_llvm
 
@@ -56,7 +67,11 @@ def test_arguments_have_their_types_names_and_attributes() -> None:
         variable("out", array(f32)),
         variable("large", array(f32, offset_bits=64)),
     )
-    line = signature(lowered(function("k", parameters, store(read(parameters[3]), (number(0),), number(1.0, f32)))))
+    line = signature(
+        lowered(
+            function("k", parameters, store(read(parameters[3]), (number(0),), number(1.0, f32)))
+        )
+    )
     for argument in (
         "i8 noundef %flag",
         "<4 x half> noundef %v",
@@ -93,7 +108,9 @@ def test_the_code_object_version_is_clang_s() -> None:
 
 def test_a_boolean_argument_is_true_for_any_byte_but_zero() -> None:
     flag, out = variable("flag", boolean), variable("out", array(i32))
-    text = lowered(function("k", (flag, out), if_(read(flag), (store(read(out), (number(0),), number(1)),))))
+    text = lowered(
+        function("k", (flag, out), if_(read(flag), (store(read(out), (number(0),), number(1)),)))
+    )
     assert re.search(r"icmp ne i8 %\"flag\", 0", text)
 
 
@@ -102,7 +119,9 @@ def divided(inline: bool) -> tuple[tree.Function, tree.Function]:
     x, y = variable("x", i32), variable("y", i32)
     pair = Tuple((i32, i32))
     halves = (tree.BinaryOperator.FLOOR_DIVIDE, tree.BinaryOperator.MODULO)
-    both = tree.MakeTuple(at(11), pair, tuple(tree.Binary(at(11), i32, half, read(x), read(y)) for half in halves))
+    both = tree.MakeTuple(
+        at(11), pair, tuple(tree.Binary(at(11), i32, half, read(x), read(y)) for half in halves)
+    )
     callee = function("divide", (x, y), tree.Return(at(11), both), result=pair, inline=inline)
     n, out, result = variable("n", i32), variable("out", array(i32)), variable("result", pair)
     body = []
@@ -126,10 +145,16 @@ def test_functions_return_tuples(inline: bool) -> None:
 
 
 def test_functions_take_arrays_of_every_space() -> None:
-    inner = variable("tile", shared(f32, 4, 4)), variable("a", array(f32, 2)), variable("own", private(f32, 3))
+    inner = (
+        variable("tile", shared(f32, 4, 4)),
+        variable("a", array(f32, 2)),
+        variable("own", private(f32, 3)),
+    )
     tile, a, own = inner
     total = op("+", load(read(tile), number(1), number(2)), load(read(a), number(0), number(3)))
-    callee = function("sum", inner, tree.Return(HERE, op("+", total, load(read(own), number(2)))), result=f32)
+    callee = function(
+        "sum", inner, tree.Return(HERE, op("+", total, load(read(own), number(2)))), result=f32
+    )
     out, given = variable("out", array(f32)), variable("given", array(f32, 2))
     new = [tree.AllocateArray(HERE, v.type, v.name) for v in (tile, own)]
     arguments = (new[0], read(given), new[1])
@@ -153,7 +178,10 @@ def test_functions_that_return_nothing_and_calls_before_returns() -> None:
 def test_two_functions_of_one_name_stay_apart() -> None:
     out = variable("out", array(i32))
     callees = [function("f", (), tree.Return(HERE, number(n)), result=i32) for n in (1, 2)]
-    body = [store(read(out), (number(n),), tree.Call(HERE, i32, callee, ())) for n, callee in enumerate(callees)]
+    body = [
+        store(read(out), (number(n),), tree.Call(HERE, i32, callee, ()))
+        for n, callee in enumerate(callees)
+    ]
     text = optimised(lowered(function("k", (out,), *body), *callees))
     assert re.findall(r"store i32 (\d),", text) == ["1", "2"]
 
@@ -165,7 +193,9 @@ def test_an_lds_array_is_one_however_often_its_line_runs() -> None:
         store(read(tile), (read(i),), number(1.0, f32)),
     )
     loop = tree.ForRange(HERE, i, number(0), number(4), number(1), body)
-    text = lowered(function("k", (out,), loop, store(read(out), (number(0),), load(read(tile), number(1)))))
+    text = lowered(
+        function("k", (out,), loop, store(read(out), (number(0),), load(read(tile), number(1))))
+    )
     assert text.count("internal addrspace(3) global") == 1
     verified(text)
 
@@ -190,7 +220,10 @@ def test_wide_accesses_have_the_alignment_that_was_promised() -> None:
     a, out = variable("a", array(f16)), variable("out", array(f16))
     any_element = load(read(a), number(8), width=8)
     promised = tree.Load(HERE, Vector(f16, 8), read(a), (number(16),), 8, 16)
-    stores = (store(read(out), (number(8 * n),), value, 8) for n, value in enumerate((any_element, promised)))
+    stores = (
+        store(read(out), (number(8 * n),), value, 8)
+        for n, value in enumerate((any_element, promised))
+    )
     text = lowered(function("k", (a, out), *stores))
     assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["2", "16"]
 
@@ -199,14 +232,21 @@ def test_wide_accesses_of_lds_stand_at_multiples_of_their_size() -> None:
     out, tile = variable("out", array(f16)), variable("tile", shared(f16, 64))
     allocated = assign(tile, tree.AllocateArray(HERE, tile.type, "tile"))
     text = lowered(
-        function("k", (out,), allocated, store(read(out), (number(0),), load(read(tile), number(8), width=8), 8))
+        function(
+            "k",
+            (out,),
+            allocated,
+            store(read(out), (number(0),), load(read(tile), number(8), width=8), 8),
+        )
     )
     assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["16"]
 
 
 @pytest.mark.skipif(shutil.which("llvm-dwarfdump-22") is None, reason="needs llvm-dwarfdump-22")
 @pytest.mark.parametrize("inline", [True, False])
-def test_the_line_table_has_the_python_lines_of_inlined_functions_too(inline: bool, tmp_path: Path) -> None:
+def test_the_line_table_has_the_python_lines_of_inlined_functions_too(
+    inline: bool, tmp_path: Path
+) -> None:
     kernel, callee = divided(inline)
     made = tmp_path / "k.o"
     command = ["llc-22", "-O3", "-mcpu=gfx1201", "-filetype=obj", "-o", str(made)]

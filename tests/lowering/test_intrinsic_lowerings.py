@@ -7,12 +7,25 @@ from typing import Annotated, Any
 
 import pytest
 from llvm_tools import assembly, requires_llvm, verified
-from trees import HERE, array, call, do, function, load, lowered, number, read, shared, store, thread, variable
+from trees import (
+    HERE,
+    array,
+    call,
+    do,
+    function,
+    load,
+    lowered,
+    number,
+    read,
+    shared,
+    store,
+    thread,
+    variable,
+)
 
-from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import nodes as tree
-from amdjit.types import (
+from amdjit.language.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Immediate,
@@ -29,6 +42,7 @@ from amdjit.types import (
     i64,
     vector,
 )
+from amdjit.tree import nodes as tree
 
 pytestmark = requires_llvm
 
@@ -38,7 +52,13 @@ BF16X8, F32X8, I16X8 = vector(bf16, 8), vector(f32, 8), vector(i16, 8)
 def of_one_value(function_of: Intrinsic, *arguments: Any, result: Type = i32) -> str:
     """Return the IR of a kernel that stores the intrinsic's result."""
     out = variable("out", array(result))
-    return lowered(function("k", (out,), store(read(out), (number(0),), call(function_of, *arguments, result=result))))
+    return lowered(
+        function(
+            "k",
+            (out,),
+            store(read(out), (number(0),), call(function_of, *arguments, result=result)),
+        )
+    )
 
 
 def test_overloads_are_named_by_the_arguments_types() -> None:
@@ -57,7 +77,9 @@ def test_overloads_are_named_by_the_arguments_types() -> None:
 def test_bits_are_passed_as_the_type_that_llvm_wants() -> None:
     name = "llvm.amdgcn.wmma.f32.16x16x16.bf16.{return}.{a}"
 
-    @intrinsic(LlvmCall(name, (As("a", I16X8), As("b", I16X8), "c")), isa="v_wmma_f32_16x16x16_bf16")
+    @intrinsic(
+        LlvmCall(name, (As("a", I16X8), As("b", I16X8), "c")), isa="v_wmma_f32_16x16x16_bf16"
+    )
     def multiply(a: BF16X8, b: BF16X8, c: F32X8) -> F32X8:  # type: ignore[valid-type]
         """Multiply tiles."""
 
@@ -148,7 +170,11 @@ def with_pointer(element: Type, result: Type, space: AddressSpace, emit: Callabl
     address = tree.AddressOf(HERE, pointer, base, (number(3),))
     parameters = (a, v, out) if space is AddressSpace.GLOBAL else (v, out)
     text = lowered(
-        function("k", parameters, store(read(out), (number(0),), call(declare(), address, read(v), result=result)))
+        function(
+            "k",
+            parameters,
+            store(read(out), (number(0),), call(declare(), address, read(v), result=result)),
+        )
     )
     verified(text)
     return assembly(text)
@@ -170,7 +196,9 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("operation", "type", "isa"), UPDATES, ids=lambda value: str(value))
-def test_atomic_updates_are_native_where_the_target_has_them(operation: str, type: Any, isa: str) -> None:
+def test_atomic_updates_are_native_where_the_target_has_them(
+    operation: str, type: Any, isa: str
+) -> None:
     def emit(context: Any, pointer: Any, value: Any) -> Any:
         return context.atomic_update(operation, pointer, value, "monotonic", "agent")
 
@@ -187,14 +215,18 @@ def test_atomic_updates_of_lds() -> None:
 @pytest.mark.parametrize("ordering", ["monotonic", "acquire", "release", "acq_rel", "seq_cst"])
 def test_compare_and_exchange_returns_the_old_value(ordering: str) -> None:
     def emit(context: Any, pointer: Any, value: Any) -> Any:
-        return context.atomic_compare_exchange(pointer, value, context.constant(i32, 5), ordering, "agent")
+        return context.atomic_compare_exchange(
+            pointer, value, context.constant(i32, 5), ordering, "agent"
+        )
 
     code = with_pointer(i32, i32, AddressSpace.GLOBAL, emit)
     assert "global_atomic_cmpswap_b32" in code
     assert "TH_ATOMIC_RETURN" in code
 
 
-@pytest.mark.parametrize(("scope", "bits"), [("", "SCOPE_SYS"), ("agent", "SCOPE_DEV"), ("workgroup", "SCOPE_SE")])
+@pytest.mark.parametrize(
+    ("scope", "bits"), [("", "SCOPE_SYS"), ("agent", "SCOPE_DEV"), ("workgroup", "SCOPE_SE")]
+)
 def test_atomic_loads_and_stores_have_their_scope(scope: str, bits: str) -> None:
     def emit(context: Any, pointer: Any, value: Any) -> Any:
         context.atomic_store(i32, pointer, value, "release", scope)
@@ -225,7 +257,15 @@ def test_a_context_tells_what_it_is_called_for() -> None:
     seen: list[Any] = []
 
     def emit(context: Any, a: Any, count: int) -> Any:
-        seen.extend([context.types, context.result_type, context.target.name, context.wavefront_size, context.block])
+        seen.extend(
+            [
+                context.types,
+                context.result_type,
+                context.target.name,
+                context.wavefront_size,
+                context.block,
+            ]
+        )
         seen.append(count)
         return context.bitcast(a, context.llvm_type(i32))
 
@@ -243,7 +283,9 @@ def test_a_context_tells_what_it_is_called_for() -> None:
 def test_implicit_arguments_are_read_from_the_launch(offset: int, bits: int) -> None:
     type = {16: i16, 32: i32, 64: i64}[bits]
 
-    read_it = intrinsic(Emit(lambda context: context.implicit_argument(offset, bits)))(_nothing(type))
+    read_it = intrinsic(Emit(lambda context: context.implicit_argument(offset, bits)))(
+        _nothing(type)
+    )
     text = of_one_value(read_it, result=type)
     verified(text)
     assert "invariant.load" in text

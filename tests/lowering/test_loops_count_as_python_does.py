@@ -1,4 +1,5 @@
-"""Loops run on the CPU: which values a range takes, where break and continue go, what `else` does."""
+"""Loops run on the CPU: which values a range takes, where break and continue go, what `else`
+does."""
 
 from __future__ import annotations
 
@@ -9,18 +10,37 @@ from typing import Any
 import numpy as np
 import pytest
 from host_execution import run_on_host
-from trees import HERE, array, assign, compare, function, if_, load, lowered, number, op, read, store, variable
+from trees import (
+    HERE,
+    array,
+    assign,
+    compare,
+    function,
+    if_,
+    load,
+    lowered,
+    number,
+    op,
+    read,
+    store,
+    variable,
+)
 
+from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
-pytestmark = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts")
+pytestmark = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
+)
 
 LIMIT = 12
 
 
-def range_kernel(scalar: Scalar, start: Any, stop: Any, step: Any, parameters: tuple[Any, ...]) -> tree.Function:
-    """Write the rounds' values to out (LIMIT of them at most), then their number, the last value and 1 for `else`."""
+def range_kernel(
+    scalar: Scalar, start: Any, stop: Any, step: Any, parameters: tuple[Any, ...]
+) -> tree.Function:
+    """Write the rounds' values to out (LIMIT of them at most), then their number, the last value
+    and 1 for `else`."""
     out, count = variable("out", array(scalar)), variable("count", i32)
     value, facts = variable("value", scalar), variable("facts", array(i64))
     body = (
@@ -30,7 +50,9 @@ def range_kernel(scalar: Scalar, start: Any, stop: Any, step: Any, parameters: t
         # Assigning to the loop's variable changes nothing about the rounds.
         if_(compare("==", read(count), number(2)), (tree.Continue(HERE),)),
     )
-    loop = tree.ForRange(HERE, value, start, stop, step, body, (store(read(facts), (number(2),), number(1, i64)),))
+    loop = tree.ForRange(
+        HERE, value, start, stop, step, body, (store(read(facts), (number(2),), number(1, i64)),)
+    )
     return function(
         "k",
         (out, facts, *parameters),
@@ -78,7 +100,11 @@ def test_ranges_of_run_time_bounds_and_steps(scalar: Scalar) -> None:
     kernel = range_kernel(scalar, *map(read, limits), limits)
     for start, stop, step in bounds(scalar):
         numbers = [scalar.dtype.type(value) for value in (start, stop, step)]
-        assert run(kernel, scalar, *numbers) == expected(scalar, start, stop, step), (start, stop, step)
+        assert run(kernel, scalar, *numbers) == expected(scalar, start, stop, step), (
+            start,
+            stop,
+            step,
+        )
 
 
 @pytest.mark.parametrize("constant_bounds", [False, True])
@@ -103,7 +129,9 @@ def test_assigning_to_the_variable_does_not_change_the_rounds() -> None:
     )
     loop = tree.ForRange(HERE, i, number(0), number(5), number(1), body)
     result = np.zeros(2, np.int32)
-    run_on_host(lowered(function("k", (out,), loop, store(read(out), (number(1),), read(i)))), "k", result)
+    run_on_host(
+        lowered(function("k", (out,), loop, store(read(out), (number(1),), read(i)))), "k", result
+    )
     assert result.tolist() == [30, 12]
 
 
@@ -140,14 +168,19 @@ def nested_kernel() -> tree.Function:
     def add(place: int, value: Any) -> tree.Store:
         return store(read(out), (number(place),), op("+", load(read(out), number(place)), value))
 
-    both = tree.Logical(HERE, boolean, True, compare("==", read(i), number(8)), compare("==", read(j), number(2)))
+    both = tree.Logical(
+        HERE, boolean, True, compare("==", read(i), number(8)), compare("==", read(j), number(2))
+    )
     inner = tree.While(
         HERE,
         compare("<", read(j), read(limit)),
         (
             assign(j, op("+", read(j), number(1))),
             if_(compare("==", read(j), number(3)), (tree.Continue(HERE),)),
-            if_(compare("==", op("*", read(i), read(j)), number(12)), (add(0, number(1)), tree.Break(HERE))),
+            if_(
+                compare("==", op("*", read(i), read(j)), number(12)),
+                (add(0, number(1)), tree.Break(HERE)),
+            ),
             add(1, read(i)),
             if_(both, (add(5, number(1)), tree.Return(HERE, None))),
         ),
@@ -168,13 +201,20 @@ def test_nested_loops_leave_where_python_leaves(limit: int) -> None:
 
 @pytest.mark.parametrize(
     ("unroll", "hint"),
-    [(0, None), (1, "llvm.loop.unroll.disable"), (4, '"llvm.loop.unroll.count", i32 4'), (-1, "llvm.loop.unroll.full")],
+    [
+        (0, None),
+        (1, "llvm.loop.unroll.disable"),
+        (4, '"llvm.loop.unroll.count", i32 4'),
+        (-1, "llvm.loop.unroll.full"),
+    ],
 )
 def test_loops_carry_the_unrolling_that_was_asked_for(unroll: int, hint: str | None) -> None:
     out, i = variable("out", array(i32)), variable("i", i32)
     body = (store(read(out), (read(i),), read(i)),)
     loop = tree.ForRange(HERE, i, number(0), number(5), number(1), body, unroll=unroll)
-    again = tree.While(HERE, compare("<", load(read(out), number(0)), number(3)), body, unroll=unroll)
+    again = tree.While(
+        HERE, compare("<", load(read(out), number(0)), number(3)), body, unroll=unroll
+    )
     text = lowered(function("k", (out,), loop, again))
     assert text.count("!llvm.loop ") == (2 if hint else 0)
     assert hint is None or hint in text

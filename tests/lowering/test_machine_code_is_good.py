@@ -1,4 +1,5 @@
-"""What the IR is written for: short address forms, merged accesses, barriers that wait for no more than they must."""
+"""What the IR is written for: short address forms, merged accesses, barriers that wait for no more
+than they must."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ from trees import (
     variable,
 )
 
-from amdjit.declarations import Emit, intrinsic
+from amdjit.language.declarations import Emit, intrinsic
+from amdjit.language.types import VOID, AddressSpace, Array, Layout, Vector, f16, f32, i32, i64
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, AddressSpace, Array, Layout, Vector, f16, f32, i32, i64
 
 pytestmark = requires_llvm
 
@@ -53,7 +54,13 @@ def saxpy(**options: Any) -> tree.Function:
 def test_saxpy_takes_few_instructions_and_32_bit_offsets() -> None:
     code = instructions(assembly(lowered(saxpy())))
     assert len(code) <= 26
-    assert sum("global_load_b32 v1, v0, s[" in text or "global_load_b32 v2, v0, s[" in text for text in code) == 2
+    assert (
+        sum(
+            "global_load_b32 v1, v0, s[" in text or "global_load_b32 v2, v0, s[" in text
+            for text in code
+        )
+        == 2
+    )
     assert not any("co_ci" in text for text in code), "64-bit address arithmetic"
 
 
@@ -69,17 +76,25 @@ def test_eight_neighbouring_halves_become_one_128_bit_load(order: str) -> None:
     lane, vector = variable("lane", i32), variable("vector", Vector(f16, 8))
     row = op("*", number(16), op("%", read(lane), number(16)), True)
     half = op("*", number(8), op("//", read(lane), number(16)), True)
-    body = [assign(lane, call(thread)), assign(vector, tree.Splat(HERE, vector.type, number(0.0, f16)))]
+    body = [
+        assign(lane, call(thread)),
+        assign(vector, tree.Splat(HERE, vector.type, number(0.0, f16))),
+    ]
     for e in range(8):
         if order == "constant last":
             index = op("+", op("+", row, half, True), number(e), True)
         else:
             index = op("+", op("+", row, number(e), True), half, True)
         element = load(read(a), index)
-        body.append(assign(vector, tree.InsertElement(HERE, vector.type, read(vector), number(e), element)))
+        body.append(
+            assign(vector, tree.InsertElement(HERE, vector.type, read(vector), number(e), element))
+        )
     body.append(store(read(out), (read(lane),), read(vector)))
     code = instructions(assembly(lowered(function("k", (a, out), *body))))
-    assert [text.split()[0] for text in code if text.startswith("global")] == ["global_load_b128", "global_store_b128"]
+    assert [text.split()[0] for text in code if text.startswith("global")] == [
+        "global_load_b128",
+        "global_store_b128",
+    ]
     assert len(code) <= 12
 
 
@@ -91,31 +106,47 @@ def test_neighbours_in_a_row_of_a_matrix_become_one_load() -> None:
         place = op("+", column, number(e), True)
         body.append(store(read(out), (call(group), place), load(read(a), call(group), place)))
     code = instructions(assembly(lowered(function("k", (a, out), *loads_first(body)))))
-    assert [text.split()[0] for text in code if text.startswith("global_load")] == ["global_load_b128"]
+    assert [text.split()[0] for text in code if text.startswith("global_load")] == [
+        "global_load_b128"
+    ]
 
 
 def loads_first(stores: list[tree.Store]) -> list[Any]:
     """Load all values before the first store, which might change what is loaded."""
     values = [variable(f"v{number}", f32) for number in range(len(stores))]
     loads = [assign(value, one.value) for value, one in zip(values, stores, strict=True)]
-    return loads + [store(one.array, one.indices, read(v)) for v, one in zip(values, stores, strict=True)]
+    return loads + [
+        store(one.array, one.indices, read(v)) for v, one in zip(values, stores, strict=True)
+    ]
 
 
 def test_constant_distances_become_offsets_of_the_instruction() -> None:
     a, out, lane = variable("a", array(f32)), variable("out", array(f32)), call(thread)
-    body = [store(read(out), (op("+", lane, number(32 * e), True),), load(read(a), lane)) for e in range(4)]
+    body = [
+        store(read(out), (op("+", lane, number(32 * e), True),), load(read(a), lane))
+        for e in range(4)
+    ]
     code = instructions(assembly(lowered(function("k", (a, out), *body))))
     stores = [text for text in code if text.startswith("global_store")]
     assert [text.rpartition("offset:")[2] for text in stores[1:]] == ["128", "256", "384"]
 
 
 def test_constant_distances_in_the_second_lds_array_become_offsets_too() -> None:
-    """LLVM puts a kernel's LDS arrays into one, where the second one's place is a constant as well."""
-    out, row, place = variable("out", array(Vector(f16, 8))), variable("row", i32), variable("place", i32)
+    """LLVM puts a kernel's LDS arrays into one, where the second one's place is a constant as
+    well."""
+    out, row, place = (
+        variable("out", array(Vector(f16, 8))),
+        variable("row", i32),
+        variable("place", i32),
+    )
     tiles = [variable(name, shared(f16, 5120)) for name in ("first", "second")]
     lane, k = op("%", call(thread), number(32)), variable("k", i32)
-    body: list[Any] = [assign(tile, tree.AllocateArray(HERE, tile.type, tile.name)) for tile in tiles]
-    body.append(assign(row, op("*", number(64), op("%", op("//", call(thread), number(32)), number(2)))))
+    body: list[Any] = [
+        assign(tile, tree.AllocateArray(HERE, tile.type, tile.name)) for tile in tiles
+    ]
+    body.append(
+        assign(row, op("*", number(64), op("%", op("//", call(thread), number(32)), number(2))))
+    )
     in_row = op("*", number(40), op("%", read(lane_of := variable("lane", i32)), number(16)), True)
     body.append(assign(lane_of, lane))
     half = op("*", number(8), op("//", read(lane_of), number(16)), True)
@@ -129,16 +160,22 @@ def test_constant_distances_in_the_second_lds_array_become_offsets_too() -> None
             where = op("+", op("*", number(8), read(k), True), number(4 * tile_number + step), True)
             inside.append(store(read(out), (where,), fragment))
     inside.append(do(call(barrier_with("local"))))
-    loop = tree.ForRange(HERE, k, number(0), tree.Extent(HERE, i32, read(out), 0), number(1), inside, unroll=1)
+    loop = tree.ForRange(
+        HERE, k, number(0), tree.Extent(HERE, i32, read(out), 0), number(1), inside, unroll=1
+    )
     code = instructions(assembly(lowered(function("k", (out,), *body, loop))))
-    addresses = {text.split("], ")[1].split()[0] for text in code if text.startswith("ds_load_b128")}
+    addresses = {
+        text.split("], ")[1].split()[0] for text in code if text.startswith("ds_load_b128")
+    }
     assert len(addresses) <= 2, "one address register for each array at most"
 
 
 def test_strided_arrays_may_have_negative_strides() -> None:
     a = variable("a", array(f32, layout=Layout.STRIDED))
     out = variable("out", array(f32))
-    text = lowered(function("k", (a, out), store(read(out), (call(thread),), load(read(a), call(thread)))))
+    text = lowered(
+        function("k", (a, out), store(read(out), (call(thread),), load(read(a), call(thread))))
+    )
     assert "sext i32" in text, "the offset from the first element may be negative"
     assert 'getelementptr inbounds i8, ptr addrspace(1) %"a"' in text
     assert 'getelementptr inbounds nuw i8, ptr addrspace(1) %"out"' in text
@@ -146,7 +183,8 @@ def test_strided_arrays_may_have_negative_strides() -> None:
 
 
 def tiled(barrier: Any) -> tree.Function:
-    """Each lane puts a loaded value to LDS and reads another lane's, while a global load is in flight."""
+    """Each lane puts a loaded value to LDS and reads another lane's, while a global load is in
+    flight."""
     a, out = fused("a", "out")
     tile, ahead = variable("tile", shared(f32, 64)), variable("ahead", f32)
     return function(
@@ -204,7 +242,11 @@ def test_loops_of_larger_steps_use_scalar_arithmetic() -> None:
     extent = tree.Extent(HERE, i32, read(a), 0)
     loop = tree.ForRange(HERE, k, number(0), extent, number(32), (add,), unroll=1)
     kernel = function(
-        "k", (a, out), assign(total, number(0.0, f32)), loop, store(read(out), (call(thread),), read(total))
+        "k",
+        (a, out),
+        assign(total, number(0.0, f32)),
+        loop,
+        store(read(out), (call(thread),), read(total)),
     )
     code = assembly(lowered(kernel))
     body = code[code.index("LBB0_2:") : code.index("s_cbranch_scc1 .LBB0_2")]
@@ -231,9 +273,15 @@ def test_dynamic_lds_begins_behind_static_lds_and_has_the_launch_s_extent() -> N
             (out,),
             assign(fixed, tree.AllocateArray(HERE, static, "fixed")),
             store(read(fixed), (call(thread),), number(1.0, f32)),
-            store(tree.AllocateArray(HERE, dynamic, "dynamic", True), (number(0),), load(read(fixed), number(3))),
             store(
-                read(out), (number(0),), tree.Extent(HERE, i32, tree.AllocateArray(HERE, dynamic, "dynamic", True), 0)
+                tree.AllocateArray(HERE, dynamic, "dynamic", True),
+                (number(0),),
+                load(read(fixed), number(3)),
+            ),
+            store(
+                read(out),
+                (number(0),),
+                tree.Extent(HERE, i32, tree.AllocateArray(HERE, dynamic, "dynamic", True), 0),
             ),
         )
     )

@@ -12,10 +12,22 @@ import numpy as np
 import pytest
 from host_execution import run_on_host
 from python_meaning import in_python, interesting, wrapped
-from trees import HERE, array, assign, compare, function, load, lowered, number, op, read, store, variable
+from trees import (
+    HERE,
+    array,
+    assign,
+    compare,
+    function,
+    load,
+    lowered,
+    number,
+    op,
+    read,
+    store,
+    variable,
+)
 
-from amdjit.tree import nodes as tree
-from amdjit.types import (
+from amdjit.language.types import (
     SCALARS,
     Scalar,
     Vector,
@@ -32,11 +44,14 @@ from amdjit.types import (
     u32,
     u64,
 )
+from amdjit.tree import nodes as tree
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 FLOATS = [f32, f64]
 
-pytestmark = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts")
+pytestmark = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
+)
 
 
 def elementwise(source: Any, target: Any, compute: Callable[..., Any], arity: int = 2) -> str:
@@ -45,7 +60,9 @@ def elementwise(source: Any, target: Any, compute: Callable[..., Any], arity: in
     out, n = variable("out", array(target)), variable("n", i32)
     value = compute(*(load(read(of), read(n)) for of in inputs))
     extent = tree.Extent(HERE, i32, read(out), 0)
-    loop = tree.ForRange(HERE, n, number(0), extent, number(1), (store(read(out), (read(n),), value),))
+    loop = tree.ForRange(
+        HERE, n, number(0), extent, number(1), (store(read(out), (read(n),), value),)
+    )
     return lowered(function("k", (*inputs, out), loop))
 
 
@@ -65,7 +82,9 @@ def test_integer_operators_wrap_and_floor(scalar: Scalar, operator: str) -> None
 
 @pytest.mark.parametrize("operator", ["//", "%", "<<", ">>", "**"])
 @pytest.mark.parametrize("scalar", [i8, i32, u16, u64], ids=str)
-def test_integer_operators_with_a_constant_equal_those_with_a_variable(scalar: Scalar, operator: str) -> None:
+def test_integer_operators_with_a_constant_equal_those_with_a_variable(
+    scalar: Scalar, operator: str
+) -> None:
     values = np.array(interesting(scalar), scalar.dtype)
     constants = [value for value in interesting(scalar) if operator != "**" or 0 <= value < 40]
     outs = [variable(f"out{n}", array(scalar)) for n in range(len(constants))]
@@ -100,7 +119,24 @@ def run_vectors(text: str, *arrays: Any) -> None:
     run_on_host(text, "k", *(values.view(np.int64) for values in arrays))
 
 
-FLOAT_VALUES = [0.0, -0.0, 1.0, -1.0, 0.1, -0.1, 3.5, -7.25, 1e-3, 1e7, -2.5, 1e30, 5e-324, np.inf, -np.inf, np.nan]
+FLOAT_VALUES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.1,
+    -0.1,
+    3.5,
+    -7.25,
+    1e-3,
+    1e7,
+    -2.5,
+    1e30,
+    5e-324,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "min", "max"])
@@ -136,14 +172,22 @@ def test_random_float_floor_division_and_modulo_equal_numpy() -> None:
     b[::7] = np.round(b[::7]) + 0.5
     for operator, ufunc in (("//", np.floor_divide), ("%", np.remainder)):
         out = np.zeros_like(a)
-        run_on_host(elementwise(f32, f32, lambda x, y, operator=operator: op(operator, x, y)), "k", a, b, out)
+        run_on_host(
+            elementwise(f32, f32, lambda x, y, operator=operator: op(operator, x, y)),
+            "k",
+            a,
+            b,
+            out,
+        )
         np.testing.assert_array_equal(out, ufunc(a, b))
 
 
 @pytest.mark.parametrize("scalar", [i8, u32, i64, f32, f64], ids=str)
 def test_comparisons_equal_numpy(scalar: Scalar) -> None:
     values = FLOAT_VALUES if scalar.is_float else interesting(scalar)
-    pairs = np.array(list(itertools.product(values, repeat=2)), dtype=object if not scalar.is_float else None)
+    pairs = np.array(
+        list(itertools.product(values, repeat=2)), dtype=object if not scalar.is_float else None
+    )
     with np.errstate(over="ignore"):
         a, b = (np.ascontiguousarray(pairs[:, side]).astype(scalar.dtype) for side in (0, 1))
     checks = {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}
@@ -164,7 +208,9 @@ def test_unary_operators(scalar: Scalar) -> None:
         checks[tree.UnaryOperator.INVERT] = ~a
     for operator, expected in checks.items():
         out = np.zeros_like(a)
-        text = elementwise(scalar, scalar, lambda x, operator=operator: tree.Unary(HERE, scalar, operator, x), 1)
+        text = elementwise(
+            scalar, scalar, lambda x, operator=operator: tree.Unary(HERE, scalar, operator, x), 1
+        )
         run_on_host(text, "k", a, out)
         np.testing.assert_array_equal(out, expected)
 
@@ -180,19 +226,36 @@ def converted(values: np.ndarray[Any, Any], source: Scalar, target: Scalar) -> l
         return [wrapped(target, int(value)) for value in values]
     limits = (target.minimum, target.maximum)
     return [
-        0 if np.isnan(v) else limits[int(v > 0)] if np.isinf(v) else max(limits[0], min(limits[1], int(v)))
+        0
+        if np.isnan(v)
+        else limits[int(v > 0)]
+        if np.isinf(v)
+        else max(limits[0], min(limits[1], int(v)))
         for v in values.astype(np.float64)
     ]
 
 
 # The CPU's compiler has no library functions at hand for the others.
-_ON_HOST = [scalar for scalar in SCALARS if not scalar.storage_only and scalar.name not in ("bf16", "f16")]
+_ON_HOST = [
+    scalar for scalar in SCALARS if not scalar.storage_only and scalar.name not in ("bf16", "f16")
+]
 
 
 @pytest.mark.parametrize("target", _ON_HOST, ids=str)
 @pytest.mark.parametrize("source", _ON_HOST, ids=str)
 def test_conversions(source: Scalar, target: Scalar) -> None:
-    values: Sequence[Any] = [*FLOAT_VALUES, 127.5, 128.0, 255.9, -128.9, 2.0**31, -(2.0**31), 2.0**63, 1e300, 0.5]
+    values: Sequence[Any] = [
+        *FLOAT_VALUES,
+        127.5,
+        128.0,
+        255.9,
+        -128.9,
+        2.0**31,
+        -(2.0**31),
+        2.0**63,
+        1e300,
+        0.5,
+    ]
     if source.is_integer:
         values = interesting(source)
     elif source == boolean:
@@ -200,8 +263,12 @@ def test_conversions(source: Scalar, target: Scalar) -> None:
     with np.errstate(all="ignore"):
         a = np.array(values).astype(np.uint8 if source == boolean else source.dtype)
     out = np.zeros(len(a), np.uint8 if target == boolean else target.dtype)
-    run_on_host(elementwise(source, target, lambda x: tree.Convert(HERE, target, x), 1), "k", a, out)
-    np.testing.assert_array_equal(out.astype(target.dtype), np.array(converted(a, source, target), target.dtype))
+    run_on_host(
+        elementwise(source, target, lambda x: tree.Convert(HERE, target, x), 1), "k", a, out
+    )
+    np.testing.assert_array_equal(
+        out.astype(target.dtype), np.array(converted(a, source, target), target.dtype)
+    )
 
 
 def test_f16_rounds_to_nearest_even_from_f32() -> None:
@@ -220,7 +287,9 @@ def test_constants_keep_their_bits() -> None:
     }
     for scalar, values in numbers.items():
         out = variable("out", array(scalar))
-        body = [store(read(out), (number(n),), number(value, scalar)) for n, value in enumerate(values)]
+        body = [
+            store(read(out), (number(n),), number(value, scalar)) for n, value in enumerate(values)
+        ]
         result = np.zeros(len(values), scalar.dtype)
         run_on_host(lowered(function("k", (out,), *body)), "k", result)
         assert result.tobytes() == np.array(values).astype(scalar.dtype).tobytes()
@@ -231,7 +300,9 @@ def test_half_constants_keep_their_bits() -> None:
         out, bits = variable("out", array(u16)), []
         body = []
         for n, value in enumerate([0.1, -2.5, 65504.0, 1e-7, float("inf")]):
-            body.append(store(read(out), (number(n),), tree.Bitcast(HERE, u16, number(value, scalar))))
+            body.append(
+                store(read(out), (number(n),), tree.Bitcast(HERE, u16, number(value, scalar)))
+            )
             bits.append(int(np.array(value, dtype).view(np.uint16)))
         result = np.zeros(len(bits), np.uint16)
         run_on_host(lowered(function("k", (out,), *body)), "k", result)
@@ -242,7 +313,9 @@ def test_only_the_chosen_side_is_evaluated() -> None:
     def chosen(x: Any) -> Any:
         bad = load(read(variable_a), number(1 << 28))
         safe = tree.Conditional(HERE, i32, compare("<", x, number(1 << 30)), number(7), bad)
-        check = tree.Logical(HERE, boolean, False, compare("==", safe, number(7)), compare("==", bad, number(1)))
+        check = tree.Logical(
+            HERE, boolean, False, compare("==", safe, number(7)), compare("==", bad, number(1))
+        )
         return tree.Conditional(HERE, i32, check, safe, bad)
 
     variable_a = variable("a", array(i32))

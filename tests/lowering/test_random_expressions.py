@@ -14,8 +14,8 @@ from llvm_tools import assembly, requires_llvm, verified
 from python_meaning import in_python, interesting, wrapped
 from trees import HERE, array, compare, function, load, lowered, number, op, read, store, variable
 
+from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 OPERATORS = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "min", "max"]
@@ -38,7 +38,11 @@ class Generator:
         self._random = random.Random(seed)
 
     def expression(self, scalar: Scalar, depth: int) -> tuple[Any, Meaning]:
-        makers = [self._input, self._constant] if depth == 0 else [self._binary] * 5 + [self._convert] * 2
+        makers = (
+            [self._input, self._constant]
+            if depth == 0
+            else [self._binary] * 5 + [self._convert] * 2
+        )
         makers += [] if depth == 0 else [self._unary, self._conditional, self._input]
         return self._random.choice(makers)(scalar, depth)
 
@@ -52,7 +56,9 @@ class Generator:
     def _binary(self, scalar: Scalar, depth: int) -> tuple[Any, Meaning]:
         operator = self._random.choice(OPERATORS)
         (left, of_left), (right, of_right) = (self.expression(scalar, depth - 1) for _ in range(2))
-        return op(operator, left, right), lambda inputs: in_python(scalar, operator, of_left(inputs), of_right(inputs))
+        return op(operator, left, right), lambda inputs: in_python(
+            scalar, operator, of_left(inputs), of_right(inputs)
+        )
 
     def _unary(self, scalar: Scalar, depth: int) -> tuple[Any, Meaning]:
         operand, meaning = self.expression(scalar, depth - 1)
@@ -63,7 +69,9 @@ class Generator:
                 (tree.UnaryOperator.ABSOLUTE, abs),
             ]
         )
-        return tree.Unary(HERE, scalar, operator, operand), lambda inputs: wrapped(scalar, compute(meaning(inputs)))
+        return tree.Unary(HERE, scalar, operator, operand), lambda inputs: wrapped(
+            scalar, compute(meaning(inputs))
+        )
 
     def _convert(self, scalar: Scalar, depth: int) -> tuple[Any, Meaning]:
         operand, meaning = self.expression(self._random.choice(INTEGERS), depth - 1)
@@ -85,7 +93,9 @@ class Generator:
     def _condition(self, depth: int) -> tuple[Any, Callable[[dict[Scalar, int]], bool]]:
         operator, scalar = self._random.choice(list(COMPARISONS)), self._random.choice(INTEGERS)
         (left, of_left), (right, of_right) = (self.expression(scalar, depth - 1) for _ in range(2))
-        return compare(operator, left, right), lambda i: COMPARISONS[operator](of_left(i), of_right(i))
+        return compare(operator, left, right), lambda i: COMPARISONS[operator](
+            of_left(i), of_right(i)
+        )
 
 
 def kernel_of(expression: Any) -> tree.Function:
@@ -98,7 +108,10 @@ def kernel_of(expression: Any) -> tree.Function:
 
 def inputs_of(seed: int, rounds: int) -> dict[Scalar, np.ndarray[Any, Any]]:
     source = random.Random(seed)
-    return {s: np.array([source.choice(interesting(s)) for _ in range(rounds)], s.dtype) for s in INTEGERS}
+    return {
+        s: np.array([source.choice(interesting(s)) for _ in range(rounds)], s.dtype)
+        for s in INTEGERS
+    }
 
 
 def check(seed: int) -> str:
@@ -113,7 +126,9 @@ def check(seed: int) -> str:
     return text
 
 
-on_x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts")
+on_x86 = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
+)
 
 
 @on_x86

@@ -1,4 +1,5 @@
-"""Random kernels of short circuits, halves and signed zeros give bit for bit what Python gives, at every level."""
+"""Random kernels of short circuits, halves and signed zeros give bit for bit what Python gives, at
+every level."""
 
 from __future__ import annotations
 

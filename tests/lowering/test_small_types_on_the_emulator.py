@@ -1,4 +1,5 @@
-"""Machine code of the types that the CPU has not: f16, bf16, fp8, bf8; strides; vectors of 3; dynamic LDS."""
+"""Machine code of the types that the CPU has not: f16, bf16, fp8, bf8; strides; vectors of 3;
+dynamic LDS."""
 
 from __future__ import annotations
 
@@ -27,8 +28,7 @@ from trees import (
     variable,
 )
 
-from amdjit.tree import nodes as tree
-from amdjit.types import (
+from amdjit.language.types import (
     AddressSpace,
     Array,
     Layout,
@@ -44,6 +44,7 @@ from amdjit.types import (
     i32,
     i64,
 )
+from amdjit.tree import nodes as tree
 
 ITEMS = 256
 
@@ -53,7 +54,9 @@ def elementwise(source: Type, target: Type, value: Any, inputs: tuple[Any, ...],
     names = [variable(name, array(source)) for name in "abc"[: len(inputs)]]
     out, n = variable("out", array(target)), variable("n", i32)
     body = (store(read(out), (read(n),), value(*(load(read(of), read(n)) for of in names))),)
-    loop = tree.ForRange(HERE, n, call(thread), tree.Extent(HERE, i32, read(out), 0), number(ITEMS), body)
+    loop = tree.ForRange(
+        HERE, n, call(thread), tree.Extent(HERE, i32, read(out), 0), number(ITEMS), body
+    )
     result = np.zeros(count, (target.element if isinstance(target, Vector) else target).dtype)  # type: ignore[attr-defined]
     extents = [np.int32(count)] * (len(names) + 1)
     run_on_emulator(function("k", (*names, out), loop), *inputs, result, *extents, items=ITEMS)
@@ -65,7 +68,9 @@ def equal(found: Any, expected: Any) -> None:
 
 
 def converted(values: Any, source: Scalar, target: Scalar) -> Any:
-    return elementwise(source, target, lambda x: tree.Convert(HERE, target, x), (values,), len(values))
+    return elementwise(
+        source, target, lambda x: tree.Convert(HERE, target, x), (values,), len(values)
+    )
 
 
 def all_of(scalar: Scalar) -> Any:
@@ -83,12 +88,15 @@ def test_every_small_float_widens_exactly(source: Scalar, target: Scalar) -> Non
 
 
 def near_ties(scalar: Scalar) -> Any:
-    """Values of a small float, those half-way between neighbours, and those just beside the half."""
+    """Values of a small float, those half-way between neighbours, and those just beside the
+    half."""
     values = np.sort(all_of(scalar).astype(np.float64))
     finite = values[np.isfinite(values)][:: 1 if scalar.bits == 8 else 37]
     halves = (finite[1:] + finite[:-1]) / 2
     beyond = [np.inf, -np.inf, np.nan, 3 * finite[-1], -3 * finite[-1], 1e-30]
-    return np.concatenate([finite, halves, halves * (1 + 2.0**-23), halves * (1 - 2.0**-23), beyond])
+    return np.concatenate(
+        [finite, halves, halves * (1 + 2.0**-23), halves * (1 - 2.0**-23), beyond]
+    )
 
 
 @pytest.mark.parametrize("target", [fp8, bf8, bf16, f16], ids=str)
@@ -100,7 +108,8 @@ def test_f32_rounds_to_nearest_even(target: Scalar) -> None:
 
 @pytest.mark.parametrize("target", [fp8, bf8, bf16, f16], ids=str)
 def test_f64_rounds_once(target: Scalar) -> None:
-    """2**-40 beside a tie is lost in f32: rounding twice would go to the even side, rounding once does not."""
+    """2**-40 beside a tie is lost in f32: rounding twice would go to the even side, rounding once
+    does not."""
     with np.errstate(invalid="ignore"):
         neighbours = np.unique(all_of(target).astype(np.float64))
     neighbours = neighbours[np.isfinite(neighbours)]
@@ -114,7 +123,9 @@ def test_f64_rounds_once(target: Scalar) -> None:
 
 
 def test_integers_become_bf16_and_fp8_through_f32() -> None:
-    values = np.array([0, 1, 5, 17, 255, 256, 257, 259, -3, 1 << 20, (1 << 31) - 1, -(1 << 31)], np.int32)
+    values = np.array(
+        [0, 1, 5, 17, 255, 256, 257, 259, -3, 1 << 20, (1 << 31) - 1, -(1 << 31)], np.int32
+    )
     equal(converted(values, i32, bf16), values.astype(np.float32).astype(ml_dtypes.bfloat16))
     equal(converted(values, i32, fp8), values.astype(np.float32).astype(ml_dtypes.float8_e4m3fn))
 
@@ -126,13 +137,16 @@ def test_arithmetic_of_halves_is_correctly_rounded(scalar: Scalar, operator: str
     edges = [0.0, -0.0, 1.0, -1.0, 0.1, -7.5, 1e-7, 6e4, np.inf, -np.inf, np.nan]
     with np.errstate(all="ignore"):
         pairs = np.array(list(itertools.product(edges, repeat=2))).astype(scalar.dtype)
-        noise = (random.standard_normal((1000, 2)) * 10.0 ** random.integers(-3, 4, (1000, 2))).astype(scalar.dtype)
+        noise = (
+            random.standard_normal((1000, 2)) * 10.0 ** random.integers(-3, 4, (1000, 2))
+        ).astype(scalar.dtype)
         a, b = (np.concatenate([pairs[:, side], noise[:, side]]) for side in (0, 1))
         ufunc: Any = {
             "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide,
             "%": np.remainder, "min": np.minimum, "max": np.maximum,
         }[operator]  # fmt: skip
-        # f32 has more than twice the digits of both, so rounding its result once more is rounding once.
+        # f32 has more than twice the digits of both, so rounding its result once more is rounding
+        # once.
         expected = ufunc(a.astype(np.float32), b.astype(np.float32)).astype(scalar.dtype)
     equal(elementwise(scalar, scalar, lambda x, y: op(operator, x, y), (a, b), len(a)), expected)
 
@@ -145,7 +159,9 @@ def test_negative_strides_read_backwards() -> None:
     body = store(read(out), (call(thread),), load(read(a), row, number(7)))
     values, result = np.arange(8, dtype=np.float32), np.zeros(7, np.float32)
     # a[row, column] is at column - row, so a[row, 7] reads the elements before the last one.
-    run_on_emulator(function("k", (a, out), body), values, result, *map(np.int32, (8, 8, -1, 1, 7)), items=7)
+    run_on_emulator(
+        function("k", (a, out), body), values, result, *map(np.int32, (8, 8, -1, 1, 7)), items=7
+    )
     assert result.tolist() == [6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0]
 
 
@@ -177,9 +193,15 @@ def test_vectors_of_three_are_packed_in_every_memory() -> None:
     tiles = [variable(space.name, type) for space, type in zip(spaces, types, strict=True)]
     n = variable("n", i32)
     body = [assign(tile, tree.AllocateArray(HERE, tile.type, tile.name)) for tile in tiles]
-    copies = ((read(tiles[0]), read(a)), (read(tiles[1]), read(tiles[0])), (read(out), read(tiles[1])))
+    copies = (
+        (read(tiles[0]), read(a)),
+        (read(tiles[1]), read(tiles[0])),
+        (read(out), read(tiles[1])),
+    )
     body += [
-        tree.ForRange(HERE, n, number(0), number(5), number(1), (store(to, (read(n),), load(of, read(n))),))
+        tree.ForRange(
+            HERE, n, number(0), number(5), number(1), (store(to, (read(n),), load(of, read(n))),)
+        )
         for to, of in copies
     ]
     values, result = np.arange(15, dtype=np.float32), np.zeros(15, np.float32)

@@ -1,4 +1,5 @@
-"""Which variables need memory, and that random control flow gives them the values that Python's own would."""
+"""Which variables need memory, and that random control flow gives them the values that Python's own
+would."""
 
 from __future__ import annotations
 
@@ -10,15 +11,34 @@ from typing import Any
 import numpy as np
 import pytest
 from host_execution import run_on_host
-from trees import HERE, array, assign, compare, function, if_, load, lowered, number, op, read, store, variable
+from trees import (
+    HERE,
+    array,
+    assign,
+    compare,
+    function,
+    if_,
+    load,
+    lowered,
+    number,
+    op,
+    read,
+    store,
+    variable,
+)
 
+from amdjit.language.types import i32
 from amdjit.lowering.folding import folded
 from amdjit.lowering.types import I8, I32, Literal, literal
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.tree import nodes as tree
-from amdjit.types import i32
 
-x, y, i, out = variable("x", i32), variable("y", i32), variable("i", i32), variable("out", array(i32))
+x, y, i, out = (
+    variable("x", i32),
+    variable("y", i32),
+    variable("i", i32),
+    variable("out", array(i32)),
+)
 positive = compare("<", number(0), read(y))
 
 
@@ -37,36 +57,71 @@ def in_memory(*body: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        pytest.param((assign(x, number(1)), show(x), assign(x, number(2)), show(x)), set(), id="one after another"),
-        pytest.param((assign(x, number(1)), if_(positive, (show(x),)), loop(show(x))), set(), id="read within"),
-        pytest.param((if_(positive, (assign(x, number(1)), show(x))),), set(), id="a branch's own"),
-        pytest.param((if_(positive, (assign(x, number(1)),), (assign(x, number(2)),)), show(x)), {"x"}, id="branches"),
-        pytest.param((assign(x, number(1)), if_(positive, (assign(x, number(2)),)), show(x)), {"x"}, id="one branch"),
-        pytest.param((assign(y, number(1)), show(y)), set(), id="a parameter"),
-        pytest.param((if_(positive, (assign(y, number(1)),)), show(y)), {"y"}, id="a parameter in a branch"),
         pytest.param(
-            (assign(x, number(1)), if_(positive, (assign(x, number(2)),), (show(x),))), {"x"}, id="the other branch"
+            (assign(x, number(1)), show(x), assign(x, number(2)), show(x)),
+            set(),
+            id="one after another",
         ),
         pytest.param(
-            (assign(x, number(1)), if_(positive, (show(x),), (assign(x, number(2)), show(x)))), set(), id="else's own"
+            (assign(x, number(1)), if_(positive, (show(x),)), loop(show(x))),
+            set(),
+            id="read within",
+        ),
+        pytest.param((if_(positive, (assign(x, number(1)), show(x))),), set(), id="a branch's own"),
+        pytest.param(
+            (if_(positive, (assign(x, number(1)),), (assign(x, number(2)),)), show(x)),
+            {"x"},
+            id="branches",
+        ),
+        pytest.param(
+            (assign(x, number(1)), if_(positive, (assign(x, number(2)),)), show(x)),
+            {"x"},
+            id="one branch",
+        ),
+        pytest.param((assign(y, number(1)), show(y)), set(), id="a parameter"),
+        pytest.param(
+            (if_(positive, (assign(y, number(1)),)), show(y)), {"y"}, id="a parameter in a branch"
+        ),
+        pytest.param(
+            (assign(x, number(1)), if_(positive, (assign(x, number(2)),), (show(x),))),
+            {"x"},
+            id="the other branch",
+        ),
+        pytest.param(
+            (assign(x, number(1)), if_(positive, (show(x),), (assign(x, number(2)), show(x)))),
+            set(),
+            id="else's own",
         ),
         pytest.param((loop(assign(x, read(i)), show(x), show(i)),), set(), id="a round's own"),
-        pytest.param((assign(x, number(1)), loop(show(x), assign(x, number(2)))), {"x"}, id="the round before"),
-        pytest.param((assign(x, number(1)), loop(assign(x, op("+", read(x), read(i))))), {"x"}, id="a sum"),
+        pytest.param(
+            (assign(x, number(1)), loop(show(x), assign(x, number(2)))),
+            {"x"},
+            id="the round before",
+        ),
+        pytest.param(
+            (assign(x, number(1)), loop(assign(x, op("+", read(x), read(i))))), {"x"}, id="a sum"
+        ),
         pytest.param((loop(show(i)), show(i)), {"i"}, id="the last round"),
         pytest.param((loop(show(i)), loop(show(i))), set(), id="two loops"),
         pytest.param((assign(i, number(7)), loop(otherwise=(show(i),))), {"i"}, id="a loop's else"),
         pytest.param(
-            (assign(x, number(1)), tree.While(HERE, compare("<", read(x), number(9)), (assign(x, number(9)),))),
+            (
+                assign(x, number(1)),
+                tree.While(HERE, compare("<", read(x), number(9)), (assign(x, number(9)),)),
+            ),
             {"x"},
             id="a condition",
         ),
         pytest.param(
-            (assign(x, number(1)), loop(loop(assign(x, number(2))), assign(x, number(3)), show(x))), set(), id="again"
+            (assign(x, number(1)), loop(loop(assign(x, number(2))), assign(x, number(3)), show(x))),
+            set(),
+            id="again",
         ),
     ],
 )
-def test_variables_need_memory_where_several_assignments_reach_a_read(body: Sequence[Any], expected: set[str]) -> None:
+def test_variables_need_memory_where_several_assignments_reach_a_read(
+    body: Sequence[Any], expected: set[str]
+) -> None:
     assert in_memory(*body) == expected
 
 
@@ -102,14 +157,23 @@ class Random:
         return tuple(self.statement(depth, in_loop) for _ in range(self.random.randint(1, 4)))
 
     def statement(self, depth: int, in_loop: bool) -> tree.Statement:
-        kinds = ["assign"] * 5 + ["show"] * 4 + (["if", "for", "while"] if depth else []) + ["leave"] * in_loop
+        kinds = (
+            ["assign"] * 5
+            + ["show"] * 4
+            + (["if", "for", "while"] if depth else [])
+            + ["leave"] * in_loop
+        )
         kind = self.random.choice(kinds)
         if kind == "assign":
             return assign(self.random.choice(self.variables), self.value())
         if kind == "show":
-            return tree.Store(HERE, read(out), (read(self.random.choice(self.variables)),), self.value())
+            return tree.Store(
+                HERE, read(out), (read(self.random.choice(self.variables)),), self.value()
+            )
         if kind == "if":
-            return if_(self.condition(), self.body(depth - 1, in_loop), self.body(depth - 1, in_loop))
+            return if_(
+                self.condition(), self.body(depth - 1, in_loop), self.body(depth - 1, in_loop)
+            )
         if kind == "for":
             bounds = number(0), number(self.random.randint(0, 3)), number(1)
             body, otherwise = self.body(depth - 1, True), self.body(depth - 1, in_loop)
@@ -118,7 +182,9 @@ class Random:
             # All loops together have this many rounds.
             step = assign(self.count, op("+", read(self.count), number(1)))
             body = (step, *self.body(depth - 1, True))
-            return tree.While(HERE, compare("<", read(self.count), number(6)), body, self.body(depth - 1, in_loop))
+            return tree.While(
+                HERE, compare("<", read(self.count), number(6)), body, self.body(depth - 1, in_loop)
+            )
         leave = tree.Break(HERE) if self.random.random() < 0.5 else tree.Continue(HERE)
         return if_(self.condition(), (leave, self.statement(0, False)))
 
@@ -126,7 +192,9 @@ class Random:
         left = read(self.random.choice(self.variables))
         if self.random.random() < 0.4:
             return number(self.random.randint(0, 30))
-        right = self.random.choice((read(self.random.choice(self.variables)), number(self.random.choice((0, 1, 3)))))
+        right = self.random.choice(
+            (read(self.random.choice(self.variables)), number(self.random.choice((0, 1, 3))))
+        )
         return op("&", op(self.random.choice("+-*"), left, right), number(31))
 
     def condition(self) -> tree.Expression:
@@ -182,17 +250,26 @@ class Meaning:
             return self.values[node.variable.name]
         left, right = self.value(node.left), self.value(node.right)
         symbol = node.operator.value
-        return {"+": left + right, "-": left - right, "*": left * right, "&": left & right, "<": left < right}[symbol]
+        return {
+            "+": left + right,
+            "-": left - right,
+            "*": left * right,
+            "&": left & right,
+            "<": left < right,
+        }[symbol]
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts")
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
+)
 @pytest.mark.parametrize("seed", range(30))
 def test_random_control_flow_gives_variables_the_values_of_python(seed: int) -> None:
     made = Random(seed)
     given = variable("given", array(i32))
     starts = [assign(of, load(read(given), number(n))) for n, of in enumerate(made.variables)]
     body = (assign(made.count, number(0)), *made.body(3, False), *made.body(2, False))
-    # What is read at the end, behind all control flow, needs memory for that alone: often it is nothing.
+    # What is read at the end, behind all control flow, needs memory for that alone: often it is
+    # nothing.
     last = [(n, of) for n, of in enumerate(made.variables) if made.random.random() < made.read_last]
     shown = [store(read(out), (number(28 + n),), read(of)) for n, of in last]
     result, numbers = np.zeros(32, np.int32), np.arange(3, 7, dtype=np.int32)

@@ -1,4 +1,5 @@
-"""Random numbers of a format, by kinds of data that reach different parts of floating-point sums."""
+"""Random numbers of a format, by kinds of data that reach different parts of floating-point
+sums."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def bits_of(numbers: Array) -> Array:
 def any_bits(random: np.random.Generator, kind: str, shape: Shape) -> Array:
     """All encodings alike: a third of fp8's NaN apart, every exponent, NaN and infinities."""
     dtype = DTYPES[kind]
-    return np.frombuffer(bytearray(random.bytes(int(np.prod(shape)) * dtype.itemsize)), dtype).reshape(shape)
+    return np.frombuffer(
+        bytearray(random.bytes(int(np.prod(shape)) * dtype.itemsize)), dtype
+    ).reshape(shape)
 
 
 def normal(random: np.random.Generator, kind: str, shape: Shape) -> Array:
@@ -52,13 +55,17 @@ def tiny(random: np.random.Generator, kind: str, shape: Shape) -> Array:
     dtype, fraction = DTYPES[kind], FRACTION_BITS[kind]
     magnitudes = random.integers(0, 4 << fraction, shape) * (random.random(shape) < 0.8)
     return (
-        (magnitudes | random.integers(0, 2, shape) << 8 * dtype.itemsize - 1).astype(f"u{dtype.itemsize}").view(dtype)
+        (magnitudes | random.integers(0, 2, shape) << 8 * dtype.itemsize - 1)
+        .astype(f"u{dtype.itemsize}")
+        .view(dtype)
     )
 
 
 def powers(random: np.random.Generator, kind: str, shape: Shape) -> Array:
     """Powers of two of both signs within six binary places: many sums cancel or end in ties."""
-    return (random.choice([-1, 1], shape) * 2.0 ** random.integers(-6, 7, shape)).astype(DTYPES[kind])
+    return (random.choice([-1, 1], shape) * 2.0 ** random.integers(-6, 7, shape)).astype(
+        DTYPES[kind]
+    )
 
 
 def integers(random: np.random.Generator, kind: str, shape: Shape) -> Array:
@@ -67,16 +74,24 @@ def integers(random: np.random.Generator, kind: str, shape: Shape) -> Array:
 
 
 def mixed(random: np.random.Generator, kind: str, shape: Shape) -> Array:
-    """N(0, 1) with one in fifty of any bits: few specials, which must not spoil what is beside them."""
-    return np.where(random.random(shape) < 0.02, any_bits(random, kind, shape), normal(random, kind, shape))
+    """N(0, 1) with one in fifty of any bits: few specials, which must not spoil what is beside
+    them."""
+    return np.where(
+        random.random(shape) < 0.02, any_bits(random, kind, shape), normal(random, kind, shape)
+    )
 
 
 def large(random: np.random.Generator, kind: str, shape: Shape) -> Array:
     """The largest finite numbers of both signs: sums overflow."""
     top = float(ml_dtypes.finfo(DTYPES[kind]).max)
-    return (random.choice([-1, 1], shape) * top * random.uniform(0.1, 1, shape)).astype(DTYPES[kind])
+    return (random.choice([-1, 1], shape) * top * random.uniform(0.1, 1, shape)).astype(
+        DTYPES[kind]
+    )
 
 
 DATA: Mapping[str, Callable[[np.random.Generator, str, Shape], Array]] = MappingProxyType(
-    {each.__name__: each for each in (any_bits, normal, finite, tiny, powers, integers, mixed, large)}
+    {
+        each.__name__: each
+        for each in (any_bits, normal, finite, tiny, powers, integers, mixed, large)
+    }
 )

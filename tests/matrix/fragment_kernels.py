@@ -1,4 +1,5 @@
-"""Kernels over fragments: products of any types and layouts, copies, and what is compared with them."""
+"""Kernels over fragments: products of any types and layouts, copies, and what is compared with
+them."""
 
 from __future__ import annotations
 
@@ -12,15 +13,17 @@ import pytest
 import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.kinds import Nibble
-from amdjit.types import i8, u8
+from amdjit.intrinsics.matrix.operands.kinds import Nibble
+from amdjit.language.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]
 ROW, COL = matrix.row_major, matrix.col_major
 
 
 @cache
-def product_kernel(a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tuple[Any, ...], wave: int) -> Any:
+def product_kernel(
+    a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tuple[Any, ...], wave: int
+) -> Any:
     """Return a kernel D = A B + C of one tile a workgroup; layouts: of A, B, and of C and D."""
     a_layout, b_layout, c_layout = layouts
 
@@ -72,6 +75,10 @@ def in_memory(values: Matrix, dtype: Any, layout: Any) -> Matrix:
 
 
 def marked(cases: Iterable[Any], often: Iterable[Any]) -> list[Any]:
-    """Return cases for `parametrize`, of which others than those to run often run when all are asked for."""
+    """Return cases for `parametrize`, of which others than those to run often run when all are
+    asked for."""
     chosen = list(often)
-    return [case if case in chosen else pytest.param(case, marks=pytest.mark.exhaustive) for case in cases]
+    return [
+        case if case in chosen else pytest.param(case, marks=pytest.mark.exhaustive)
+        for case in cases
+    ]

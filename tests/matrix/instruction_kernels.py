@@ -1,4 +1,5 @@
-"""Kernels of one matrix instruction each, whose operands the host has packed: what the layouts are tested with."""
+"""Kernels of one matrix instruction each, whose operands the host has packed: what the layouts are
+tested with."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ def store(words, first, registers, value):
     if registers == 1:
         words[first + threadIdx.x] = amdjit.bitcast(value, amdjit.i32)
     else:
-        words.store(first + registers * threadIdx.x, amdjit.bitcast(value, amdjit.vector(amdjit.i32, registers)))
+        words.store(
+            first + registers * threadIdx.x,
+            amdjit.bitcast(value, amdjit.vector(amdjit.i32, registers)),
+        )
 
 
 @cache
@@ -45,7 +49,11 @@ def kernel_of(name: str) -> Any:
 
     @amdjit.kernel(block=lanes, wave_size=lanes)
     def kernel(a, b, c, index, d):
-        left, right, added = held(a, a_size, a_type), held(b, b_size, b_type), held(c, c_size, c_type)
+        left, right, added = (
+            held(a, a_size, a_type),
+            held(b, b_size, b_type),
+            held(c, c_size, c_type),
+        )
         if not integers:
             if sparse:
                 store(d, 0, c_size, builtin(left, right, added, index[threadIdx.x]))
@@ -54,7 +62,9 @@ def kernel_of(name: str) -> Any:
         else:
             for number, (a_signed, b_signed, clamp) in enumerate(FLAGS):
                 if sparse:
-                    result = builtin(a_signed, left, b_signed, right, added, index[threadIdx.x], clamp)
+                    result = builtin(
+                        a_signed, left, b_signed, right, added, index[threadIdx.x], clamp
+                    )
                 else:
                     result = builtin(a_signed, left, b_signed, right, added, clamp)
                 store(d, number * lanes * c_size, c_size, result)
@@ -62,14 +72,19 @@ def kernel_of(name: str) -> Any:
     return kernel
 
 
-def run(name: str, a: Any, b: Any, c: Any, index: Any = None, flags: tuple[bool, bool, bool] = FLAGS[0]) -> Any:
+def run(
+    name: str, a: Any, b: Any, c: Any, index: Any = None, flags: tuple[bool, bool, bool] = FLAGS[0]
+) -> Any:
     """Return D of whole matrices, computed by the instruction on the emulator.
 
     Sparse products: `a` and `index` as `compress_2to4` gives them.
     """
     instruction = matrix.matrix_instruction(name)
     operands = {"a": a, "b": b, "c": c}
-    words = [_flat(matrix.pack(instruction.layout(operand), value)) for operand, value in operands.items()]
+    words = [
+        _flat(matrix.pack(instruction.layout(operand), value))
+        for operand, value in operands.items()
+    ]
     places = np.zeros(instruction.wave_size, np.int32)
     if index is not None:
         places = _flat(matrix.pack(instruction.layout("index"), index))

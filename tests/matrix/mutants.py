@@ -1,6 +1,8 @@
-"""Wrong fragments: each mutant replaces one function of the fragment layer while a kernel is compiled.
+"""Wrong fragments: each mutant replaces one function of the fragment layer while a kernel is
+compiled.
 
-Nothing in amdjit knows of them: kernels look functions up in the modules that use them, and there they are exchanged.
+Nothing in amdjit knows of them: kernels look functions up in the modules that use them, and there
+they are exchanged.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ import plan_kernels
 import pytest
 from plan_kernels import A, B, C
 
-from amdjit.compile_time import CompileTimeFunction, compile_time
-from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.matrix import blocks, cooperation, fragments
-from amdjit.intrinsics.matrix.memory import static_range
+from amdjit.intrinsics.matrix import fragments
+from amdjit.intrinsics.matrix.transfers import blocks
+from amdjit.intrinsics.matrix.transfers.memory import static_range
+from amdjit.intrinsics.matrix.views import cooperation
+from amdjit.language.compile_time import CompileTimeFunction, compile_time
+from amdjit.language.declarations import device_function
 
 _ACCESS_OF, _PRODUCT_OF = fragments.access_of, fragments.product_of
 _FIRST_ALONG, _PLACE_OF = blocks.first_along, blocks.place_of
@@ -27,7 +31,8 @@ _EDGES_OF, _LOAD_BLOCKS = blocks.edges_of, blocks.load_blocks
 
 @dataclass(frozen=True)
 class Mutant:
-    """A replacement of `module.name`; `wrong` is what takes its place. is_layout: whether it only moves elements."""
+    """A replacement of `module.name`; `wrong` is what takes its place. is_layout: whether it only
+    moves elements."""
 
     says: str
     module: Any

@@ -1,4 +1,5 @@
-"""What the tests of the plan run: kernels on data that tell every misplaced element, against NumPy."""
+"""What the tests of the plan run: kernels on data that tell every misplaced element, against
+NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from plan_kernels import copy_kernel, lds_product_kernel, product_kernel, shared
 
 import amdjit
 from amdjit.intrinsics import matrix
-from amdjit.types import Scalar, bf16, f16
+from amdjit.language.types import Scalar, bf16, f16
 
 Data = Callable[[int, int, Any], Matrix]
 
@@ -36,7 +37,9 @@ def bits(array: Matrix) -> Matrix:
 def random_bits(shape: tuple[int, int], dtype: Scalar) -> Matrix:
     """Return elements of any bits, NaN and infinities among them."""
     random = np.random.default_rng(shape)
-    return np.frombuffer(random.bytes(shape[0] * shape[1] * dtype.nbytes), dtype.dtype).reshape(shape)
+    return np.frombuffer(random.bytes(shape[0] * shape[1] * dtype.nbytes), dtype.dtype).reshape(
+        shape
+    )
 
 
 def waves_of(waves: tuple[int, int]) -> int:
@@ -44,17 +47,26 @@ def waves_of(waves: tuple[int, int]) -> int:
 
 
 def shared_by(waves: tuple[int, int], sharing: str) -> tuple[int, int, tuple[int, int]]:
-    """Return how many waves share a fragment, how many do so in a workgroup, and the shifts of `shared_copy_kernel`."""
+    """Return how many waves share a fragment, how many do so in a workgroup, and the shifts of
+    `shared_copy_kernel`."""
     down, across = waves
     count = {"row": across, "column": down, "all": down * across}[sharing]
     column = down.bit_length() - 1
-    return count, down * across // count, (column if sharing == "row" else 0, column if sharing == "column" else 0)
+    return (
+        count,
+        down * across // count,
+        (column if sharing == "row" else 0, column if sharing == "column" else 0),
+    )
 
 
-def check_fill(fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], wave_size: int = 32) -> None:
+def check_fill(
+    fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], wave_size: int = 32
+) -> None:
     """Fill every fragment of a matrix with a value: all of it, and nothing but the matrix."""
     _, rows, columns, dtype, layout = fragment
-    value = {1: 101, 2: 599}.get(dtype.nbytes, 599) if not dtype.is_float or dtype.nbytes > 1 else 52
+    value = (
+        {1: 101, 2: 599}.get(dtype.nbytes, 599) if not dtype.is_float or dtype.nbytes > 1 else 52
+    )
     lying = shape if layout is ROW else shape[::-1]
     target = signalling(lying[0] * (lying[1] + 3), dtype)
     expected = target.copy().reshape(lying[0], -1)
@@ -72,9 +84,11 @@ def check_copy(
     fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], pads: tuple[int, int, int, int],
     wave_size: int = 32, sharing: str | None = None,
 ) -> None:  # fmt: skip
-    """Copy a matrix of any bits between matrices with borders: pads are rows and columns, of source and target.
+    """Copy a matrix of any bits between matrices with borders: pads are rows and columns, of source
+    and target.
 
-    The source's border holds the largest number, of which nothing may arrive; the target's must stay as it is.
+    The source's border holds the largest number, of which nothing may arrive; the target's must
+    stay as it is.
     """
     _, rows, columns, dtype, layout = fragment
     lying = shape if layout is ROW else shape[::-1]
@@ -94,7 +108,9 @@ def check_copy(
             count, groups, shifts = shared_by(waves, sharing)
             kernel = shared_copy_kernel(*fragment, count)
             grid = shape[0] // (rows * groups), shape[1] // columns
-            kernel[grid, 32 * waves_of(waves)](source.reshape(-1), target, source.shape[1], ld_out, *shifts, groups)
+            kernel[grid, 32 * waves_of(waves)](
+                source.reshape(-1), target, source.shape[1], ld_out, *shifts, groups
+            )
     np.testing.assert_array_equal(bits(target), bits(expected.reshape(-1)))
 
 
@@ -102,14 +118,18 @@ def product_error(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
     data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading dimension.
+    """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading
+    dimension.
 
     fixed: whether the kernel is compiled for the depth and the layouts, or the launch chooses them.
     """
     a_type, b_type, out_type, sum_type = types
     m, n, k = shape
     a, b, c = data(m, k, a_type), data(k, n, b_type), data(m, n, out_type)
-    (a_flat, ld_a), (b_flat, ld_b) = flat(a, a_type, layouts[0], 16), flat(b, b_type, layouts[1], 16)
+    (a_flat, ld_a), (b_flat, ld_b) = (
+        flat(a, a_type, layouts[0], 16),
+        flat(b, b_type, layouts[1], 16),
+    )
     c_flat, ld_c = flat(c, out_type, layouts[2], 8)
     lying = (m, n) if layouts[2] is ROW else (n, m)
     d = signalling(lying[0] * (lying[1] + 4), out_type)
@@ -119,7 +139,22 @@ def product_error(
     chosen = [int(each is COL) for each in layouts]
     with amdjit.use("emulator:gfx1201"):
         launch = kernel[(m // rows, n // columns), wave_size * waves_of(waves)]
-        launch(a_flat, b_flat, c_flat, d, k, ld_a, ld_b, ld_c, lying[1] + 4, waves[0], 2, 2, *chosen, depth)
+        launch(
+            a_flat,
+            b_flat,
+            c_flat,
+            d,
+            k,
+            ld_a,
+            ld_b,
+            ld_c,
+            lying[1] + 4,
+            waves[0],
+            2,
+            2,
+            *chosen,
+            depth,
+        )
     found = d.reshape(lying[0], -1)[:, : lying[1]]
     found = found if layouts[2] is ROW else found.T
     allowed = tolerance(a, b, c, out_type, sum_type)
@@ -129,7 +164,8 @@ def product_error(
 
 
 def reference(a: Matrix, b: Matrix, c: Matrix, out_type: Any, sum_type: Any) -> Matrix:
-    """Return 2 A B + 2 C: sums of the type that the machine adds in, converted to the result's type."""
+    """Return 2 A B + 2 C: sums of the type that the machine adds in, converted to the result's
+    type."""
     total = exact_product(a, b).astype(numpy_type(sum_type))
     old = c.astype(numpy_type(sum_type))
     result: Matrix = (2 * total + 2 * old).astype(numpy_type(out_type))
@@ -152,7 +188,9 @@ def check_product(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
     data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> None:  # fmt: skip
-    error, allowed = product_error(types, blocks, depth, layouts, waves, shape, data, wave_size, fixed)
+    error, allowed = product_error(
+        types, blocks, depth, layouts, waves, shape, data, wave_size, fixed
+    )
     assert error <= allowed, f"{error}, allowed {allowed}, with {data.__name__}"
 
 
@@ -164,7 +202,10 @@ def lds_product_error(
     a_type, b_type, _, sum_type = types
     m, n, k = shape
     a, b = data(m, k, a_type), data(k, n, b_type)
-    (a_flat, ld_a), (b_flat, ld_b) = flat(a, a_type, layouts[0], 16), flat(b, b_type, layouts[1], 16)
+    (a_flat, ld_a), (b_flat, ld_b) = (
+        flat(a, a_type, layouts[0], 16),
+        flat(b, b_type, layouts[1], 16),
+    )
     lying = (m, n) if layouts[2] is ROW else (n, m)
     d = signalling(m * n, sum_type)
     kernel = lds_product_kernel(types, depth, layouts, lds_layouts, waves)
@@ -172,7 +213,9 @@ def lds_product_error(
         launch = kernel[(m // (16 * waves[0]), n // (16 * waves[1])), 32 * waves_of(waves)]
         launch(a_flat, b_flat, d, k, ld_a, ld_b, lying[1])
     found = d.reshape(lying)
-    return relative_error(found if layouts[2] is ROW else found.T, exact_product(a, b).astype(numpy_type(sum_type)))
+    return relative_error(
+        found if layouts[2] is ROW else found.T, exact_product(a, b).astype(numpy_type(sum_type))
+    )
 
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from fragment_kernels import in_memory, limits, numpy_type
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.kinds import Nibble
-from amdjit.types import Scalar, bf16, f16, u8
+from amdjit.intrinsics.matrix.operands.kinds import Nibble
+from amdjit.language.types import Scalar, bf16, f16, u8
 
 Matrix = np.ndarray[Any, Any]
 ROW, COL = matrix.row_major, matrix.col_major
@@ -18,13 +18,15 @@ UNSIGNED = (u8, Nibble.U4)
 
 
 def rocwmma_data(rows: int, columns: int, dtype: Any) -> Matrix:
-    """Return v = t % 5 of the element's number t, negated if v % 3 != 0 and the type is signed: 0, -1, -2, 3, -4."""
+    """Return v = t % 5 of the element's number t, negated if v % 3 != 0 and the type is signed: 0,
+    -1, -2, 3, -4."""
     v = np.arange(rows * columns) % 5
     return (v if dtype in UNSIGNED else np.where(v % 3 != 0, -v, v)).reshape(rows, columns)
 
 
 def random_data(rows: int, columns: int, dtype: Any) -> Matrix:
-    """Return integers without any pattern, the same in each call: no order of rows, columns or k passes for another."""
+    """Return integers without any pattern, the same in each call: no order of rows, columns or k
+    passes for another."""
     return np.random.default_rng(rows * 1000 + columns).integers(*limits(dtype), (rows, columns))
 
 
@@ -34,14 +36,23 @@ def ones(rows: int, columns: int, dtype: Any) -> Matrix:
 
 
 def signalling(count: int, dtype: Scalar) -> Matrix:
-    """Return an array that nobody has written: NaN that signal, or for integers a pattern that the data lack."""
-    patterns = {"f16": 0x7D01, "bf16": 0x7F81, "f32": 0x7F800001, "f64": 0x7FF0000000000001, "fp8": 0x7F, "bf8": 0x7D}
+    """Return an array that nobody has written: NaN that signal, or for integers a pattern that the
+    data lack."""
+    patterns = {
+        "f16": 0x7D01,
+        "bf16": 0x7F81,
+        "f32": 0x7F800001,
+        "f64": 0x7FF0000000000001,
+        "fp8": 0x7F,
+        "bf8": 0x7D,
+    }
     bits = patterns.get(dtype.name, 0x5A5A5A5A5A5A5A5A & (1 << dtype.bits) - 1)
     return np.full(count, bits, f"u{dtype.nbytes}").view(dtype.dtype)
 
 
 def flat(values: Matrix, dtype: Any, layout: Any, padding: int) -> tuple[Matrix, int]:
-    """Return a matrix as it lies in memory with a padded leading dimension, and that; padding is the largest value."""
+    """Return a matrix as it lies in memory with a padded leading dimension, and that; padding is
+    the largest value."""
     lying = in_memory(values, dtype, layout)
     ld = lying.shape[1] + padding
     kind = np.dtype(np.uint8) if isinstance(dtype, Nibble) else numpy_type(dtype)
@@ -62,7 +73,8 @@ def exact_product(a: Matrix, b: Matrix) -> Matrix:
 
 
 def relative_error(found: Matrix, expected: Matrix) -> float:
-    """Return rocWMMA's error: the largest |a - b| / (|a| + |b| + 1); infinity where something is no number."""
+    """Return rocWMMA's error: the largest |a - b| / (|a| + |b| + 1); infinity where something is no
+    number."""
     with np.errstate(invalid="ignore"):
         a, b = found.astype(np.float64), expected.astype(np.float64)
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
@@ -71,7 +83,8 @@ def relative_error(found: Matrix, expected: Matrix) -> float:
 
 
 def tolerance(a: Matrix, b: Matrix, c: Matrix, out: Any, compute: Any) -> float:
-    """Return how large that may be for 2 A B + 2 C: rocWMMA's 10 epsilon of the result's type, 100 for 16-bit sums.
+    """Return how large that may be for 2 A B + 2 C: rocWMMA's 10 epsilon of the result's type, 100
+    for 16-bit sums.
 
     None of integers, and none where each sum on the way is an integer that the types hold.
     """

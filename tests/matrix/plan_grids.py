@@ -1,4 +1,5 @@
-"""The grids of rocWMMA's test plan, and the slices of them that always run: a few of each axis, in turn."""
+"""The grids of rocWMMA's test plan, and the slices of them that always run: a few of each axis, in
+turn."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from plan_data import COL, ROW
 from plan_kernels import BLOCKS, A, B, C
 
 from amdjit.intrinsics import matrix
-from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from amdjit.language.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 USES = (A, B, C)
 MEMORY_TYPES = (f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32)
-# rows and columns of a fragment, and of the matrix: those of rocWMMA's grid U, one more than a grid of each.
+# rows and columns of a fragment, and of the matrix: those of rocWMMA's grid U, one more than a grid
+# of each.
 FRAGMENTS = (
     *((16, columns) for columns in (16, 32, 64)),
     *((rows, columns) for rows in (32, 64, 128, 256) for columns in (8, 16, 32, 64)),
@@ -41,7 +43,21 @@ FURTHER_TYPES = (
 TYPES = (*ROCWMMA_TYPES, *FURTHER_TYPES)
 LAYOUTS = tuple(itertools.product((ROW, COL), repeat=3))
 DEPTHS = (16, 32, 64)
-WAVE_TILES = ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (2, 4), (4, 4), (8, 1), (1, 8), (8, 2), (2, 8))
+WAVE_TILES = (
+    (1, 1),
+    (2, 1),
+    (1, 2),
+    (2, 2),
+    (4, 1),
+    (1, 4),
+    (4, 2),
+    (2, 4),
+    (4, 4),
+    (8, 1),
+    (1, 8),
+    (8, 2),
+    (2, 8),
+)
 SIZES = (
     (64, 64, 1024), (32, 64, 1024), (64, 32, 1024), (256, 256, 1024), (2048, 64, 1024), (64, 2048, 1024),
     (512, 512, 512),
@@ -55,7 +71,9 @@ def fits(use: Any, rows: int, columns: int, dtype: Any) -> bool:
 
 def memory_grid() -> Iterator[tuple[Any, ...]]:
     """Yield (use, rows, columns, dtype, layout) of fragments."""
-    for use, (rows, columns), dtype, layout in itertools.product(USES, FRAGMENTS, MEMORY_TYPES, (ROW, COL)):
+    for use, (rows, columns), dtype, layout in itertools.product(
+        USES, FRAGMENTS, MEMORY_TYPES, (ROW, COL)
+    ):
         if fits(use, rows, columns, dtype):
             yield use, rows, columns, dtype, layout
 
@@ -69,7 +87,9 @@ def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
 
 def tiles_of(types: Any) -> list[tuple[tuple[int, int], int]]:
     """Return the blocks of a wave and the depths that fit the registers."""
-    return [each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256]
+    return [
+        each for each in itertools.product(WAVE_TILES, DEPTHS) if registers(types, *each) <= 256
+    ]
 
 
 def depths_of(types: Any, blocks: tuple[int, int]) -> tuple[int, ...]:
@@ -80,7 +100,8 @@ def depths_of(types: Any, blocks: tuple[int, int]) -> tuple[int, ...]:
 def product_grid() -> Iterator[tuple[Any, ...]]:
     """Yield (types, blocks of a wave, depth, layouts, thread block).
 
-    Every type with every wave tile and every depth that fits the registers, in every layout; the thread blocks in turn.
+    Every type with every wave tile and every depth that fits the registers, in every layout; the
+    thread blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
@@ -91,8 +112,8 @@ def product_grid() -> Iterator[tuple[Any, ...]]:
 def dealt_product_grid() -> Iterator[tuple[Any, ...]]:
     """Yield those products that are also compiled for their layouts alone.
 
-    Every type, wave tile and depth, each dealt to one or two of the layouts, of which each gets six or more; the thread
-    blocks in turn.
+    Every type, wave tile and depth, each dealt to one or two of the layouts, of which each gets six
+    or more; the thread blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
     for types in TYPES:
@@ -104,7 +125,8 @@ def dealt_product_grid() -> Iterator[tuple[Any, ...]]:
 
 
 def covering(grid: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return few cases of a grid that have every value of every axis: those first that bring most new ones."""
+    """Return few cases of a grid that have every value of every axis: those first that bring most
+    new ones."""
     cases = list(grid)
     random.Random(5).shuffle(cases)
     seen: set[tuple[int, Any]] = set()

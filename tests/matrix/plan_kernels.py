@@ -1,6 +1,8 @@
-"""The kernels of rocWMMA's test plan: fill, copy, cooperative copy, products of wave tiles, and those through LDS.
+"""The kernels of rocWMMA's test plan: fill, copy, cooperative copy, products of wave tiles, and
+those through LDS.
 
-Fragments lie in a grid of waves, the waves of a workgroup in a rectangle: `waves_down` of them below each other.
+Fragments lie in a grid of waves, the waves of a workgroup in a rectangle: `waves_down` of them
+below each other.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from typing import Any
 import amdjit
 from amdjit import blockDim, blockIdx, shared, static_range
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.kinds import Nibble, Use
-from amdjit.intrinsics.matrix.run_time_layouts import chosen_when_running
+from amdjit.intrinsics.matrix.operands.kinds import Nibble, Use
+from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 ROW, COL = matrix.row_major, matrix.col_major
@@ -64,11 +66,14 @@ def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave
 
 
 @few_kept
-def shared_copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int) -> Any:
+def shared_copy_kernel(
+    use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int
+) -> Any:
     """Return a kernel of workgroups in which so many waves share each fragment.
 
-    Which ones is the launch's choice: a wave's number among those that share is its number shifted right, and so is the
-    number of the fragment in its workgroup, of which there are `groups`; all are powers of two.
+    Which ones is the launch's choice: a wave's number among those that share is its number shifted
+    right, and so is the number of the fragment in its workgroup, of which there are `groups`; all
+    are powers of two.
     """
     m, n, k = sizes(use, rows, columns)
 
@@ -78,18 +83,25 @@ def shared_copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: An
         number = wave.wave_id()
         mine, group = number >> turn_shift & count - 1, number >> group_shift & groups - 1
         row, column = rows * (blockIdx.x * groups + group), columns * blockIdx.y
-        matrix.load_matrix_coop_sync(part, source, place(layout, row, column, ld_in), mine, count, ld_in)
-        matrix.store_matrix_coop_sync(target, part, place(layout, row, column, ld_out), mine, count, ld_out)
+        matrix.load_matrix_coop_sync(
+            part, source, place(layout, row, column, ld_in), mine, count, ld_in
+        )
+        matrix.store_matrix_coop_sync(
+            target, part, place(layout, row, column, ld_out), mine, count, ld_out
+        )
 
     return copy
 
 
 @few_kept
-def product_kernel(types: Any, blocks: tuple[int, int], depths: tuple[int, ...], layouts: Any, wave_size: int) -> Any:
-    """Return D = alpha A B + beta C of wave tiles: so many blocks below each other and side by side.
+def product_kernel(
+    types: Any, blocks: tuple[int, int], depths: tuple[int, ...], layouts: Any, wave_size: int
+) -> Any:
+    """Return D = alpha A B + beta C of wave tiles: so many blocks below each other and side by
+    side.
 
-    types: of A, B, of C and D, and of the sums. depths: rocWMMA's BlockK, one of which is the launch's choice. layouts:
-    of A, B, and of C and D; None where the launch chooses it.
+    types: of A, B, of C and D, and of the sums. depths: rocWMMA's BlockK, one of which is the
+    launch's choice. layouts: of A, B, and of C and D; None where the launch chooses it.
     """
     a_type, b_type, out_type, sum_type = types
     rows, columns = 16 * blocks[0], 16 * blocks[1]
@@ -97,17 +109,25 @@ def product_kernel(types: Any, blocks: tuple[int, int], depths: tuple[int, ...],
 
     @amdjit.device_function
     def add_product(total, depth, a, b, k, row, column, ld_a, ld_b, a_layout, b_layout):
-        left = matrix.fragment(A, rows, columns, depth, a_type, ROW if layouts[0] is None else a_layout)
-        right = matrix.fragment(B, rows, columns, depth, b_type, COL if layouts[1] is None else b_layout)
+        left = matrix.fragment(
+            A, rows, columns, depth, a_type, ROW if layouts[0] is None else a_layout
+        )
+        right = matrix.fragment(
+            B, rows, columns, depth, b_type, COL if layouts[1] is None else b_layout
+        )
         # The same registers: of another depth.
         sums = matrix.apply_fragment(total, C, rows, columns, depth, sum_type)
         for step in range(0, k, depth):
             matrix.load_matrix_sync(left, a, place(a_layout, row, step, ld_a, unit), ld_a, a_layout)
-            matrix.load_matrix_sync(right, b, place(b_layout, step, column, ld_b, unit), ld_b, b_layout)
+            matrix.load_matrix_sync(
+                right, b, place(b_layout, step, column, ld_b, unit), ld_b, b_layout
+            )
             matrix.mma_sync(sums, left, right, sums)
 
     @amdjit.kernel(wave_size=wave_size)
-    def kernel(a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta, of_a, of_b, of_c, depth):
+    def kernel(
+        a, b, c, d, k, ld_a, ld_b, ld_c, ld_d, waves_down, alpha, beta, of_a, of_b, of_c, depth
+    ):
         row, column = first_of_wave(rows, columns, waves_down)
         a_layout = of_a if layouts[0] is None else layouts[0]
         b_layout = of_b if layouts[1] is None else layouts[1]
@@ -120,15 +140,20 @@ def product_kernel(types: Any, blocks: tuple[int, int], depths: tuple[int, ...],
                 add_product(total, depths[n], a, b, k, row, column, ld_a, ld_b, a_layout, b_layout)
         matrix.load_matrix_sync(result, c, place(c_layout, row, column, ld_c), ld_c, c_layout)
         for i in static_range(result.num_elements):
-            result.x[i] = out_type(sum_type(alpha) * total.x[i] + sum_type(beta) * sum_type(result.x[i]))
+            result.x[i] = out_type(
+                sum_type(alpha) * total.x[i] + sum_type(beta) * sum_type(result.x[i])
+            )
         matrix.store_matrix_sync(d, result, place(c_layout, row, column, ld_d), ld_d, c_layout)
 
     return kernel
 
 
 @few_kept
-def lds_product_kernel(types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int]) -> Any:
-    """Return D = A B of a workgroup whose waves share tiles in LDS, two of which take turns; one block a wave.
+def lds_product_kernel(
+    types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int]
+) -> Any:
+    """Return D = A B of a workgroup whose waves share tiles in LDS, two of which take turns; one
+    block a wave.
 
     lds_layouts: of A's and B's tiles. The next tiles are loaded while the waves multiply.
     """
@@ -143,7 +168,10 @@ def lds_product_kernel(types: Any, depth: int, layouts: Any, lds_layouts: Any, w
     def kernel(a, b, d, k, ld_a, ld_b, ld_d):
         number = wave.wave_id()
         row, column = rows * blockIdx.x, columns * blockIdx.y
-        a_tiles, b_tiles = shared.array((2, rows * depth), a_type), shared.array((2, columns * depth), b_type)
+        a_tiles, b_tiles = (
+            shared.array((2, rows * depth), a_type),
+            shared.array((2, columns * depth), b_type),
+        )
         a_part = matrix.fragment(A, rows, columns, depth, a_type, a_layout)
         b_part = matrix.fragment(B, rows, columns, depth, b_type, b_layout)
         left = matrix.fragment(A, 16, 16, depth, a_type, a_lds)
@@ -152,13 +180,21 @@ def lds_product_kernel(types: Any, depth: int, layouts: Any, lds_layouts: Any, w
         matrix.fill_fragment(total, 0)
         turn = 0
         for step in range(0, k, depth):
-            matrix.load_matrix_coop_sync(a_part, a, place(a_layout, row, step, ld_a), number, count, ld_a)
-            matrix.load_matrix_coop_sync(b_part, b, place(b_layout, step, column, ld_b), number, count, ld_b)
+            matrix.load_matrix_coop_sync(
+                a_part, a, place(a_layout, row, step, ld_a), number, count, ld_a
+            )
+            matrix.load_matrix_coop_sync(
+                b_part, b, place(b_layout, step, column, ld_b), number, count, ld_b
+            )
             matrix.store_matrix_coop_sync(a_tiles[turn], a_part, 0, number, count, a_pitch, a_lds)
             matrix.store_matrix_coop_sync(b_tiles[turn], b_part, 0, number, count, b_pitch, b_lds)
             matrix.synchronize_workgroup()
-            matrix.load_matrix_sync(left, a_tiles[turn], place(a_lds, 16 * (number % down), 0, a_pitch), a_pitch)
-            matrix.load_matrix_sync(right, b_tiles[turn], place(b_lds, 0, 16 * (number // down), b_pitch), b_pitch)
+            matrix.load_matrix_sync(
+                left, a_tiles[turn], place(a_lds, 16 * (number % down), 0, a_pitch), a_pitch
+            )
+            matrix.load_matrix_sync(
+                right, b_tiles[turn], place(b_lds, 0, 16 * (number // down), b_pitch), b_pitch
+            )
             matrix.mma_sync(total, left, right, total)
             turn = 1 - turn
         at = place(c_layout, row + 16 * (number % down), column + 16 * (number // down), ld_d)

@@ -1,4 +1,5 @@
-"""Random kernels over one fragment: it is loaded, changed, moved and stored, and NumPy follows the matrix."""
+"""Random kernels over one fragment: it is loaded, changed, moved and stored, and NumPy follows the
+matrix."""
 
 from __future__ import annotations
 
@@ -12,14 +13,21 @@ from plan_data import signalling
 from plan_kernels import COL, ROW, A, B, C, sizes
 
 import amdjit
-from amdjit import shared, static_range, types
+from amdjit import shared, static_range
 from amdjit.intrinsics import matrix
+from amdjit.language import types
 
 Matrix = np.ndarray[Any, Any]
 DTYPES = ("f16", "bf16", "f32", "f64", "fp8", "bf8", "i8", "u8", "i16", "u16", "i32", "u32")
 # Of which the sign changes and no other bit, whatever they hold.
 NEGATED = ("f16", "f32", "f64")
-PRODUCTS = (("f16", "f32", 4), ("bf16", "f32", 4), ("fp8", "f32", 4), ("i8", "i32", 128), ("u8", "i32", 256))
+PRODUCTS = (
+    ("f16", "f32", 4),
+    ("bf16", "f32", 4),
+    ("fp8", "f32", 4),
+    ("i8", "i32", 128),
+    ("u8", "i32", 256),
+)
 NAMES = {A: "matrix.matrix_a", B: "matrix.matrix_b", C: "matrix.accumulator"}
 
 
@@ -54,7 +62,9 @@ class Kernel:
     def declare(self, use: Any, rows: int, columns: int, dtype: str, layout: Any) -> str:
         """Declare a fragment and return its name."""
         self.count += 1
-        self.lines.append(f"{self.part} = matrix.fragment({self.fragment(use, rows, columns, dtype, layout)})")
+        self.lines.append(
+            f"{self.part} = matrix.fragment({self.fragment(use, rows, columns, dtype, layout)})"
+        )
         return self.part
 
     def argument(self, name: str, array: Matrix) -> None:
@@ -68,7 +78,11 @@ def random_size(random: Random) -> int:
 def random_bits(random: Random, shape: tuple[int, int], dtype: str) -> Matrix:
     """Return elements of any bits, NaN among them."""
     kind = np.dtype(getattr(types, dtype).dtype)
-    return np.frombuffer(random.randbytes(shape[0] * shape[1] * kind.itemsize), kind).reshape(shape).copy()
+    return (
+        np.frombuffer(random.randbytes(shape[0] * shape[1] * kind.itemsize), kind)
+        .reshape(shape)
+        .copy()
+    )
 
 
 def lying(values: Matrix, layout: Any) -> Matrix:
@@ -82,15 +96,21 @@ def put(inner: Matrix, array: Matrix, place: tuple[int, int]) -> None:
     rest[:rows, :columns] = inner[:rows, :columns]
 
 
-def extents_around(random: Random, shape: tuple[int, int], place: tuple[int, int], cut: bool) -> tuple[int, int]:
-    """Return extents of an array in which a matrix has its place; if `cut`, it may reach over the edge."""
+def extents_around(
+    random: Random, shape: tuple[int, int], place: tuple[int, int], cut: bool
+) -> tuple[int, int]:
+    """Return extents of an array in which a matrix has its place; if `cut`, it may reach over the
+    edge."""
     more = (random.randrange(-shape[axis], 4) if cut else random.randrange(4) for axis in range(2))
-    rows, columns = (max(1, first + size + rest) for first, size, rest in zip(place, shape, more, strict=True))
+    rows, columns = (
+        max(1, first + size + rest) for first, size, rest in zip(place, shape, more, strict=True)
+    )
     return rows, columns
 
 
 def access(random: Random, shape: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int], str]:
-    """Return a place, the extents of an array in memory, and the arguments of a load or store that has them."""
+    """Return a place, the extents of an array in memory, and the arguments of a load or store that
+    has them."""
     place = random.randrange(3) * random.choice([1, 8]), random.randrange(3) * random.choice([1, 8])
     way = random.choice(["pair", "flat", "clipped"])
     extents = extents_around(random, shape, place, way == "clipped")
@@ -102,7 +122,11 @@ def access(random: Random, shape: tuple[int, int]) -> tuple[tuple[int, int], tup
 def load(kernel: Kernel) -> None:
     """Start with a matrix of any bits; what is behind an edge becomes 0."""
     random = kernel.random
-    kernel.use, kernel.layout, kernel.dtype = random.choice([A, B, C]), random.choice([ROW, COL]), random.choice(DTYPES)
+    kernel.use, kernel.layout, kernel.dtype = (
+        random.choice([A, B, C]),
+        random.choice([ROW, COL]),
+        random.choice(DTYPES),
+    )
     shape = random_size(random), random_size(random)
     inner_shape = shape if kernel.layout is ROW else shape[::-1]
     place, extents, how = access(random, inner_shape)
@@ -125,24 +149,34 @@ def multiply(kernel: Kernel) -> None:
     low = 0 if in_type == "u8" else -bound
     numbers = np.random.default_rng(random.randrange(1 << 30))
     a, b = numbers.integers(low, bound, (m, k)), numbers.integers(low, bound, (k, n))
-    kernel.lines.append(f"total = matrix.fragment(matrix.accumulator, {m}, {n}, {k}, {kernel.dtype})")
+    kernel.lines.append(
+        f"total = matrix.fragment(matrix.accumulator, {m}, {n}, {k}, {kernel.dtype})"
+    )
     kernel.lines.append("matrix.fill_fragment(total, 0)")
     for name, use, values in (("left", A, a), ("right", B, b)):
         layout = random.choice([ROW, COL])
         kernel.argument(name, lying(values, layout).astype(getattr(types, in_type).dtype))
         kernel.lines += [
-            f"{name}_part = matrix.fragment({NAMES[use]}, {m}, {n}, {k}, {in_type}, matrix.{layout.value})",
+            f"{name}_part = matrix.fragment({NAMES[use]}, {m}, {n}, {k}, {in_type}, "
+            f"matrix.{layout.value})",
             f"matrix.load_matrix_sync({name}_part, {name}, (0, 0))",
         ]
     kernel.count += 1
-    kernel.lines += ["matrix.mma_sync(total, left_part, right_part, total)", f"{kernel.part} = total"]
+    kernel.lines += [
+        "matrix.mma_sync(total, left_part, right_part, total)",
+        f"{kernel.part} = total",
+    ]
     kernel.values = (a @ b).astype(getattr(types, kernel.dtype).dtype)
 
 
 def fill(kernel: Kernel) -> None:
     """Start with a fragment of one value."""
     random = kernel.random
-    kernel.use, kernel.layout, kernel.dtype = random.choice([A, B, C]), random.choice([ROW, COL]), random.choice(DTYPES)
+    kernel.use, kernel.layout, kernel.dtype = (
+        random.choice([A, B, C]),
+        random.choice([ROW, COL]),
+        random.choice(DTYPES),
+    )
     shape, value = (random_size(random), random_size(random)), random.randrange(8)
     name = kernel.declare(kernel.use, *shape, kernel.dtype, kernel.layout)
     kernel.lines.append(f"matrix.fill_fragment({name}, {value})")
@@ -172,7 +206,9 @@ def lay_out(kernel: Kernel) -> None:
     old = kernel.part
     kernel.count += 1
     kernel.layout = kernel.random.choice([ROW, COL])
-    kernel.lines.append(f"{kernel.part} = matrix.apply_data_layout({old}, matrix.{kernel.layout.value})")
+    kernel.lines.append(
+        f"{kernel.part} = matrix.apply_data_layout({old}, matrix.{kernel.layout.value})"
+    )
 
 
 def change(kernel: Kernel) -> None:
@@ -181,14 +217,19 @@ def change(kernel: Kernel) -> None:
     if kernel.dtype in NEGATED:
         operation = f"-{kernel.part}.x[i]"
         sign = np.array(1 << 8 * kernel.values.dtype.itemsize - 1, bits)
-        kernel.values = (np.ascontiguousarray(kernel.values).view(bits) ^ sign).view(kernel.values.dtype)
+        kernel.values = (np.ascontiguousarray(kernel.values).view(bits) ^ sign).view(
+            kernel.values.dtype
+        )
     elif kernel.dtype[0] in "iu":
         number = kernel.random.randrange(100)
         operation = f"{kernel.dtype}({kernel.part}.x[i] + {number})"
         kernel.values = kernel.values + np.array(number, kernel.values.dtype)
     else:
         return
-    kernel.lines += [f"for i in static_range({kernel.part}.num_elements):", f"    {kernel.part}.x[i] = {operation}"]
+    kernel.lines += [
+        f"for i in static_range({kernel.part}.num_elements):",
+        f"    {kernel.part}.x[i] = {operation}",
+    ]
 
 
 def through_lds(kernel: Kernel) -> None:
@@ -261,4 +302,6 @@ def run(seed: int) -> None:
         compiled[1, kernel.wave_size](*kernel.arguments.values())
     found = kernel.arguments["target"].reshape(expected.shape)
     bits = f"u{expected.dtype.itemsize}"
-    np.testing.assert_array_equal(found.view(bits), expected.view(bits), err_msg=f"wave{kernel.wave_size}\n{source}")
+    np.testing.assert_array_equal(
+        found.view(bits), expected.view(bits), err_msg=f"wave{kernel.wave_size}\n{source}"
+    )

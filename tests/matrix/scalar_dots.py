@@ -1,4 +1,5 @@
-"""One element of a product as gfx12 computes it, in Python's integers: slow, plain, and independent of the models.
+"""One element of a product as gfx12 computes it, in Python's integers: slow, plain, and independent
+of the models.
 
 A number is a pair (integer, grid): integer * 2**grid. All arguments and results are bits.
 """
@@ -15,7 +16,8 @@ F32_INFINITY = 0x7F800000
 
 @dataclass(frozen=True)
 class Factors:
-    """A format of factors: exponent bits, fraction bits, whether its largest exponent has finite numbers (E4M3)."""
+    """A format of factors: exponent bits, fraction bits, whether its largest exponent has finite
+    numbers (E4M3)."""
 
     exponent: int
     fraction: int
@@ -33,7 +35,9 @@ class Factors:
     def is_nan(self, bits: int) -> bool:
         _, field, fraction = self.split(bits)
         top = field == (1 << self.exponent) - 1
-        return top and (fraction != 0 if self.has_infinity else fraction == (1 << self.fraction) - 1)
+        return top and (
+            fraction != 0 if self.has_infinity else fraction == (1 << self.fraction) - 1
+        )
 
     def is_infinite(self, bits: int) -> bool:
         _, field, fraction = self.split(bits)
@@ -64,7 +68,8 @@ def on_grid(integer: int, grid: int, wanted: int) -> int:
 
 
 def rounded(integer: int, grid: int, exponent: int, fraction: int, saturate: bool = False) -> int:
-    """Return the bits of the nearest number of a format, ties to even, with gradual underflow. Zero is positive."""
+    """Return the bits of the nearest number of a format, ties to even, with gradual underflow. Zero
+    is positive."""
     value = Fraction(integer) * Fraction(2) ** grid
     bias = (1 << exponent - 1) - 1
     magnitude = abs(value)
@@ -105,7 +110,9 @@ def narrowed(bits: int, kind: str) -> int:
     return bits >> 16 if kind == "bf16" else bits >> 16 & 0x8000 | 0x7C00 | bits >> 13 & 1023
 
 
-def special(a: Sequence[int], b: Sequence[int], c: int, left: Factors, right: Factors, invalid_bits: int) -> int | None:
+def special(
+    a: Sequence[int], b: Sequence[int], c: int, left: Factors, right: Factors, invalid_bits: int
+) -> int | None:
     """Return the f32 bits of a step that NaN or infinities decide, None for others."""
     if any(map(left.is_nan, a)) or any(map(right.is_nan, b)):
         return 0xFFC00A3D
@@ -127,7 +134,12 @@ def special(a: Sequence[int], b: Sequence[int], c: int, left: Factors, right: Fa
 
 
 def step(
-    a: Sequence[int], b: Sequence[int], c: int, kinds: tuple[str, str], result: str, fp16_ovfl: bool = False
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    kinds: tuple[str, str],
+    result: str,
+    fp16_ovfl: bool = False,
 ) -> int:
     """Return the bits of c + the dot product of two (DOT2) or four (DOT4) factors."""
     left, right = FACTORS[kinds[0]], FACTORS[kinds[1]]
@@ -165,7 +177,12 @@ def step(
 
 
 def chain(
-    a: Sequence[int], b: Sequence[int], c: int, kinds: tuple[str, str], result: str, fp16_ovfl: bool = False
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    kinds: tuple[str, str],
+    result: str,
+    fp16_ovfl: bool = False,
 ) -> int:
     """Return the bits of one element of D: steps of four along k."""
     for first in range(0, len(a), 4):

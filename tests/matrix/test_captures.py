@@ -1,4 +1,5 @@
-"""What real chips computed, against the models on the host: every value of the captures, bit for bit."""
+"""What real chips computed, against the models on the host: every value of the captures, bit for
+bit."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from scalar_dots import chain, step
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
 
-DTYPES = {"f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16), "f32": np.dtype(np.float32)}
+DTYPES = {
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+}
 FLOAT_DOTS = capture("float_dot_gfx1201")["rows"]
 DOT2 = [row for row in FLOAT_DOTS if row["instruction"].startswith("V_DOT2")]
 WMMA = [row for row in FLOAT_DOTS if row["instruction"].startswith("V_WMMA")]
@@ -24,7 +29,12 @@ def of_format(rows: list[Any], kind: str) -> tuple[Array, Array, Array, Array]:
     """Return A and B [rows, products], C and the results' bits."""
     chosen = [row for row in rows if row["format"] == kind]
     a, b = (bits([row[key] for row in chosen], 16).view(DTYPES[kind]) for key in "ab")
-    return a, b, bits([row["c"] for row in chosen], 32).view(np.float32), bits([row["result"] for row in chosen], 32)
+    return (
+        a,
+        b,
+        bits([row["c"] for row in chosen], 32).view(np.float32),
+        bits([row["result"] for row in chosen], 32),
+    )
 
 
 def test_the_captures_are_all_there() -> None:
@@ -47,7 +57,9 @@ def test_the_scalar_model_of_the_tests_gives_the_captured_bits(row: Any) -> None
 def test_dot2_gives_the_captured_bits(kind: str) -> None:
     a, b, c, expected = of_format(DOT2, kind)
     np.testing.assert_array_equal(arithmetic.dot2(a, b, c).view(np.uint32), expected)
-    builtin = amdgcn.fdot2(a, b, c, False) if kind == "f16" else amdgcn.fdot2_f32_bf16(a, b, c, False)
+    builtin = (
+        amdgcn.fdot2(a, b, c, False) if kind == "f16" else amdgcn.fdot2_f32_bf16(a, b, c, False)
+    )
     np.testing.assert_array_equal(builtin.view(np.uint32), expected)
 
 
@@ -57,7 +69,9 @@ def test_wmma_gives_the_captured_bits(kind: str) -> None:
     square = np.zeros((16, 16), np.float32)
     square[np.arange(len(c)), np.arange(len(c))] = c
     rows = ((0, 16 - len(a)), (0, 0))
-    found = matrix.reference(f"wmma_f32_16x16x16_{kind}", np.pad(a, rows), np.pad(b, rows).T, square)
+    found = matrix.reference(
+        f"wmma_f32_16x16x16_{kind}", np.pad(a, rows), np.pad(b, rows).T, square
+    )
     np.testing.assert_array_equal(np.diag(found).view(np.uint32)[: len(c)], expected)
 
 
@@ -92,7 +106,11 @@ def constant(selector: int, kind: str) -> int:
         return (192 - selector) & 0xFFFF
     value = np.array(FLOAT_CONSTANTS[selector - 240], np.float32)
     # 1 / (2 pi) as bf16 is cut, not rounded.
-    return int(value.view(np.uint32)) >> 16 if kind == "bf16" else int(value.astype(np.float16).view(np.uint16))
+    return (
+        int(value.view(np.uint32)) >> 16
+        if kind == "bf16"
+        else int(value.astype(np.float16).view(np.uint16))
+    )
 
 
 def halves(text: str) -> Array:
@@ -101,7 +119,8 @@ def halves(text: str) -> Array:
 
 
 def operands(row: Any) -> tuple[str, Array, Array, Array]:
-    """Return the format and the words of A, B and C after their modifiers, as two 16-bit numbers each."""
+    """Return the format and the words of A, B and C after their modifiers, as two 16-bit numbers
+    each."""
     kind = "bf16" if "BF16" in row["instruction"] else "f16"
     first, second = (int(word, 16) for word in row["encoding"])
     absolute, negated, selector = first >> 8 & 7, second >> 29, second >> 18 & 0x1FF
@@ -131,13 +150,16 @@ def test_modifiers_and_constants_of_c_give_the_captured_bits(kind: str) -> None:
 
 
 def registers(numbers: Any, count: int) -> Array:
-    """Return that many registers of a wave32, in the order in which the captures draw them: u32 [lanes, registers]."""
+    """Return that many registers of a wave32, in the order in which the captures draw them: u32
+    [lanes, registers]."""
     return np.array(list(islice(numbers, 32 * count)), np.uint32).reshape(count, 32).T.copy()
 
 
 @pytest.mark.parametrize("shape", ["16X16X16_IU8", "16X16X16_IU4", "16X16X32_IU4"])
 def test_integer_products_have_the_captured_digests(shape: str) -> None:
-    rows = [row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(shape)]
+    rows = [
+        row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(shape)
+    ]
     assert len(rows) == 64
     choices = np.array([0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFF80, 0x80000080], np.uint32)
     model = getattr(amdgcn, f"wmma_i32_{shape.lower()}_w32_gfx12")
@@ -145,14 +167,17 @@ def test_integer_products_have_the_captured_digests(shape: str) -> None:
         numbers = xorshift32(0xA3987412 + row["sample"])
         drawn = registers(numbers, 6).view(np.int32)
         c = choices[registers(numbers, 8) % 6].view(np.int32)
-        a, b = (drawn[:, 0], drawn[:, 2]) if shape == "16X16X16_IU4" else (drawn[:, :2], drawn[:, 2:4])
+        a, b = (
+            (drawn[:, 0], drawn[:, 2]) if shape == "16X16X16_IU4" else (drawn[:, :2], drawn[:, 2:4])
+        )
         signs = bool(row["signed_a"]), bool(row["signed_b"])
         found = model(signs[0], a, signs[1], b, c, bool(row["clamp"]))
         assert digest(found.view(np.uint32).T.ravel()) == row["digest"], row
 
 
 def drawn(numbers: Any, count: int, dtype: Any) -> Array:
-    """Return registers of small numbers of a type, the lowest bits first: u32 [lanes, registers]."""
+    """Return registers of small numbers of a type, the lowest bits first: u32 [lanes,
+    registers]."""
     each = 4 // np.dtype(dtype).itemsize
     values = np.array(list(islice(numbers, 32 * count * each))).reshape(count, 32, each) % 5 - 2.0
     return np.ascontiguousarray(values.astype(dtype)).view(np.uint32)[..., 0].T.copy()
@@ -174,12 +199,16 @@ def sparse_operands(row: Any) -> tuple[Array, Array, Array, Array]:
         low, high = (row["neg"] >> 0 ^ row["neg"] >> 1) & 1, (row["neg"] >> 2 ^ row["neg"] >> 3) & 1
         a ^= np.uint32(low << 15 | high << 31)
     c = drawn(numbers, 8 if result == "F32" else 4, DTYPES[result.lower()])
-    fields = np.array([4, 8, 12, 9, 13, 14], np.uint32)[np.array(list(islice(numbers, 256))).reshape(32, 8) % 6]
+    fields = np.array([4, 8, 12, 9, 13, 14], np.uint32)[
+        np.array(list(islice(numbers, 256))).reshape(32, 8) % 6
+    ]
     index = np.bitwise_or.reduce(fields << np.arange(0, 32, 4, dtype=np.uint32), axis=1)
     return a, b, c, index >> np.uint32(16 * row["index_key"])
 
 
-@pytest.mark.parametrize("name", sorted({row["instruction"] for row in capture("swmmac_gfx1201")["rows"]}))
+@pytest.mark.parametrize(
+    "name", sorted({row["instruction"] for row in capture("swmmac_gfx1201")["rows"]})
+)
 def test_sparse_products_have_the_captured_digests(name: str) -> None:
     rows = [row for row in capture("swmmac_gfx1201")["rows"] if row["instruction"] == name]
     assert len(rows) == 16

@@ -1,4 +1,5 @@
-"""What is said to be known of sums: of every instruction, by captures where they are said to be measured."""
+"""What is said to be known of sums: of every instruction, by captures where they are said to be
+measured."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from captures import capture
 
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
-from amdjit.intrinsics.matrix.certainty import KNOWN, MEANING, known
+from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, known
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")
@@ -20,7 +21,11 @@ MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")
 
 def test_every_matrix_and_dot_instruction_of_gfx12_has_a_row() -> None:
     names = {name for rows in ROWS.values() for name, *_ in rows.values()}
-    products = {name.removeprefix("v_") for name in names if re.match(r"v_(s?wmma|swmmac|dot\d|dual_dot\d)", name)}
+    products = {
+        name.removeprefix("v_")
+        for name in names
+        if re.match(r"v_(s?wmma|swmmac|dot\d|dual_dot\d)", name)
+    }
     assert len(products) == 36
     assert products == set(KNOWN)
 
@@ -41,7 +46,9 @@ def test_captures_of_sparse_products_are_exact_and_so_make_no_rounding_measured(
         assert matrix.certainty(name.removeprefix("V_").lower()) == expected
 
 
-def test_whatever_multiplies_8_bit_floats_is_a_model_and_what_is_not_measured_says_what_is_not_known() -> None:
+def test_whatever_multiplies_8_bit_floats_is_a_model_and_what_is_not_measured_says_what_is_not_known() -> (
+    None
+):
     for name, row in KNOWN.items():
         assert (row.certainty == "model") == bool(re.search("[bf][fp]8", name))
         assert row.open or row.certainty == "measured"
@@ -65,8 +72,12 @@ def test_other_names_are_refused_with_those_that_are_alike(name: str, text: str)
 
 def test_the_reference_page_says_what_is_known_of_each_instruction() -> None:
     page = (DOCS / "reference" / "matrix_instructions.md").read_text()
-    cells = dict(re.findall(r"^\| `(\w+)` \| 32 \|.*\| (\w+) \| gfx1200, gfx1201 \|$", page, re.MULTILINE))
-    assert cells == {each.mnemonic: matrix.certainty(each.mnemonic) for each in matrix.INSTRUCTIONS.values()}
+    cells = dict(
+        re.findall(r"^\| `(\w+)` \| 32 \|.*\| (\w+) \| gfx1200, gfx1201 \|$", page, re.MULTILINE)
+    )
+    assert cells == {
+        each.mnemonic: matrix.certainty(each.mnemonic) for each in matrix.INSTRUCTIONS.values()
+    }
     for file in (page, (DOCS / "emulator.md").read_text()):
         for name in KNOWN:
             (line,) = re.findall(rf"^\| (\w+) \| .*`v_{name}`.*$", file, re.MULTILINE)
@@ -96,7 +107,14 @@ def test_whatever_shows_sums_of_8_bit_floats_says_that_they_are_a_model() -> Non
 def test_no_text_says_that_nothing_is_known() -> None:
     root = DOCS.parent
     folders = ("docs", "intrinsics", "examples")
-    texts = [file for folder in folders for end in ("md", "py") for file in (root / folder).rglob(f"*.{end}")]
+    texts = [
+        file
+        for folder in folders
+        for end in ("md", "py")
+        for file in (root / folder).rglob(f"*.{end}")
+    ]
     assert len(texts) > 100
     for file in [*texts, root / "README.md"]:
-        assert not re.search(r"(how a GPU rounds|How RDNA 4 (adds|rounds)[\w ]*) is not published", file.read_text())
+        assert not re.search(
+            r"(how a GPU rounds|How RDNA 4 (adds|rounds)[\w ]*) is not published", file.read_text()
+        )

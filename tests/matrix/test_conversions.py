@@ -12,12 +12,14 @@ from fragment_kernels import COL, ROW, in_memory, marked
 
 import amdjit
 from amdjit.intrinsics import matrix
-from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 
 
-def converting(use: Any, sizes: Any, source: Any, target: Any, layouts: Any, wave_size: int, wide_k: bool) -> Any:
+def converting(
+    use: Any, sizes: Any, source: Any, target: Any, layouts: Any, wave_size: int, wide_k: bool
+) -> Any:
     @amdjit.kernel(block=wave_size, wave_size=wave_size)
     def kernel(a, d):
         part = matrix.fragment(use, *sizes, source, layouts[0], wide_k=wide_k)
@@ -43,7 +45,9 @@ OFTEN = GRID[:4] + GRID[5::3] + GRID[-2:]
 def test_a_matrix_is_the_same_in_another_type(case: Any) -> None:
     """Of small integers in any order, which both types hold."""
     (use, rows, columns, source, target), wave_size = case
-    values = np.random.default_rng(rows).integers(0 if source is matrix.u4 else -8, 8, (rows, columns))
+    values = np.random.default_rng(rows).integers(
+        0 if source is matrix.u4 else -8, 8, (rows, columns)
+    )
     sizes = {A: (rows, 16, columns), B: (16, columns, rows), C: (rows, columns, 16)}[use]
     for layouts in ((ROW, COL), (COL, ROW)):
         a, expected = in_memory(values, source, layouts[0]), in_memory(values, target, layouts[1])
@@ -62,7 +66,8 @@ def test_both_may_have_k_in_an_order_of_their_own() -> None:
 
 
 def test_4_bit_elements_become_f16_in_two_instructions() -> None:
-    """Two at once: their bits behind those of 1024, which comes off. One exchange between rows of lanes a register."""
+    """Two at once: their bits behind those of 1024, which comes off. One exchange between rows of
+    lanes a register."""
 
     def count(rows: int) -> Any:
         kernel = converting(A, (rows, 16, 32), matrix.u4, f16, (ROW, ROW), 32, False)

@@ -11,7 +11,7 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.types import f16, f32, i8
+from amdjit.language.types import f16, f32, i8
 
 
 @pytest.mark.parametrize("waves", [1, 2, 4, 8])
@@ -59,8 +59,11 @@ FEW = [(m, k, waves) for m, k in ((16, 16), (48, 16), (32, 48), (20, 40)) for wa
 
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", marked(FEW, FEW[1::5] + FEW[3:4]), ids=str)
-def test_any_number_of_waves_shares_any_number_of_blocks(case: tuple[int, int, int], wave_size: int) -> None:
-    """One block among many waves, counts that do not divide, partial fragments; no wave touches another's block."""
+def test_any_number_of_waves_shares_any_number_of_blocks(
+    case: tuple[int, int, int], wave_size: int
+) -> None:
+    """One block among many waves, counts that do not divide, partial fragments; no wave touches
+    another's block."""
     m, k, waves = case
 
     @amdjit.kernel(block=(waves * wave_size, 1, 1), wave_size=wave_size)
@@ -92,7 +95,9 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
 
     @amdjit.kernel(block=(128, 1, 1))
     def copy(source, target):
-        part = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, ROW, matrix.coop_row_major_2d(128, 1))
+        part = matrix.fragment(
+            matrix.matrix_a, 16, 16, 16, f16, ROW, matrix.coop_row_major_2d(128, 1)
+        )
         matrix.load_matrix_sync(part, source)
         matrix.store_matrix_sync(target, part)
 
@@ -104,7 +109,9 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
 @pytest.mark.parametrize("waves", [2, 3, 4, 6])
 @pytest.mark.parametrize("clip", [None, True])
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
-def test_blocks_that_do_not_go_round_evenly_are_shared_too(waves: int, clip: Any, layout: Any) -> None:
+def test_blocks_that_do_not_go_round_evenly_are_shared_too(
+    waves: int, clip: Any, layout: Any
+) -> None:
     """12 blocks, 6 of them along: of 4 waves each has blocks at other distances from its first."""
 
     @amdjit.kernel(block=32 * waves)

@@ -13,8 +13,9 @@ from float_data import DATA, DTYPES, bits_of
 from scalar_dots import chain, step
 from sparse_data import distinct_places
 
-from amdjit.intrinsics import amdgcn, arithmetic, dot_steps, matrix
-from amdjit.intrinsics.dot_steps import dot, multiply_accumulate
+from amdjit.intrinsics import amdgcn, arithmetic, matrix
+from amdjit.intrinsics.models import dot_steps
+from amdjit.intrinsics.models.dot_steps import dot, multiply_accumulate
 
 Array = np.ndarray[Any, Any]
 
@@ -28,12 +29,17 @@ each_sum = pytest.mark.parametrize(
 )
 
 
-def expected(a: Array, b: Array, c: Array, kinds: tuple[str, str], result: str, fp16_ovfl: bool = False) -> Array:
+def expected(
+    a: Array, b: Array, c: Array, kinds: tuple[str, str], result: str, fp16_ovfl: bool = False
+) -> Array:
     """Return the bits of c + a b by the scalar model."""
     rows, columns, added = bits_of(a).tolist(), bits_of(b).T.tolist(), bits_of(c).tolist()
     return np.array(
         [
-            [chain(row, column, added[i][j], kinds, result, fp16_ovfl) for j, column in enumerate(columns)]
+            [
+                chain(row, column, added[i][j], kinds, result, fp16_ovfl)
+                for j, column in enumerate(columns)
+            ]
             for i, row in enumerate(rows)
         ],
         bits_of(c).dtype,
@@ -44,7 +50,9 @@ def expected(a: Array, b: Array, c: Array, kinds: tuple[str, str], result: str, 
 @pytest.mark.parametrize("factors", DATA)
 def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, factors: str) -> None:
     random = np.random.default_rng([SUMS.index((kinds, result)), list(DATA).index(factors)])
-    for number, (other, added) in enumerate((o, c) for o in {factors, "normal", "tiny"} for c in DATA):
+    for number, (other, added) in enumerate(
+        (o, c) for o in {factors, "normal", "tiny"} for c in DATA
+    ):
         a, b = DATA[factors](random, kinds[0], (2, 16)), DATA[other](random, kinds[1], (16, 3))
         c = DATA[added](random, result, (2, 3))
         fp16_ovfl = bool(number % 2)
@@ -67,9 +75,12 @@ def test_dot_products_side_by_side_are_one_step(kinds: tuple[str, str], result: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "result", "lowest"), [("f16", "f16", -14), ("bf16", "bf16", -126), ("bf16", "f32", -126)]
+    ("kind", "result", "lowest"),
+    [("f16", "f16", -14), ("bf16", "bf16", -126), ("bf16", "f32", -126)],
 )
-def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: str, result: str, lowest: int) -> None:
+def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(
+    kind: str, result: str, lowest: int
+) -> None:
     """Beside products that cancel, on grids on both sides of L."""
     grids = np.arange(lowest - 6, lowest + 7)
     product = grids + 24
@@ -77,11 +88,18 @@ def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: s
     b = (2.0 ** (product - product // 2)[:, None] * [1, -1]).astype(DTYPES[kind])
     unsigned = np.arange(1, 20).astype(f"u{DTYPES[result].itemsize}")
     for sign in (0, 1):
-        tiny = (unsigned | unsigned.dtype.type(sign) << 8 * unsigned.itemsize - 1).view(DTYPES[result])
+        tiny = (unsigned | unsigned.dtype.type(sign) << 8 * unsigned.itemsize - 1).view(
+            DTYPES[result]
+        )
         c = np.tile(tiny, (len(grids), 1))
-        found = bits_of(dot(np.repeat(a[:, None], 19, axis=1), np.repeat(b[:, None], 19, axis=1), c))
+        found = bits_of(
+            dot(np.repeat(a[:, None], 19, axis=1), np.repeat(b[:, None], 19, axis=1), c)
+        )
         rows = list(zip(bits_of(a).tolist(), bits_of(b).tolist(), strict=True))
-        wanted = [[step(x, y, each, (kind, kind), result) for each in bits_of(tiny).tolist()] for x, y in rows]
+        wanted = [
+            [step(x, y, each, (kind, kind), result) for each in bits_of(tiny).tolist()]
+            for x, y in rows
+        ]
         np.testing.assert_array_equal(found, wanted)
         if sign:
             assert (found[grids > lowest][:, 0] == 0).all()
@@ -89,22 +107,31 @@ def test_a_tiny_negative_c_is_a_unit_on_fine_grids_and_nothing_on_others(kind: s
 
 
 @pytest.mark.parametrize(("kind", "lowest"), [("f16", -14), ("bf16", -126)])
-def test_a_product_of_the_smallest_numbers_takes_a_unit_from_any_other(kind: str, lowest: int) -> None:
+def test_a_product_of_the_smallest_numbers_takes_a_unit_from_any_other(
+    kind: str, lowest: int
+) -> None:
     """However far apart the two are, further than f64 can hold their sum."""
     apart = np.arange(24, 44)
     large = 1.5 * 2.0 ** (max(2 * lowest, -140) + apart)
-    a = np.stack([large, np.full(len(apart), float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
-    b = np.stack([np.ones(len(apart)), np.full(len(apart), -float(smallest_number(kind)))], axis=1).astype(DTYPES[kind])
+    a = np.stack([large, np.full(len(apart), float(smallest_number(kind)))], axis=1).astype(
+        DTYPES[kind]
+    )
+    b = np.stack(
+        [np.ones(len(apart)), np.full(len(apart), -float(smallest_number(kind)))], axis=1
+    ).astype(DTYPES[kind])
     c = (-large).astype(np.float32)
     for row in range(len(apart)):  # alone: what is far apart anywhere makes all sums careful
         found = dot(a[row], b[row], c[row])
         assert found < 0
-        assert bits_of(found) == step(*(bits_of(each[row]).tolist() for each in (a, b, c)), (kind, kind), "f32")
+        assert bits_of(found) == step(
+            *(bits_of(each[row]).tolist() for each in (a, b, c)), (kind, kind), "f32"
+        )
 
 
 @pytest.mark.parametrize(("kind", "odd", "lowest"), [("fp8", 1.125, -6), ("bf8", 1.25, -14)])
 def test_products_of_bytes_are_cut_one_by_one(kind: str, odd: float, lowest: int) -> None:
-    """Two that lose half a unit each lose a whole one, where one cut of their sum would lose nothing."""
+    """Two that lose half a unit each lose a whole one, where one cut of their sum would lose
+    nothing."""
     small = odd * 2.0**lowest
     cut = 0
     for apart in range(10, 2 * (8 - lowest) + 1):
@@ -113,7 +140,9 @@ def test_products_of_bytes_are_cut_one_by_one(kind: str, odd: float, lowest: int
         b = np.array([2.0 ** (exponent - exponent // 2), small, small, 0]).astype(DTYPES[kind])
         c = np.array(-(2.0**exponent), np.float32)
         found = dot(a, b, c)
-        assert bits_of(found) == step(*(bits_of(each).tolist() for each in (a, b, c)), (kind, kind), "f32")
+        assert bits_of(found) == step(
+            *(bits_of(each).tolist() for each in (a, b, c)), (kind, kind), "f32"
+        )
         cut += float(found) < 2 * small * small and float(found) > 0
     assert cut > 2
 
@@ -131,21 +160,35 @@ def test_matrices_larger_than_a_tile_are_the_same_in_all_their_parts() -> None:
     a[3, 5], b[20, 170], c[150, 2] = np.inf, np.nan, -np.inf
     whole = bits_of(multiply_accumulate(a, b, c))
     rows, columns = [0, 3, 127, 128, 150, 159], [0, 2, 127, 128, 170, 175]
-    some = multiply_accumulate(a[rows], np.ascontiguousarray(b[:, columns]), c[np.ix_(rows, columns)])
+    some = multiply_accumulate(
+        a[rows], np.ascontiguousarray(b[:, columns]), c[np.ix_(rows, columns)]
+    )
     np.testing.assert_array_equal(whole[np.ix_(rows, columns)], bits_of(some))
     np.testing.assert_array_equal(
-        bits_of(some), expected(a[rows], b[:, columns], c[np.ix_(rows, columns)], ("f16",) * 2, "f32")
+        bits_of(some),
+        expected(a[rows], b[:, columns], c[np.ix_(rows, columns)], ("f16",) * 2, "f32"),
     )
 
 
-def test_the_short_cut_for_integers_ends_where_a_sum_could_lose_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_short_cut_for_integers_ends_where_a_sum_could_lose_bits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With it and without it, on both sides of the largest sums of integers that are exact."""
     random = np.random.default_rng(5)
     taken = []
     short_cut = dot_steps._sum_of_integers
-    for kind, result in (("f16", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("bf16", "f32"), ("fp8", "f32")):
+    for kind, result in (
+        ("f16", "f32"),
+        ("f16", "f16"),
+        ("bf16", "bf16"),
+        ("bf16", "f32"),
+        ("fp8", "f32"),
+    ):
         for limit, low in product((1, 3, 5, 12, 15, 64, 400, 1024, 2048), (-1, 0)):
-            a, b = (random.integers(low * limit, limit + 1, n).astype(DTYPES[kind]) for n in ((16, 32), (32, 16)))
+            a, b = (
+                random.integers(low * limit, limit + 1, n).astype(DTYPES[kind])
+                for n in ((16, 32), (32, 16))
+            )
             c = random.integers(low * limit, limit + 1, (16, 16)).astype(DTYPES[result])
             monkeypatch.setattr(dot_steps, "_sum_of_integers", short_cut)
             found = multiply_accumulate(a, b, c)
@@ -166,7 +209,9 @@ def test_a_chain_is_instructions_one_after_the_other() -> None:
         assert (np.asarray(whole, float) != a @ b).any()
 
 
-@pytest.mark.parametrize("name", [name for name, each in matrix.INSTRUCTIONS.items() if each.is_sparse])
+@pytest.mark.parametrize(
+    "name", [name for name, each in matrix.INSTRUCTIONS.items() if each.is_sparse]
+)
 def test_a_sparse_product_is_the_dense_one_of_what_the_index_picks(name: str) -> None:
     """Row by row; positions may be the same twice, and what is not picked may be NaN."""
     instruction = matrix.matrix_instruction(name)
@@ -191,12 +236,17 @@ def re_dense(name: str) -> str:
     """Return the dense instruction that takes as many products."""
     family, result, shape, *kinds = name.rsplit("_w", 1)[0].split("_")
     assert family == "swmmac"
-    return "_".join(("wmma", result, {"16x16x32": "16x16x16", "16x16x64": "16x16x32"}[shape], *kinds))
+    return "_".join(
+        ("wmma", result, {"16x16x32": "16x16x16", "16x16x64": "16x16x32"}[shape], *kinds)
+    )
 
 
-@pytest.mark.parametrize("name", ["wmma_i32_16x16x16_iu8", "wmma_i32_16x16x32_iu4", "swmmac_i32_16x16x32_iu4"])
+@pytest.mark.parametrize(
+    "name", ["wmma_i32_16x16x16_iu8", "wmma_i32_16x16x32_iu4", "swmmac_i32_16x16x32_iu4"]
+)
 def test_clamp_saturates_after_each_half_of_an_instruction(name: str) -> None:
-    """What goes over the limit in the first half of k comes back from there in the second; and so on along k."""
+    """What goes over the limit in the first half of k comes back from there in the second; and so
+    on along k."""
     instruction = matrix.matrix_instruction(name)
     held = instruction.held_k
     half = np.repeat([1, -1], held // 2)
@@ -217,7 +267,9 @@ def test_overflow_of_f16_is_its_largest_number_if_the_mode_says_so_but_infinity_
     assert matrix.reference("wmma_f16_16x16x16_f16", a, b, c)[0, 0] == np.inf
 
 
-@pytest.mark.parametrize("name", [name for name, each in matrix.INSTRUCTIONS.items() if not each.is_integer])
+@pytest.mark.parametrize(
+    "name", [name for name, each in matrix.INSTRUCTIONS.items() if not each.is_integer]
+)
 def test_the_error_is_within_its_bound_and_the_bound_is_not_far_above(name: str) -> None:
     instruction = matrix.matrix_instruction(name)
     random = np.random.default_rng(11)
@@ -225,7 +277,9 @@ def test_the_error_is_within_its_bound_and_the_bound_is_not_far_above(name: str)
     for data in ("normal", "powers", "tiny", "integers"):
         shapes = (16, 4 * instruction.held_k), (4 * instruction.k, 16), (16, 16)
         kinds = instruction.a, instruction.b, instruction.result
-        a, b, c = (DATA[data](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True))
+        a, b, c = (
+            DATA[data](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True)
+        )
         index = distinct_places(random, shapes[0]) if instruction.is_sparse else None
         found = matrix.reference(name, a, b, c, index).astype(float)
         whole = a.astype(float) if index is None else matrix.expand_2to4(a.astype(float), index)
@@ -233,7 +287,9 @@ def test_the_error_is_within_its_bound_and_the_bound_is_not_far_above(name: str)
         bound = matrix.error_bound(name, a, b, c, index)
         assert (error <= bound).all(), data
         worst = max(worst, (error / bound).max())
-    assert worst > (0.001 if instruction.layout("a").bits == 8 else 0.01)  # sums of bytes are mostly exact
+    assert worst > (
+        0.001 if instruction.layout("a").bits == 8 else 0.01
+    )  # sums of bytes are mostly exact
 
 
 def test_integers_have_no_error() -> None:
@@ -259,11 +315,15 @@ def test_models_of_dot_builtins_read_bits() -> None:
         found = getattr(amdgcn, f"dot4_f32_{left}_{right}")(a, b, c)
         x, y = (each.view(DTYPES[kind]).reshape(64, 4) for each, kind in ((a, left), (b, right)))
         np.testing.assert_array_equal(bits_of(found), bits_of(arithmetic.dot4_float(x, y, c)))
-        assert bits_of(amdgcn.dot4_f32_fp8_bf8(a[0], b[0], c[0])) == bits_of(amdgcn.dot4_f32_fp8_bf8(a, b, c)[0])
+        assert bits_of(amdgcn.dot4_f32_fp8_bf8(a[0], b[0], c[0])) == bits_of(
+            amdgcn.dot4_f32_fp8_bf8(a, b, c)[0]
+        )
     pairs = [random.standard_normal((64, 2)).astype(ml_dtypes.bfloat16) for _ in range(2)]
     added = c.astype(ml_dtypes.bfloat16)
     narrow = amdgcn.fdot2_bf16_bf16(*(each.view(np.int16) for each in pairs), added.view(np.int16))
-    np.testing.assert_array_equal(narrow.view(np.uint16), bits_of(arithmetic._dot2_bf16(*pairs, added)))
+    np.testing.assert_array_equal(
+        narrow.view(np.uint16), bits_of(arithmetic._dot2_bf16(*pairs, added))
+    )
 
 
 @pytest.mark.parametrize("name", list(matrix.INSTRUCTIONS))
@@ -276,8 +336,13 @@ def test_models_of_builtins_compute_the_reference_of_what_a_wave_holds(name: str
         a, b, c = (random.integers(-8, 8, shape) for shape in shapes)
         c[0] = 2**31 - 1
     else:
-        a, b, c = (DATA["mixed"](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True))
-    held = [matrix.pack(instruction.layout(each), values) for each, values in zip("abc", (a, b, c), strict=True)]
+        a, b, c = (
+            DATA["mixed"](random, kind, shape) for kind, shape in zip(kinds, shapes, strict=True)
+        )
+    held = [
+        matrix.pack(instruction.layout(each), values)
+        for each, values in zip("abc", (a, b, c), strict=True)
+    ]
     index, places = None, []
     if instruction.is_sparse:
         index = random.integers(0, 4, shapes[0])
@@ -289,10 +354,14 @@ def test_models_of_builtins_compute_the_reference_of_what_a_wave_holds(name: str
         found = getattr(amdgcn, name)(left, right, added, *places)
     unsigned = {"b_signed": False, "clamp": True} if instruction.is_integer else {}
     expected = matrix.reference(name, a, b, c, index, **unsigned)
-    np.testing.assert_array_equal(bits_of(matrix.unpack(instruction.layout("d"), found)), bits_of(expected))
+    np.testing.assert_array_equal(
+        bits_of(matrix.unpack(instruction.layout("d"), found)), bits_of(expected)
+    )
 
 
-@pytest.mark.parametrize("name", ["wmma_f32_16x16x16_f16_w32", "wmma_f32_16x16x32_f16", "mfma_f32_16x16x16f16"])
+@pytest.mark.parametrize(
+    "name", ["wmma_f32_16x16x16_f16_w32", "wmma_f32_16x16x32_f16", "mfma_f32_16x16x16f16"]
+)
 def test_products_of_other_processors_have_no_model(name: str) -> None:
     builtin = getattr(amdgcn, name)
     with pytest.raises(TypeError, match="no reference model"):
@@ -303,12 +372,25 @@ def test_models_of_integer_dot_builtins() -> None:
     word = np.array([0x80FF017F - 2**32, -1], np.int32)
     assert amdgcn.sudot4(True, word[0], True, 0x01010101, 5, False) == 127 + 1 - 1 - 128 + 5
     assert amdgcn.sudot4(False, word[0], True, np.int32(-1), 0, False) == -(127 + 1 + 255 + 128)
-    assert amdgcn.udot4(np.uint32(2**32 - 1), np.uint32(2**32 - 1), np.uint32(2**32 - 1), True) == 2**32 - 1
-    assert amdgcn.udot4(np.uint32(2**32 - 1), np.uint32(2**32 - 1), np.uint32(2**32 - 1), False) == 4 * 255**2 - 1
+    assert (
+        amdgcn.udot4(np.uint32(2**32 - 1), np.uint32(2**32 - 1), np.uint32(2**32 - 1), True)
+        == 2**32 - 1
+    )
+    assert (
+        amdgcn.udot4(np.uint32(2**32 - 1), np.uint32(2**32 - 1), np.uint32(2**32 - 1), False)
+        == 4 * 255**2 - 1
+    )
     # From the lowest bits: -1, 7, 1, 0, -1, -1, 0, -8; and -1 eight times.
-    assert amdgcn.sudot8(True, word, True, word, np.array([5, 2**31 - 1], np.int32), True).tolist() == [122, 2**31 - 1]
-    assert amdgcn.sudot8(True, word, False, word, np.zeros(2, np.int32), False).tolist() == [-15 + 50 - 30 - 64, -120]
-    assert amdgcn.udot8(np.uint32(0x21), np.uint32(0xFFFFFF43), np.uint32(7), False) == 2 * 4 + 3 + 7
+    assert amdgcn.sudot8(
+        True, word, True, word, np.array([5, 2**31 - 1], np.int32), True
+    ).tolist() == [122, 2**31 - 1]
+    assert amdgcn.sudot8(True, word, False, word, np.zeros(2, np.int32), False).tolist() == [
+        -15 + 50 - 30 - 64,
+        -120,
+    ]
+    assert (
+        amdgcn.udot8(np.uint32(0x21), np.uint32(0xFFFFFF43), np.uint32(7), False) == 2 * 4 + 3 + 7
+    )
 
 
 def test_clamped_dot2_is_within_0_and_1() -> None:

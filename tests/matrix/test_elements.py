@@ -1,4 +1,5 @@
-"""What a lane's elements are: their places, the rows and columns they are in, and what those come to."""
+"""What a lane's elements are: their places, the rows and columns they are in, and what those come
+to."""
 
 from __future__ import annotations
 
@@ -13,14 +14,17 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
-from amdjit.types import bf16, f16, f32, f64, i8, i32, u32
+from amdjit.language.types import bf16, f16, f32, f64, i8, i32, u32
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.fmin, "max": np.fmax, "maximum": np.maximum}
 
 
-def spreading(use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, axis: int, operation: str) -> Any:
-    """Return a kernel that replaces each element by what its row or column comes to, and copies by places."""
+def spreading(
+    use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, axis: int, operation: str
+) -> Any:
+    """Return a kernel that replaces each element by what its row or column comes to, and copies by
+    places."""
 
     @amdjit.kernel(block=wave_size, wave_size=wave_size)
     def spread(a, d, copy):
@@ -48,13 +52,21 @@ CASES = list(itertools.product(FRAGMENTS, (32, 64), (0, 1)))
 def test_rows_and_columns_are_reduced(case: Any) -> None:
     (use, m, n, k, dtype), wave_size, axis = case
     rows, columns = {A: (m, k), B: (k, n), C: (m, n)}[use]
-    a = np.random.default_rng(rows).integers(-9 if dtype is not u32 else 2, 10, (rows, columns)).astype(dtype.dtype)
+    a = (
+        np.random.default_rng(rows)
+        .integers(-9 if dtype is not u32 else 2, 10, (rows, columns))
+        .astype(dtype.dtype)
+    )
     for operation in ("add", "min", "maximum"):
         d, copy = np.zeros_like(a), np.zeros_like(a)
         with amdjit.use("emulator:gfx1201"):
             spreading(use, m, n, k, dtype, wave_size, axis, operation)[1, wave_size](a, d, copy)
-        expected = UFUNCS[operation].reduce(a.astype(float), axis=axis, keepdims=True).astype(dtype.dtype)
-        np.testing.assert_array_equal(d.astype(float), np.broadcast_to(expected, a.shape).astype(float))
+        expected = (
+            UFUNCS[operation].reduce(a.astype(float), axis=axis, keepdims=True).astype(dtype.dtype)
+        )
+        np.testing.assert_array_equal(
+            d.astype(float), np.broadcast_to(expected, a.shape).astype(float)
+        )
         np.testing.assert_array_equal(copy.astype(float), a.astype(float))
 
 
@@ -94,7 +106,10 @@ def test_numbers_of_lines_are_those_of_all_accumulators() -> None:
     @amdjit.kernel(block=32)
     def scale(a, d, e):
         part = matrix.fragment(C, 32, 16, 16, f32, ROW)
-        tall, wide = matrix.fragment(C, 48, 16, 16, f32, ROW), matrix.fragment(C, 32, 48, 16, f32, ROW)
+        tall, wide = (
+            matrix.fragment(C, 48, 16, 16, f32, ROW),
+            matrix.fragment(C, 32, 48, 16, f32, ROW),
+        )
         matrix.load_matrix_sync(part, a)
         columns, rows = matrix.reduce(part, 0), matrix.reduce(part, 1)
         for i in static_range(tall.num_elements):

@@ -1,4 +1,5 @@
-"""Products of floats on the emulator are those of the host's models, bit for bit: instructions and fragments."""
+"""Products of floats on the emulator are those of the host's models, bit for bit: instructions and
+fragments."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from sparse_data import distinct_places
 import amdjit
 from amdjit import bf8, bf16, f16, f32, fp8
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix_layouts import MatrixInstruction
+from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
 
 FLOATS = [each for each in matrix.INSTRUCTIONS.values() if not each.is_integer]
 ELEMENTS = {"f16": f16, "bf16": bf16, "fp8": fp8, "bf8": bf8, "f32": f32}
@@ -33,20 +34,26 @@ def test_instructions_sum_as_the_host_does(product: MatrixInstruction, data: str
     c = DATA[data](random, product.result, (16, 16))
     index = random.integers(0, 4, a.shape) if product.is_sparse else None  # the same twice, too
     found = run(product.name, a, b, c, index)
-    np.testing.assert_array_equal(bits_of(found), bits_of(matrix.reference(product.name, a, b, c, index)))
+    np.testing.assert_array_equal(
+        bits_of(found), bits_of(matrix.reference(product.name, a, b, c, index))
+    )
 
 
 @cache
 def fragment_kernel(product: MatrixInstruction, wide_k: bool) -> Any:
     """Return a kernel of 16 by 16 by 64 a step, in one wave."""
-    left_type, right_type, sum_type = (ELEMENTS[kind] for kind in (product.a, product.b, product.result))
+    left_type, right_type, sum_type = (
+        ELEMENTS[kind] for kind in (product.a, product.b, product.result)
+    )
     sparse = product.is_sparse
     use = matrix.sparse_a if sparse else matrix.matrix_a
 
     @amdjit.kernel(block=product.wave_size, wave_size=product.wave_size)
     def kernel(a, index, b, c, d):
         left = matrix.fragment(use, 16, 16, 64, left_type, matrix.row_major, wide_k=wide_k)
-        right = matrix.fragment(matrix.matrix_b, 16, 16, 64, right_type, matrix.row_major, wide_k=wide_k)
+        right = matrix.fragment(
+            matrix.matrix_b, 16, 16, 64, right_type, matrix.row_major, wide_k=wide_k
+        )
         total = matrix.fragment(matrix.accumulator, 16, 16, 64, sum_type)
         matrix.load_matrix_sync(total, c)
         for k in range(0, b.shape[0], 64):
@@ -66,7 +73,10 @@ def fragment_product(product: MatrixInstruction, wide_k: bool) -> tuple[Any, Any
     """Return D of fragments, the same by the host's model, and the operands."""
     random = np.random.default_rng(FLOATS.index(product))
     a = DATA["normal"](random, product.a, (16, 128 // (2 if product.is_sparse else 1)))
-    b, c = DATA["normal"](random, product.b, (128, 16)), DATA["normal"](random, product.result, (16, 16))
+    b, c = (
+        DATA["normal"](random, product.b, (128, 16)),
+        DATA["normal"](random, product.result, (16, 16)),
+    )
     index = distinct_places(random, a.shape) if product.is_sparse else None
     packed = np.zeros((16, 1), np.uint8) if index is None else matrix.pack_index(index)
     found = np.zeros((16, 16), DTYPES[product.result])
@@ -86,4 +96,6 @@ def test_fragments_sum_in_the_order_that_the_host_is_told(product: MatrixInstruc
 def test_fragments_with_wide_k_sum_in_their_own_order(product: MatrixInstruction) -> None:
     found, expected, operands = fragment_product(product, True)
     np.testing.assert_array_equal(bits_of(found), bits_of(expected))
-    assert (bits_of(expected) != bits_of(matrix.reference(product.name, *operands, order="fragment"))).any()
+    assert (
+        bits_of(expected) != bits_of(matrix.reference(product.name, *operands, order="fragment"))
+    ).any()

@@ -1,4 +1,5 @@
-"""Fragments in kernels: products of all types and layouts, copies, and the code that they become."""
+"""Fragments in kernels: products of all types and layouts, copies, and the code that they
+become."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from fragment_kernels import COL, ROW, in_memory, limits, numpy_type, product_ke
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
-from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from amdjit.language.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 TYPES = [
     (f16, f16, f32), (f16, f16, f16), (bf16, bf16, f32), (bf16, bf16, bf16),
@@ -40,7 +41,11 @@ def check_product(
     b = random.integers(*limits(b_type), (k, n))
     c = random.integers(-9, 10, (m, n))
     d = np.full((m, n) if layouts[2] is ROW else (n, m), 77).astype(numpy_type(c_type))
-    operands = (in_memory(a, a_type, layouts[0]), in_memory(b, b_type, layouts[1]), in_memory(c, c_type, layouts[2]))
+    operands = (
+        in_memory(a, a_type, layouts[0]),
+        in_memory(b, b_type, layouts[1]),
+        in_memory(c, c_type, layouts[2]),
+    )
     with amdjit.use("emulator:gfx1201"):
         kernel = product_kernel(*types, *tile, layouts, wave_size)
         kernel[(n // tile[1], m // tile[0]), wave_size](*operands, d, k)
@@ -48,7 +53,9 @@ def check_product(
     np.testing.assert_array_equal(found, a @ b + c)
 
 
-@pytest.mark.parametrize("layouts", LAYOUTS, ids=lambda layouts: "".join(each.value[0] for each in layouts))
+@pytest.mark.parametrize(
+    "layouts", LAYOUTS, ids=lambda layouts: "".join(each.value[0] for each in layouts)
+)
 def test_all_eight_combinations_of_layouts(layouts: tuple[Any, ...]) -> None:
     check_product((f16, f16, f32), (32, 48, 64), (16, 16, 16), layouts)
 
@@ -63,12 +70,16 @@ def test_types_in_wave64(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 32, 64), (16, 32, 32), (ROW, COL, COL), 64)
 
 
-@pytest.mark.parametrize("types", [TYPES[8], TYPES[5], TYPES[2]], ids=lambda types: "-".join(map(name_of, types)))
+@pytest.mark.parametrize(
+    "types", [TYPES[8], TYPES[5], TYPES[2]], ids=lambda types: "-".join(map(name_of, types))
+)
 def test_types_that_are_read_element_by_element(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 16, 32), (16, 16, 16), (COL, ROW, COL))
 
 
-@pytest.mark.parametrize("types", [TYPES[-3], TYPES[-1]], ids=lambda types: "-".join(map(name_of, types)))
+@pytest.mark.parametrize(
+    "types", [TYPES[-3], TYPES[-1]], ids=lambda types: "-".join(map(name_of, types))
+)
 def test_4_bit_products_with_k_of_16(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 16, 48), (16, 16, 16), (ROW, COL, ROW), 32)
     check_product(types, (16, 16, 48), (16, 16, 48), (ROW, COL, ROW), 64)
@@ -85,7 +96,8 @@ COPIED = [f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32]
 @pytest.mark.parametrize("layout", [ROW, COL], ids=name_of)
 @pytest.mark.parametrize("use", [matrix.matrix_a, matrix.matrix_b, matrix.accumulator], ids=name_of)
 def test_loads_and_stores_copy_and_touch_nothing_else(use: Any, layout: Any) -> None:
-    """Of all types, from padded matrices of one axis to padded ones: no element of a border is read or written."""
+    """Of all types, from padded matrices of one axis to padded ones: no element of a border is read
+    or written."""
 
     @amdjit.kernel(block=32)
     def copy(source, target, dtype: amdjit.Const, ld, out_ld):
@@ -104,7 +116,9 @@ def test_loads_and_stores_copy_and_touch_nothing_else(use: Any, layout: Any) -> 
         expected = target.copy()
         expected[2 : 2 + rows, 1 : 1 + columns] = inner
         with amdjit.use("emulator:gfx1201"):
-            copy[1, 32](source.reshape(-1), target.reshape(-1), dtype, source.shape[1], target.shape[1])
+            copy[1, 32](
+                source.reshape(-1), target.reshape(-1), dtype, source.shape[1], target.shape[1]
+            )
         np.testing.assert_array_equal(target.astype(float), expected.astype(float))
 
 
@@ -128,11 +142,19 @@ def test_layouts_can_be_chosen_by_the_launch() -> None:
     @amdjit.kernel(block=32)
     def copy(source, target, source_layout, target_layout, sizes):
         part = matrix.fragment(matrix.accumulator, 32, 16, 16, f32)
-        matrix.load_matrix_sync(part, source, 0, 16 if source_layout == 0 else 32, layout=source_layout)
-        matrix.store_matrix_sync(target, part, 0, 16 if target_layout == 0 else 32, layout=target_layout)
+        matrix.load_matrix_sync(
+            part, source, 0, 16 if source_layout == 0 else 32, layout=source_layout
+        )
+        matrix.store_matrix_sync(
+            target, part, 0, 16 if target_layout == 0 else 32, layout=target_layout
+        )
         matrix.store_matrix_sync(sizes, part, 0, 32, matrix.mem_col_major)
         left = matrix.fragment(matrix.matrix_a, 5, 16, 7, f16, matrix.row_major)
-        sizes[0], sizes[1], sizes[2] = f32(left.height), f32(left.width), f32(part.height * part.width)
+        sizes[0], sizes[1], sizes[2] = (
+            f32(left.height),
+            f32(left.width),
+            f32(part.height * part.width),
+        )
 
     rows = np.random.default_rng(6).standard_normal((32, 16)).astype(np.float32)
     for layouts in itertools.product((matrix.mem_row_major, matrix.mem_col_major), repeat=2):
@@ -212,7 +234,8 @@ def test_fill_takes_4_bit_values() -> None:
 
 
 def test_results_chain_into_the_next_product_without_exchange_of_lanes() -> None:
-    """An accumulator's elements, converted, are those of a matrix_b: what the MLP of AMD's article is about."""
+    """An accumulator's elements, converted, are those of a matrix_b: what the MLP of AMD's article
+    is about."""
 
     @amdjit.kernel(block=32)
     def mlp(first, second, x, out):

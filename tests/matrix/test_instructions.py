@@ -1,6 +1,8 @@
-"""Every WMMA and SWMMAC of gfx12 on the emulator, through the layouts, against NumPy on whole matrices.
+"""Every WMMA and SWMMAC of gfx12 on the emulator, through the layouts, against NumPy on whole
+matrices.
 
-The emulator was written from the ISA document and is itself tested from assembly (tests/emulator/test_emulator_matrix).
+The emulator was written from the ISA document and is itself tested from assembly
+(tests/emulator/test_emulator_matrix).
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from instruction_kernels import FLAGS, run
 from sparse_data import two_of_four
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.packing import DTYPES
-from amdjit.intrinsics.matrix_layouts import BITS, MatrixInstruction
+from amdjit.intrinsics.matrix.operands.packing import DTYPES
+from amdjit.intrinsics.models.matrix_layouts import BITS, MatrixInstruction
 
 Matrix = np.ndarray[Any, Any]
 ALL = list(matrix.INSTRUCTIONS.values())
@@ -32,7 +34,8 @@ def small(random: np.random.Generator, rows: int, columns: int) -> Matrix:
 
 
 def operands(product: MatrixInstruction, seed: int = 1) -> tuple[Matrix, Matrix, Matrix]:
-    """Return whole A, B, C: A and B neither symmetric nor alike along k, so that no order passes for another."""
+    """Return whole A, B, C: A and B neither symmetric nor alike along k, so that no order passes
+    for another."""
     random = np.random.default_rng(seed)
     a = small(random, 16, product.k)
     a = two_of_four(random, a) if product.is_sparse else a
@@ -56,7 +59,8 @@ def test_products_of_small_integers_are_exact(product: MatrixInstruction) -> Non
 
 @each(ALL)
 def test_the_data_tell_a_transposed_or_permuted_operand_apart(product: MatrixInstruction) -> None:
-    """What a wrong layout would compute differs in most elements from what the test above expects."""
+    """What a wrong layout would compute differs in most elements from what the test above
+    expects."""
     a, b, c = operands(product)
     found, k = a @ b + c, product.k
     swapped_runs = np.arange(k).reshape(2, 2, k // 4).transpose(1, 0, 2).ravel()
@@ -103,7 +107,9 @@ def test_floats_are_as_close_to_exact_sums_as_the_rule_says(product: MatrixInstr
     random = np.random.default_rng(4)
     kinds = (product.a, product.b, product.result)
     shapes = ((16, product.k), (product.k, 16), (16, 16))
-    a, b, c = (random.standard_normal(s).astype(DTYPES[k]) for k, s in zip(kinds, shapes, strict=True))
+    a, b, c = (
+        random.standard_normal(s).astype(DTYPES[k]) for k, s in zip(kinds, shapes, strict=True)
+    )
     a = two_of_four(random, a).astype(a.dtype) if product.is_sparse else a
     found = computed(product, a, b, c)
     held, index = matrix.compress_2to4(a) if product.is_sparse else (a, None)
@@ -116,7 +122,11 @@ def test_floats_are_as_close_to_exact_sums_as_the_rule_says(product: MatrixInstr
 @each([product for product in ALL if product.is_sparse])
 def test_kept_places_need_not_ascend(product: MatrixInstruction) -> None:
     random = np.random.default_rng(5)
-    held, b, c = small(random, 16, product.k // 2), small(random, product.k, 16), small(random, 16, 16)
+    held, b, c = (
+        small(random, 16, product.k // 2),
+        small(random, product.k, 16),
+        small(random, 16, 16),
+    )
     fours = [random.permutation(4)[:2] for _ in range(16 * product.k // 4)]
     index = np.array(fours).reshape(16, product.k // 2)
     assert (np.diff(index.reshape(-1, 2), axis=1) < 0).any()

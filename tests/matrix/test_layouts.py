@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.builtin_table import rows
-from amdjit.intrinsics.matrix_layouts import OPERANDS, Layout
+from amdjit.intrinsics.builtins.table import rows
+from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout
 
 LAYOUTS = [
     pytest.param(instruction.layout(operand), id=f"{instruction.name}-{operand}")
@@ -22,7 +22,11 @@ LAYOUTS = [
 
 
 def test_the_instructions_are_clangs_builtins_of_gfx12() -> None:
-    builtins = {row.name for row in rows().values() if row.group in ("wmma", "swmmac") and "gfx1201" in row.targets}
+    builtins = {
+        row.name
+        for row in rows().values()
+        if row.group in ("wmma", "swmmac") and "gfx1201" in row.targets
+    }
     assert set(matrix.INSTRUCTIONS) == builtins
     assert sum(instruction.is_sparse for instruction in matrix.INSTRUCTIONS.values()) == 22
     assert len(matrix.INSTRUCTIONS) == 44
@@ -34,10 +38,14 @@ def test_a_layout_covers_its_matrix_once(layout: Layout) -> None:
     assert sorted(held) == list(itertools.product(range(layout.rows), range(layout.columns)))
     assert layout.place(*layout.element(layout.lanes - 1, 1)) == (layout.lanes - 1, 1)
     assert layout.lanes * layout.elements == layout.rows * layout.columns
-    assert layout.bits * layout.elements * layout.sets >= 32 * layout.registers or layout.operand == "index"
+    assert (
+        layout.bits * layout.elements * layout.sets >= 32 * layout.registers
+        or layout.operand == "index"
+    )
 
 
-# By hand from AMD's matrix instruction calculator: (instruction, operand, lane, element, row, column).
+# By hand from AMD's matrix instruction calculator: (instruction, operand, lane, element, row,
+# column).
 @pytest.mark.parametrize(
     ("name", "operand", "lane", "i", "place"),
     [
@@ -53,7 +61,9 @@ def test_a_layout_covers_its_matrix_once(layout: Layout) -> None:
         ("swmmac_f32_16x16x32_f16_w32", "a", 16, 2, (0, 6)),
     ],
 )
-def test_places_of_the_calculator(name: str, operand: str, lane: int, i: int, place: tuple[int, int]) -> None:
+def test_places_of_the_calculator(
+    name: str, operand: str, lane: int, i: int, place: tuple[int, int]
+) -> None:
     assert matrix.layout(name, operand=operand).element(lane, i) == place
 
 
@@ -61,7 +71,10 @@ def test_names_may_leave_out_what_is_usual() -> None:
     full = matrix.layout("wmma_i32_16x16x32_iu4_w32_gfx12", "a")
     assert matrix.layout("wmma_i32_16x16x32_iu4", "a") == full
     assert matrix.layout("wmma_i32_16x16x32_iu4_w32", "a") == full
-    assert matrix.layout("swmmac_f32_16x16x32_f16", "index").instruction == "swmmac_f32_16x16x32_f16_w32"
+    assert (
+        matrix.layout("swmmac_f32_16x16x32_f16", "index").instruction
+        == "swmmac_f32_16x16x32_f16_w32"
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,10 +83,26 @@ def test_names_may_leave_out_what_is_usual() -> None:
         (lambda: matrix.layout("wmma_f32_16x16x16_f61", "a"), ValueError, "did you mean"),
         (lambda: matrix.layout("wmma_f32_16x16x16_f16", "e"), ValueError, "it has a, b, c, d"),
         (lambda: matrix.layout("wmma_f32_16x16x16_f16", "index"), ValueError, "it has a, b, c, d$"),
-        (lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").element(32, 0), IndexError, "lanes 0 to 31 do"),
-        (lambda: matrix.layout("wmma_i32_16x16x16_iu4_w64", "a").element(32, 0), IndexError, "lanes 0 to 31 do"),
-        (lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").element(0, 8), IndexError, "a lane holds 8 elements"),
-        (lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").place(16, 0), IndexError, "outside of a, 16 by 16"),
+        (
+            lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").element(32, 0),
+            IndexError,
+            "lanes 0 to 31 do",
+        ),
+        (
+            lambda: matrix.layout("wmma_i32_16x16x16_iu4_w64", "a").element(32, 0),
+            IndexError,
+            "lanes 0 to 31 do",
+        ),
+        (
+            lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").element(0, 8),
+            IndexError,
+            "a lane holds 8 elements",
+        ),
+        (
+            lambda: matrix.layout("wmma_f32_16x16x16_f16", "a").place(16, 0),
+            IndexError,
+            "outside of a, 16 by 16",
+        ),
     ],
 )
 def test_what_there_is_not_is_refused(call: Any, error: type[Exception], text: str) -> None:
@@ -94,11 +123,17 @@ def test_packing_and_unpacking_keep_a_matrix(layout: Layout) -> None:
     for selected in range(layout.sets):
         packed = matrix.pack(layout, values, selected)
         assert (packed.shape, packed.dtype) == ((layout.wave_size, layout.registers), np.uint32)
-        np.testing.assert_array_equal(matrix.unpack(layout, packed, selected=selected).astype(float), values)
+        np.testing.assert_array_equal(
+            matrix.unpack(layout, packed, selected=selected).astype(float), values
+        )
         lane, i = layout.place(3, 2)
         word, shift = divmod(i * layout.bits + selected * layout.elements * layout.bits, 32)
         bits = int(packed[lane, word]) >> shift & (1 << layout.bits) - 1
-        assert bits == int(matrix.pack(layout, np.full(shape, values[3, 2]))[lane, 0]) & (1 << layout.bits) - 1
+        assert (
+            bits
+            == int(matrix.pack(layout, np.full(shape, values[3, 2]))[lane, 0])
+            & (1 << layout.bits) - 1
+        )
 
 
 def test_registers_hold_the_lowest_element_in_the_lowest_bits() -> None:
@@ -121,19 +156,49 @@ def test_unpacking_takes_vectors_as_kernels_store_them() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: matrix.pack(matrix.layout("wmma_i32_16x16x16_iu4", "a"), np.full((16, 16), 16)), "integers of 4 bits"),
-        (lambda: matrix.pack(matrix.layout("wmma_i32_16x16x16_iu4", "a"), np.full((16, 16), -9)), "integers of 4 bits"),
-        (lambda: matrix.pack(matrix.layout("wmma_i32_16x16x16_iu8", "a"), np.full((16, 16), 0.5)), "integers of 8"),
+        (
+            lambda: matrix.pack(matrix.layout("wmma_i32_16x16x16_iu4", "a"), np.full((16, 16), 16)),
+            "integers of 4 bits",
+        ),
+        (
+            lambda: matrix.pack(matrix.layout("wmma_i32_16x16x16_iu4", "a"), np.full((16, 16), -9)),
+            "integers of 4 bits",
+        ),
+        (
+            lambda: matrix.pack(
+                matrix.layout("wmma_i32_16x16x16_iu8", "a"), np.full((16, 16), 0.5)
+            ),
+            "integers of 8",
+        ),
         (
             lambda: matrix.pack(matrix.layout("wmma_i32_16x16x32_iu4", "a"), np.zeros((16, 16))),
             "16 by 32, not 16 by 16",
         ),
-        (lambda: matrix.pack(matrix.layout("swmmac_i32_16x16x64_iu4", "index"), np.zeros((16, 32)), 1), "has 1"),
-        (lambda: matrix.unpack(matrix.layout("wmma_i32_16x16x16_iu8", "a"), np.zeros((32, 4), "i4")), "256 bytes"),
-        (lambda: matrix.reference("wmma_f32_16x16x16_f16", *[np.zeros((16, 8))] * 3), r"not \(16, 8\)"),
-        (lambda: matrix.reference("swmmac_f32_16x16x32_f16", *[np.zeros((16, 16))] * 3), "and an index"),
+        (
+            lambda: matrix.pack(
+                matrix.layout("swmmac_i32_16x16x64_iu4", "index"), np.zeros((16, 32)), 1
+            ),
+            "has 1",
+        ),
+        (
+            lambda: matrix.unpack(
+                matrix.layout("wmma_i32_16x16x16_iu8", "a"), np.zeros((32, 4), "i4")
+            ),
+            "256 bytes",
+        ),
+        (
+            lambda: matrix.reference("wmma_f32_16x16x16_f16", *[np.zeros((16, 8))] * 3),
+            r"not \(16, 8\)",
+        ),
+        (
+            lambda: matrix.reference("swmmac_f32_16x16x32_f16", *[np.zeros((16, 16))] * 3),
+            "and an index",
+        ),
         (lambda: matrix.compress_2to4(np.ones((16, 6))), "multiple of 4"),
-        (lambda: matrix.compress_2to4(np.ones((16, 8)) * (np.arange(8) > 4)), "row 0 has .* columns 4 to 7"),
+        (
+            lambda: matrix.compress_2to4(np.ones((16, 8)) * (np.arange(8) > 4)),
+            "row 0 has .* columns 4 to 7",
+        ),
         (lambda: matrix.expand_2to4(np.ones((16, 8)), np.ones((16, 6))), "do not fit"),
     ],
 )
@@ -152,7 +217,9 @@ def test_compression_keeps_two_of_four_in_order_and_fills_with_zeros() -> None:
 
 def test_compression_and_expansion_are_inverse() -> None:
     random = np.random.default_rng(2)
-    dense = random.integers(-5, 6, (32, 64)) * (np.argsort(random.random((32, 16, 4)), axis=2).reshape(32, 64) < 2)
+    dense = random.integers(-5, 6, (32, 64)) * (
+        np.argsort(random.random((32, 16, 4)), axis=2).reshape(32, 64) < 2
+    )
     np.testing.assert_array_equal(matrix.expand_2to4(*matrix.compress_2to4(dense)), dense)
 
 
@@ -161,7 +228,9 @@ def test_the_reference_wraps_saturates_and_reads_signs() -> None:
     c = np.full((16, 16), 2**31 - 1)
     name = "wmma_i32_16x16x16_iu8"
     assert matrix.reference(name, a, b, c)[0, 0] == 2**31 - 1 - 16 * 127
-    assert matrix.reference(name, a, b, c, a_signed=False)[0, 0] == 2**31 - 1 + 16 * 255 * 127 - 2**32
+    assert (
+        matrix.reference(name, a, b, c, a_signed=False)[0, 0] == 2**31 - 1 + 16 * 255 * 127 - 2**32
+    )
     assert matrix.reference(name, a, b, c, a_signed=False, clamp=True)[0, 0] == 2**31 - 1
     assert matrix.reference("wmma_f16_16x16x16_f16", a, b, 0 * a).dtype == np.float16
 
@@ -172,7 +241,18 @@ def test_a_map_shows_every_element() -> None:
     assert head == "wmma_i32_16x16x16_iu4_w64_gfx12, operand A"
     assert description.endswith("8 elements a lane in 1 register, lanes 0 to 31 only")
     assert columns.split() == ["|", *map(str, range(16))]
-    assert first.split()[2:12] == ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "16.0", "16.1"]
+    assert first.split()[2:12] == [
+        "0.0",
+        "0.1",
+        "0.2",
+        "0.3",
+        "0.4",
+        "0.5",
+        "0.6",
+        "0.7",
+        "16.0",
+        "16.1",
+    ]
     assert rest[-1].split()[-1] == "31.7"
 
 

@@ -1,4 +1,5 @@
-"""The fragment layer costs nothing: kernels over fragments become the code of the same kernels by hand."""
+"""The fragment layer costs nothing: kernels over fragments become the code of the same kernels by
+hand."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from fragment_kernels import marked
 import amdjit
 from amdjit import f32x4, f32x8, shared
 from amdjit.intrinsics import amdgcn, matrix, wave
-from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 
 def instructions(asm: str) -> list[str]:
@@ -22,7 +23,9 @@ def instructions(asm: str) -> list[str]:
 
 def check_same(by_fragments: Any, by_hand: Any, *signature: Any) -> list[str]:
     """Compare two kernels instruction by instruction, but for their names; return them."""
-    found, expected = (instructions(kernel.compile(*signature).asm) for kernel in (by_fragments, by_hand))
+    found, expected = (
+        instructions(kernel.compile(*signature).asm) for kernel in (by_fragments, by_hand)
+    )
     assert found == [line.replace("by_hand", "by_fragments") for line in expected]
     return found
 
@@ -100,7 +103,16 @@ SWMMAC = (
     "f32_16x16x32_f16", "f16_16x16x32_f16", "bf16_16x16x32_bf16", "f32_16x16x32_bf8_fp8", "i32_16x16x32_iu8",
     "i32_16x16x32_iu4", "i32_16x16x64_iu4",
 )  # fmt: skip
-ELEMENTS = {"f16": f16, "bf16": bf16, "fp8": fp8, "bf8": bf8, "iu8": i8, "iu4": matrix.i4, "f32": f32, "i32": i32}
+ELEMENTS = {
+    "f16": f16,
+    "bf16": bf16,
+    "fp8": fp8,
+    "bf8": bf8,
+    "iu8": i8,
+    "iu4": matrix.i4,
+    "f32": f32,
+    "i32": i32,
+}
 
 
 def held(items, type):
@@ -117,10 +129,22 @@ OFTEN = [(name, 32) for name in NAMES[::2]] + [(name, 64) for name in NAMES[1::4
 @pytest.mark.parametrize("case", marked(itertools.product(NAMES, (32, 64)), OFTEN), ids=str)
 def test_mma_sync_is_the_instruction(case: tuple[str, int]) -> None:
     name, wave_size = case
-    sparse, sums, kinds = name.startswith("swmmac"), ELEMENTS[name.split("_")[1]], name.split("_")[3:]
-    a_type, b_type, k = ELEMENTS[kinds[0]], ELEMENTS[kinds[-1]], int(name.split("_")[2].split("x")[2])
+    sparse, sums, kinds = (
+        name.startswith("swmmac"),
+        ELEMENTS[name.split("_")[1]],
+        name.split("_")[3:],
+    )
+    a_type, b_type, k = (
+        ELEMENTS[kinds[0]],
+        ELEMENTS[kinds[-1]],
+        int(name.split("_")[2].split("x")[2]),
+    )
     builtin = getattr(amdgcn, f"{name}_w{wave_size}" + ("" if sparse else "_gfx12"))
-    types = tuple(getattr(p.type, "constraints", (p.type,))[0] for p in builtin.parameters if p.immediate is None)
+    types = tuple(
+        getattr(p.type, "constraints", (p.type,))[0]
+        for p in builtin.parameters
+        if p.immediate is None
+    )
     use, integers = matrix.sparse_a if sparse else matrix.matrix_a, sums is i32
 
     def loaded(a, index, b, c):
@@ -162,7 +186,8 @@ def test_mma_sync_is_the_instruction(case: tuple[str, int]) -> None:
 
 
 def test_two_sparse_instructions_share_a_register_of_the_index() -> None:
-    """One `v_perm_b32` puts the lane's bytes of two words side by side, and each instruction takes its half."""
+    """One `v_perm_b32` puts the lane's bytes of two words side by side, and each instruction takes
+    its half."""
 
     @amdjit.kernel(block=32)
     def product(a, index, b, d):
@@ -177,7 +202,10 @@ def test_two_sparse_instructions_share_a_register_of_the_index() -> None:
         matrix.store_matrix_sync(d, total)
 
     code = instructions(product.compile(f16[:, :], u8[:, :], f16[:, :], f32[:, :]).asm)
-    counts = [sum(word in line for line in code) for word in ("v_swmmac", "v_perm_b32", "index_key:1", "b128")]
+    counts = [
+        sum(word in line for line in code)
+        for word in ("v_swmmac", "v_perm_b32", "index_key:1", "b128")
+    ]
     assert counts == [2, 1, 1, 4 + 2]
 
 

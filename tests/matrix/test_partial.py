@@ -1,4 +1,5 @@
-"""Fragments that end before their blocks do, and loads and stores that are clipped at the matrix's edge."""
+"""Fragments that end before their blocks do, and loads and stores that are clipped at the matrix's
+edge."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from fragment_kernels import COL, ROW, at, in_memory, limits, marked
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.kinds import Nibble
-from amdjit.types import bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.kinds import Nibble
+from amdjit.language.types import bf16, f16, f32, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 LAYOUTS = list(itertools.product((ROW, COL), repeat=3))
@@ -25,7 +26,12 @@ def letters(layouts: tuple[Any, ...]) -> str:
 
 
 @cache
-def gemm(types: tuple[Any, Any, Any], tile: tuple[int, int, int], layouts: tuple[Any, ...], wave_size: int = 32) -> Any:
+def gemm(
+    types: tuple[Any, Any, Any],
+    tile: tuple[int, int, int],
+    layouts: tuple[Any, ...],
+    wave_size: int = 32,
+) -> Any:
     """Return D = A B + C of matrices of any size, in tiles of any size."""
     a_type, b_type, c_type = types
     m, n, k = tile
@@ -50,13 +56,19 @@ def gemm(types: tuple[Any, Any, Any], tile: tuple[int, int, int], layouts: tuple
 
 
 def check(
-    types: Any, shape: tuple[int, int, int], tile: tuple[int, int, int], layouts: Any, wave_size: int = 32
+    types: Any,
+    shape: tuple[int, int, int],
+    tile: tuple[int, int, int],
+    layouts: Any,
+    wave_size: int = 32,
 ) -> None:
     m, n, k = shape
     random = np.random.default_rng(m * n + k)
     a, b = random.integers(*limits(types[0]), (m, k)), random.integers(*limits(types[1]), (k, n))
     c = random.integers(-9, 10, (m, n))
-    operands = [in_memory(v, t, layout) for v, t, layout in zip((a, b, c), types, layouts, strict=True)]
+    operands = [
+        in_memory(v, t, layout) for v, t, layout in zip((a, b, c), types, layouts, strict=True)
+    ]
     d = np.full_like(operands[2], 77)
     grid = -(-n // tile[1]), -(-m // tile[0])
     with amdjit.use("emulator:gfx1201"):
@@ -82,7 +94,9 @@ TYPES = [
 CASES = list(itertools.product(TYPES, (32, 64)))
 
 
-@pytest.mark.parametrize("case", marked(CASES, CASES[1::2]), ids=lambda case: f"{case[0][0]}-{case[1]}")
+@pytest.mark.parametrize(
+    "case", marked(CASES, CASES[1::2]), ids=lambda case: f"{case[0][0]}-{case[1]}"
+)
 def test_other_types_are_clipped(case: Any) -> None:
     types, wave_size = case
     check(types, (19, 33, 38), (16, 32, 32), (ROW, COL, ROW), wave_size)
@@ -107,7 +121,8 @@ BEFORE = [(-5, -3), (-16, 2), (3, -20), (-40, 0), (-8, -8), (-1, 14)]
 
 @pytest.mark.parametrize("place", marked(BEFORE, BEFORE[:4]), ids=str)
 def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
-    """What lies before is 0 when loaded and not written: out of NaN into 99, of all uses, by both layouts."""
+    """What lies before is 0 when loaded and not written: out of NaN into 99, of all uses, by both
+    layouts."""
 
     @amdjit.kernel(block=32)
     def copy(source, target, flat, row, column, use: amdjit.Const, layout: amdjit.Const):
@@ -155,7 +170,8 @@ ACROSS_K = list(itertools.product((32, 64), ((COL, ROW), (COL, COL), (ROW, ROW))
 
 @pytest.mark.parametrize("case", marked(ACROSS_K, ACROSS_K[::4] + ACROSS_K[11:12]), ids=str)
 def test_4_bit_elements_across_k(case: Any) -> None:
-    """Whole tiles, clipped ones, and partial fragments of A by columns and B by rows: lanes transpose them."""
+    """Whole tiles, clipped ones, and partial fragments of A by columns and B by rows: lanes
+    transpose them."""
     wave_size, layouts, k = case
     types = (matrix.i4, matrix.u4, i32)
     check(types, (64, 32, 2 * k), (32, 32, k), (*layouts, ROW), wave_size)
@@ -166,7 +182,9 @@ def test_4_bit_elements_across_k(case: Any) -> None:
 PLACES = list(itertools.product((A, B, C), (ROW, COL), ("LDS", "global")))
 
 
-@pytest.mark.parametrize("case", marked(PLACES, PLACES[::3]), ids=lambda case: f"{case[0].value}-{case[2]}")
+@pytest.mark.parametrize(
+    "case", marked(PLACES, PLACES[::3]), ids=lambda case: f"{case[0].value}-{case[2]}"
+)
 def test_a_partial_fragment_reads_and_writes_nothing_but_its_elements(case: Any) -> None:
     """Out of a border of NaN into a border of 99, by an offset and ld."""
     use, layout, space = case
@@ -207,7 +225,9 @@ def copy_twice(source, target, flat, rows, columns, use: amdjit.Const, layout: a
     matrix.store_matrix_sync(target, other, 0, 16, clip=(rows, columns))
 
 
-@pytest.mark.parametrize("counts", [(16, 16), (99, 99), (16, 5), (3, 16), (1, 1), (11, 13), (0, 4), (4, 0), (-3, 20)])
+@pytest.mark.parametrize(
+    "counts", [(16, 16), (99, 99), (16, 5), (3, 16), (1, 1), (11, 13), (0, 4), (4, 0), (-3, 20)]
+)
 def test_the_edge_is_given_as_rows_and_columns(counts: tuple[int, int]) -> None:
     """For A, B and an accumulator, in both layouts, of arrays of one axis and of two."""
     rows, columns = (min(max(count, 0), 16) for count in counts)
@@ -239,7 +259,12 @@ def test_the_padding_of_filled_fragments_adds_nothing_to_products() -> None:
         matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d, total)
 
-    for dtype, sums, k in ((f16, f32, 7), (i8, i32, 33), (matrix.i4, i32, 10), (matrix.u4, i32, 38)):
+    for dtype, sums, k in (
+        (f16, f32, 7),
+        (i8, i32, 33),
+        (matrix.i4, i32, 10),
+        (matrix.u4, i32, 38),
+    ):
         d = np.zeros((3, 5), sums.dtype)
         with amdjit.use("emulator:gfx1201"):
             product[1, 32](d, dtype, sums, k)
@@ -251,11 +276,15 @@ def test_waves_share_a_clipped_tile() -> None:
     def copy(source, target):
         tile = shared.array((48, 40), f32)
         part = matrix.fragment(A, 48, 16, 32, f32, ROW)
-        matrix.load_matrix_coop_sync(part, source, (5, 6), amdjit.intrinsics.wave.wave_id(), 2, clip=True)
+        matrix.load_matrix_coop_sync(
+            part, source, (5, 6), amdjit.intrinsics.wave.wave_id(), 2, clip=True
+        )
         matrix.store_matrix_coop_sync(tile, part, (0, 0), amdjit.intrinsics.wave.wave_id(), 2)
         matrix.synchronize_workgroup()
         matrix.load_matrix_coop_sync(part, tile, (0, 0), amdjit.intrinsics.wave.wave_id(), 2)
-        matrix.store_matrix_coop_sync(target, part, (1, 1), amdjit.intrinsics.wave.wave_id(), 2, clip=True)
+        matrix.store_matrix_coop_sync(
+            target, part, (1, 1), amdjit.intrinsics.wave.wave_id(), 2, clip=True
+        )
 
     source = np.random.default_rng(3).standard_normal((40, 33)).astype(np.float32)
     target = np.full((47, 30), 99, np.float32)
@@ -269,7 +298,8 @@ def test_waves_share_a_clipped_tile() -> None:
 
 
 def test_a_dimension_of_one_is_a_vector() -> None:
-    """y = A x with FragN = 1: x and y are one column each, and nothing is read or written beside them."""
+    """y = A x with FragN = 1: x and y are one column each, and nothing is read or written beside
+    them."""
 
     @amdjit.kernel(block=32)
     def matrix_vector(a, x, y):
@@ -285,7 +315,10 @@ def test_a_dimension_of_one_is_a_vector() -> None:
         matrix.store_matrix_sync(y, total, row, y.shape[0], clip=(y.shape[0] - row, 1))
 
     random = np.random.default_rng(4)
-    a, x = random.integers(-3, 4, (53, 70)).astype(np.float16), random.integers(-3, 4, 70).astype(np.float16)
+    a, x = (
+        random.integers(-3, 4, (53, 70)).astype(np.float16),
+        random.integers(-3, 4, 70).astype(np.float16),
+    )
     y = np.full(53, np.nan, np.float32)
     with amdjit.use("emulator:gfx1201"):
         matrix_vector[4, 32](a, x, y)
@@ -317,7 +350,11 @@ def test_parts_of_matrices_are_clipped_at_their_own_edge(cut: str) -> None:
 
     random = np.random.default_rng(7)
     whole = random.standard_normal((24, 80)).astype(np.float16)
-    given = {"rows": whole[2:23, 3:30], "strided": whole[2:23, 3:57:2], "view": whole[:, :30].copy()}[cut]
+    given = {
+        "rows": whole[2:23, 3:30],
+        "strided": whole[2:23, 3:57:2],
+        "view": whole[:, :30].copy(),
+    }[cut]
     inner = given[2:23, 3:] if cut == "view" else given
     target = np.full((64, 32), 99, np.float16)
     with amdjit.use("emulator:gfx1201"):

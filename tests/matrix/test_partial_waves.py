@@ -1,4 +1,5 @@
-"""A matrix instruction that only some lanes of a wave reach is a fault on the emulator, which names its line."""
+"""A matrix instruction that only some lanes of a wave reach is a fault on the emulator, which names
+its line."""
 
 from __future__ import annotations
 
@@ -59,13 +60,23 @@ def by_whole_waves(a, b, d, width):
 
 
 def launch(kernel: Any, tier: str, wave_size: int, block: int, width: int) -> None:
-    a, b, d = np.ones((16, 16), np.float16), np.ones((16, 16), np.float16), np.zeros((16, 16), np.float32)
+    a, b, d = (
+        np.ones((16, 16), np.float16),
+        np.ones((16, 16), np.float16),
+        np.zeros((16, 16), np.float32),
+    )
     with amdjit.use(machine(tier)):
         amdjit.kernel(wave_size=wave_size, warnings=False)(kernel)[1, block](a, b, d, width)
     assert (d == 16).all()
 
 
-PARTIAL = [(multiply, 16), (in_half_a_wave, 32), (after_a_return, 32), (in_a_loop_that_lanes_leave, 32), (multiply, 72)]
+PARTIAL = [
+    (multiply, 16),
+    (in_half_a_wave, 32),
+    (after_a_return, 32),
+    (in_a_loop_that_lanes_leave, 32),
+    (multiply, 72),
+]
 
 
 @pytest.mark.parametrize("tier", ["quick", "full"])
@@ -84,7 +95,9 @@ def test_some_lanes_alone_are_a_fault(kernel: Any, block: int, wave_size: int, t
 
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("wave_size", [32, 64])
-@pytest.mark.parametrize("kernel", [multiply, in_half_a_wave, after_a_return, by_whole_waves], ids=lambda k: k.__name__)
+@pytest.mark.parametrize(
+    "kernel", [multiply, in_half_a_wave, after_a_return, by_whole_waves], ids=lambda k: k.__name__
+)
 def test_whole_waves_are_none(kernel: Any, wave_size: int, tier: str) -> None:
     launch(kernel, tier, wave_size, 128, 128)
 
@@ -108,7 +121,9 @@ def launch_transposing(tier: str, wave_size: int, width: int) -> None:
 def test_a_transposing_load_of_some_lanes_alone_is_a_fault(wave_size: int, tier: str) -> None:
     for width in (wave_size, 64, 0):
         launch_transposing(tier, wave_size, width)
-    with pytest.raises(amdjit.KernelFault, match="transposing load needs all lanes of its wave") as caught:
+    with pytest.raises(
+        amdjit.KernelFault, match="transposing load needs all lanes of its wave"
+    ) as caught:
         launch_transposing(tier, wave_size, wave_size - 1)
     assert caught.value.kind == "partial-wave"
     assert caught.value.instruction is not None
@@ -117,7 +132,9 @@ def test_a_transposing_load_of_some_lanes_alone_is_a_fault(wave_size: int, tier:
 
 
 @pytest.mark.parametrize(("block", "wave_size"), [((16, 1), 32), ((32,), 64), ((24, 2), 32)])
-def test_a_workgroup_of_partial_waves_is_refused_where_it_is_compiled_in(block: Any, wave_size: int) -> None:
+def test_a_workgroup_of_partial_waves_is_refused_where_it_is_compiled_in(
+    block: Any, wave_size: int
+) -> None:
     with pytest.raises(amdjit.CompileError, match="not all waves are whole"):
         amdjit.kernel(block=block, wave_size=wave_size)(multiply).compile(
             amdjit.f16[:, :], amdjit.f16[:, :], amdjit.f32[:, :], amdjit.i32

@@ -1,9 +1,10 @@
-"""rocWMMA's GEMM suites: wave tiles of all types and layouts, in all thread blocks, and through LDS.
+"""rocWMMA's GEMM suites: wave tiles of all types and layouts, in all thread blocks, and through
+LDS.
 
-Every product is computed of data without any pattern, in which no operand passes for a transposed one or one with
-another order of k (test_plan_mutants shows that), and of rocWMMA's own. Results must be exact wherever their sums are;
-else by rocWMMA's rule. The slice that always runs has every type, depth, layout and thread block; the whole grid is
-exhaustive.
+Every product is computed of data without any pattern, in which no operand passes for a transposed
+one or one with another order of k (test_plan_mutants shows that), and of rocWMMA's own. Results
+must be exact wherever their sums are; else by rocWMMA's rule. The slice that always runs has every
+type, depth, layout and thread block; the whole grid is exhaustive.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from plan_grids import (
 from plan_kernels import BLOCKS
 from test_plan_memory import named
 
-from amdjit.types import f16, f32, fp8, i8, i32
+from amdjit.language.types import f16, f32, fp8, i8, i32
 
 GRID = list(product_grid())
 DEALT = list(dealt_product_grid())
@@ -86,7 +87,8 @@ def check_lds(case: tuple[Any, ...], data: Any) -> None:
 @pytest.mark.parametrize("blocks", WAVE_TILES, ids=named)
 @pytest.mark.parametrize("types", TYPES, ids=named)
 def test_every_wave_tile(types: Any, blocks: tuple[int, int]) -> None:
-    """In every layout, depth and thread block, which the launch chooses: one kernel computes all of them."""
+    """In every layout, depth and thread block, which the launch chooses: one kernel computes all of
+    them."""
     for case in GRID:
         if case[:2] == (types, blocks):
             check_product(*case, smallest(case), rocwmma_data, fixed=False)
@@ -118,7 +120,9 @@ def test_every_size_in_every_thread_block(types: Any, waves: tuple[int, int]) ->
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("layouts", LAYOUTS, ids=named)
-@pytest.mark.parametrize("types", [types for types in ROCWMMA_TYPES if types[2] == types[3]], ids=named)
+@pytest.mark.parametrize(
+    "types", [types for types in ROCWMMA_TYPES if types[2] == types[3]], ids=named
+)
 def test_every_product_through_lds(types: Any, layouts: Any) -> None:
     """Both layouts of each tile in LDS; the thread blocks in turn."""
     waves = itertools.cycle(BLOCKS)

@@ -1,4 +1,5 @@
-"""Which element of a matrix each lane of a fragment holds, and that this is what the instructions take."""
+"""Which element of a matrix each lane of a fragment holds, and that this is what the instructions
+take."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from plan_kernels import A, B, C, sizes
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
-from amdjit.types import f16, f32, i8
+from amdjit.language.types import f16, f32, i8
 
 NAMES = {A: "a", B: "b", C: "c"}
 
@@ -20,8 +21,8 @@ NAMES = {A: "a", B: "b", C: "c"}
 def along_of(use: Any, bits: int, lane: int, element: int, wave_size: int) -> int:
     """Return k of A and B, the row of an accumulator: a lane's elements are neighbours.
 
-    Of 8 elements in wave32; in wave64 the four groups of 16 lanes stand in the order of the instruction, but for 16-bit
-    A and B, whose k is the same one in both.
+    Of 8 elements in wave32; in wave64 the four groups of 16 lanes stand in the order of the
+    instruction, but for 16-bit A and B, whose k is the same one in both.
     """
     group = lane // 16
     if wave_size == 32:
@@ -44,7 +45,9 @@ def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) 
         for i in static_range(part.num_elements):
             found[amdjit.lane_id(), i] = part.x[i]
 
-    values = np.frombuffer(np.random.default_rng(5).bytes(32 * 48 * dtype.nbytes), dtype.dtype).reshape(32, 48)
+    values = np.frombuffer(
+        np.random.default_rng(5).bytes(32 * 48 * dtype.nbytes), dtype.dtype
+    ).reshape(32, 48)
     for use, layout in ((A, ROW), (B, COL), (C, ROW)):
         found = np.zeros((wave_size, 2 * 3 * 256 // wave_size), dtype.dtype)
         with amdjit.use("emulator:gfx1201"):
@@ -57,8 +60,12 @@ def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) 
             for number in range(found.shape[1]):
                 block, element = divmod(number, held)
                 across = 16 * (block // along_blocks) + lane % 16
-                along = 16 * (block % along_blocks) + along_of(use, dtype.bits, lane, element, wave_size)
-                expected[lane, number] = values[across, along] if use is A else values[along, across]
+                along = 16 * (block % along_blocks) + along_of(
+                    use, dtype.bits, lane, element, wave_size
+                )
+                expected[lane, number] = (
+                    values[across, along] if use is A else values[along, across]
+                )
         assert along_blocks * across_blocks * held == found.shape[1]
         np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
 
@@ -68,7 +75,8 @@ def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) 
 def test_a_fragments_order_of_k_is_the_instructions_but_for_one_permutation_of_both(
     product: Any, wave_size: int
 ) -> None:
-    """Products may take k in any order that A and B share; 8 and 4-bit operands and accumulators need none."""
+    """Products may take k in any order that A and B share; 8 and 4-bit operands and accumulators
+    need none."""
     if product.wave_size != wave_size or product.is_sparse or product.a in ("iu4",):
         return
     a, b, d = (product.layout(operand) for operand in "abd")

@@ -1,7 +1,8 @@
-"""That the plan's data tell: each mutant of the fragment layer and of the layouts fails, and with ones would not.
+"""That the plan's data tell: each mutant of the fragment layer and of the layouts fails, and with
+ones would not.
 
-Each mutant is run by the plan's own checks. Where only elements are moved, a matrix of ones gives the right result all
-the same: such data prove nothing.
+Each mutant is run by the plan's own checks. Where only elements are moved, a matrix of ones gives
+the right result all the same: such data prove nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from test_wrapped_instructions import compute, kernel_of
 
 import amdjit
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix import instructions
-from amdjit.intrinsics.matrix_layouts import Layout, MatrixInstruction
-from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
+from amdjit.intrinsics.matrix.multiply import instructions
+from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
+from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
 
 HALF, BYTES = (f16, f16, f32, f32), (i8, i8, i32, i32)
 ROUNDED = (bf16, bf16, bf16, bf16)
@@ -88,7 +89,8 @@ def test_shared_loads_kill_the_mutant(mutant: Mutant) -> None:
 
 
 def clipped_copy(use: Any, layout: Any) -> None:
-    """Copy 19 by 21 elements, clipped, between matrices whose borders must neither be read nor written."""
+    """Copy 19 by 21 elements, clipped, between matrices whose borders must neither be read nor
+    written."""
 
     @amdjit.kernel(block=32)
     def copy(source, target):
@@ -134,7 +136,8 @@ class Transposed(Layout):
 
 
 class Permuted(Layout):
-    """Neighbours exchanged along a lane's elements: k of A and B, positions of index, rows of C and D."""
+    """Neighbours exchanged along a lane's elements: k of A and B, positions of index, rows of C and
+    D."""
 
     __slots__ = ()
 
@@ -162,7 +165,10 @@ def instruction_is_wrong(product: MatrixInstruction, data: str) -> bool:
     """Whether the test of a product through the layouts fails; the data are random or ones."""
     random = np.random.default_rng(6)
     shapes = (16, product.k), (product.k, 16), (16, 16)
-    a, b, c = (random.integers(-3, 4, shape) if data == "random" else np.ones(shape, int) for shape in shapes)
+    a, b, c = (
+        random.integers(-3, 4, shape) if data == "random" else np.ones(shape, int)
+        for shape in shapes
+    )
     index = None
     if product.is_sparse:
         a, index = matrix.compress_2to4(two_of_four(random, a))
@@ -171,7 +177,9 @@ def instruction_is_wrong(product: MatrixInstruction, data: str) -> bool:
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
-def test_products_through_layouts_kill_wrong_layouts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_through_layouts_kill_wrong_layouts(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     product = matrix.INSTRUCTIONS[name]
     right = MatrixInstruction.layout
     assert not instruction_is_wrong(product, "random")
@@ -198,7 +206,9 @@ def other_part(index, shift):
 
 
 @pytest.mark.parametrize("name", ["swmmac_f32_16x16x32_f16_w32", "swmmac_i32_16x16x32_iu4_w64"])
-def test_another_part_of_the_index_and_exchanged_positions_are_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_part_of_the_index_and_exchanged_positions_are_told(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     product, random = matrix.INSTRUCTIONS[name], np.random.default_rng(7)
     a, index = matrix.compress_2to4(two_of_four(random, random.integers(1, 4, (16, product.k))))
     b, c = random.integers(-3, 4, (product.k, 16)), random.integers(-3, 4, (16, 16))
@@ -215,12 +225,17 @@ def test_another_part_of_the_index_and_exchanged_positions_are_told(name: str, m
 
 
 def test_one_order_of_k_in_both_operands_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why fragments may hold k in their own order: the mutants of one operand are no mutants if both have them."""
+    """Why fragments may hold k in their own order: the mutants of one operand are no mutants if
+    both have them."""
     right = MatrixInstruction.layout
 
     def both(self: MatrixInstruction, operand: str) -> Layout:
         layout = right(self, operand)
-        return layout if operand not in "ab" else Permuted(*(getattr(layout, f) for f in Layout.__dataclass_fields__))
+        return (
+            layout
+            if operand not in "ab"
+            else Permuted(*(getattr(layout, f) for f in Layout.__dataclass_fields__))
+        )
 
     monkeypatch.setattr(MatrixInstruction, "layout", both)
     for name in INSTRUCTIONS[:3]:

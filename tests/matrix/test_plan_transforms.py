@@ -1,4 +1,5 @@
-"""rocWMMA's tests of transforms: every fragment as every other one, of all sizes of its grid; and that errors show.
+"""rocWMMA's tests of transforms: every fragment as every other one, of all sizes of its grid; and
+that errors show.
 
 The matrix is of numbers in random order.
 """
@@ -14,9 +15,9 @@ from plan_kernels import A, B, C
 from test_plan_memory import named
 from test_transforms import check_conversion
 
-from amdjit.declarations import device_function
-from amdjit.intrinsics.matrix import exchanges
-from amdjit.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
+from amdjit.intrinsics.matrix.transfers import exchanges
+from amdjit.language.declarations import device_function
+from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
 
 PAIRS = tuple(itertools.product((A, B, C), repeat=2))
 TYPES = (f16, bf16, f32, f64, fp8, i8, u8, i16, i32, u32)
@@ -46,7 +47,9 @@ def nothing(words, first, second):
     [("_of_other_lane", own_word), ("_swap_within_words", with_neighbours), ("_swap_words", nothing),
      ("_swap_lanes", nothing)],
 )  # fmt: skip
-def test_conversions_kill_a_wrong_exchange(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversions_kill_a_wrong_exchange(
+    name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exchanges, name, wrong)
     with pytest.raises(AssertionError):
         check_conversion((A, C), f16, 32, 16, (ROW, ROW), 32)

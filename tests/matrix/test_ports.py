@@ -1,4 +1,5 @@
-"""Kernels as users of rocWMMA write them: batches at strides, and a convolution as products of its taps."""
+"""Kernels as users of rocWMMA write them: batches at strides, and a convolution as products of its
+taps."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ import numpy as np
 import amdjit
 from amdjit import blockIdx, static_range
 from amdjit.intrinsics import matrix
-from amdjit.types import f16, f32
+from amdjit.language.types import f16, f32
 
 
 def test_batched_products_of_strided_matrices() -> None:
-    """Matrices of a batch by an index, and by a stride in an array of one axis; sizes are no multiples of tiles."""
+    """Matrices of a batch by an index, and by a stride in an array of one axis; sizes are no
+    multiples of tiles."""
 
     @amdjit.kernel(block=32)
     def batched(a, b, d, alpha, stride):
@@ -40,7 +42,8 @@ def test_batched_products_of_strided_matrices() -> None:
 
 
 def test_a_convolution_is_a_product_for_each_of_its_taps() -> None:
-    """3 by 3 taps, images by [batch, row, column, channel], one element of padding: a tile begins before its row."""
+    """3 by 3 taps, images by [batch, row, column, channel], one element of padding: a tile begins
+    before its row."""
 
     @amdjit.kernel(block=32)
     def convolution(x, taps, y):
@@ -54,7 +57,9 @@ def test_a_convolution_is_a_product_for_each_of_its_taps() -> None:
             if 0 <= source < x.shape[1]:
                 for across in static_range(3):
                     for channel in range(0, x.shape[3], 16):
-                        matrix.load_matrix_sync(left, x[batch, source], (column + across - 1, channel), clip=True)
+                        matrix.load_matrix_sync(
+                            left, x[batch, source], (column + across - 1, channel), clip=True
+                        )
                         matrix.load_matrix_sync(right, taps[down, across], (channel, 0), clip=True)
                         matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(y[batch, row], total, (column, 0), clip=True)
@@ -65,5 +70,7 @@ def test_a_convolution_is_a_product_for_each_of_its_taps() -> None:
     with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
         convolution[(2, 4, 2), 32](x.astype(np.float16), taps.astype(np.float16), y)
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
-    expected = sum(padded[:, i : i + 4, j : j + 20] @ taps[i, j] for i in range(3) for j in range(3))
+    expected = sum(
+        padded[:, i : i + 4, j : j + 20] @ taps[i, j] for i in range(3) for j in range(3)
+    )
     np.testing.assert_array_equal(y, expected)

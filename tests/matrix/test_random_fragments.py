@@ -1,4 +1,5 @@
-"""Random kernels that load, change, move and store a fragment: every bit of the target is what NumPy says."""
+"""Random kernels that load, change, move and store a fragment: every bit of the target is what
+NumPy says."""
 
 from __future__ import annotations
 
@@ -9,9 +10,11 @@ import random_fragments
 from mutants import CLIP_MUTANTS, PRODUCT_MUTANTS, Mutant, mutated
 from test_plan_transforms import own_word
 
-from amdjit.intrinsics.matrix import exchanges
+from amdjit.intrinsics.matrix.transfers import exchanges
 
-EXCHANGE_MUTANT = Mutant("lanes keep the words that they exchange", exchanges, "_of_other_lane", own_word)
+EXCHANGE_MUTANT = Mutant(
+    "lanes keep the words that they exchange", exchanges, "_of_other_lane", own_word
+)
 
 
 def run_many(seeds: Iterable[int]) -> None:

@@ -1,4 +1,5 @@
-"""Fragments that the waves of a workgroup share by a schedule in their kind, and the forms of the calls that say it."""
+"""Fragments that the waves of a workgroup share by a schedule in their kind, and the forms of the
+calls that say it."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.types import bf16, f16, f32
+from amdjit.language.types import bf16, f16, f32
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 
 
 def share_of_each_wave(schedule: Any, block: tuple[int, int], wave_size: int = 32) -> Any:
-    """Return, for each wave in the order of work-items, the numbers of the 16 blocks of a matrix that it loads."""
+    """Return, for each wave in the order of work-items, the numbers of the 16 blocks of a matrix
+    that it loads."""
 
     @amdjit.kernel(block=(*block, 1), wave_size=wave_size)
     def load(source, out):
@@ -44,15 +46,26 @@ def every(step: int, first: int) -> list[int]:
 
 
 def test_which_wave_takes_which_blocks() -> None:
-    """After rocWMMA's pictures: waves (0, 0), (0, 1), (1, 0), (1, 1) of (x // lanes, y); here in work-items' order."""
+    """After rocWMMA's pictures: waves (0, 0), (0, 1), (1, 0), (1, 1) of (x // lanes, y); here in
+    work-items' order."""
     block = (64, 2)
     by_rows = share_of_each_wave(matrix.coop_row_major_2d(*block), block)
     assert by_rows == [every(4, 0), every(4, 2), every(4, 1), every(4, 3)]
     by_columns = share_of_each_wave(matrix.coop_col_major_2d(*block), block)
     assert by_columns == [every(4, 0), every(4, 1), every(4, 2), every(4, 3)]
     assert share_of_each_wave(matrix.default_schedule, block) == [ALL] * 4
-    assert share_of_each_wave(matrix.single(*block), block) == [ALL, [-1] * 16, [-1] * 16, [-1] * 16]
-    assert share_of_each_wave(matrix.single(*block, 1), block) == [[-1] * 16, [-1] * 16, ALL, [-1] * 16]
+    assert share_of_each_wave(matrix.single(*block), block) == [
+        ALL,
+        [-1] * 16,
+        [-1] * 16,
+        [-1] * 16,
+    ]
+    assert share_of_each_wave(matrix.single(*block, 1), block) == [
+        [-1] * 16,
+        [-1] * 16,
+        ALL,
+        [-1] * 16,
+    ]
 
 
 def test_slices_of_waves() -> None:
@@ -73,8 +86,11 @@ SCHEDULES = [
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.function.__name__)
 @pytest.mark.parametrize("wave_size", marked([32, 64], [32]))
-def test_a_product_through_lds_that_waves_have_filled_together(schedule: Any, wave_size: int) -> None:
-    """One tile of 32 by 32 for each of 2 by 2 waves; slices load a strip for each row or column of waves."""
+def test_a_product_through_lds_that_waves_have_filled_together(
+    schedule: Any, wave_size: int
+) -> None:
+    """One tile of 32 by 32 for each of 2 by 2 waves; slices load a strip for each row or column of
+    waves."""
     of_row = schedule is matrix.coop_row_slice_2d
     of_column = schedule is matrix.coop_col_slice_2d
 
@@ -87,7 +103,10 @@ def test_a_product_through_lds_that_waves_have_filled_together(schedule: Any, wa
         a_part = matrix.fragment(A, a_rows, 16, 32, f16, ROW, share)
         b_part = matrix.fragment(B, 16, b_rows, 32, f16, COL, share)
         a_first, b_first = row if of_row else 0, column if of_column else 0
-        left, right = matrix.fragment(A, 32, 32, 32, f16, ROW), matrix.fragment(B, 32, 32, 32, f16, COL)
+        left, right = (
+            matrix.fragment(A, 32, 32, 32, f16, ROW),
+            matrix.fragment(B, 32, 32, 32, f16, COL),
+        )
         total = matrix.fragment(C, 32, 32, 32, f32)
         matrix.fill_fragment(total, 0)
         for k in range(0, a.shape[1], 32):

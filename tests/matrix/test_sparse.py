@@ -1,4 +1,5 @@
-"""Sparse fragments: SWMMAC through `mma_sync`, with the operands that `compress_2to4` makes on the host."""
+"""Sparse fragments: SWMMAC through `mma_sync`, with the operands that `compress_2to4` makes on the
+host."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from fragment_kernels import COL, ROW, at, in_memory, limits, marked, numpy_type
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.kinds import Nibble
-from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.kinds import Nibble
+from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 Matrix = np.ndarray[Any, Any]
 TYPES = [
@@ -30,7 +31,9 @@ def name_of(types: Any) -> str:
 
 
 @cache
-def gemm(types: Any, tile: tuple[int, int, int], layouts: tuple[Any, Any], wave_size: int, clip: bool) -> Any:
+def gemm(
+    types: Any, tile: tuple[int, int, int], layouts: tuple[Any, Any], wave_size: int, clip: bool
+) -> Any:
     """Return D = A B + C with a sparse A; C and D row-major."""
     a_type, b_type, c_type = types
     m, n, k = tile
@@ -46,7 +49,9 @@ def gemm(types: Any, tile: tuple[int, int, int], layouts: tuple[Any, Any], wave_
         for step in range(0, depth, k):
             byte = step // 8
             matrix.load_matrix_sync(left, held, at(row, step // 2, a_layout, unit), clip=clip)
-            matrix.load_index_sync(left, index, (row, byte) if a_layout is ROW else (byte, row), clip=clip)
+            matrix.load_index_sync(
+                left, index, (row, byte) if a_layout is ROW else (byte, row), clip=clip
+            )
             matrix.load_matrix_sync(right, b_matrix, at(step, column, b_layout, unit), clip=clip)
             matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d_matrix, total, (row, column), clip=clip)
@@ -56,33 +61,52 @@ def gemm(types: Any, tile: tuple[int, int, int], layouts: tuple[Any, Any], wave_
 
 
 def sparse(random: np.random.Generator, dtype: Any, m: int, k: int) -> Matrix:
-    """Return a matrix with two random ones of each four that may be other than 0, at times fewer."""
+    """Return a matrix with two random ones of each four that may be other than 0, at times
+    fewer."""
     dense = random.integers(*limits(dtype), (m, k))
     order = np.argsort(random.random((m, k // 4, 4)), axis=2).reshape(m, k)
     return np.where(order < 2, dense, 0)
 
 
 def check(
-    types: Any, shape: Any, tile: Any, layouts: Any = (ROW, COL), wave_size: int = 32, clip: bool = False
+    types: Any,
+    shape: Any,
+    tile: Any,
+    layouts: Any = (ROW, COL),
+    wave_size: int = 32,
+    clip: bool = False,
 ) -> None:
     m, n, k = shape
     random = np.random.default_rng(m + n * k)
-    a, b, c = sparse(random, types[0], m, k), random.integers(*limits(types[1]), (k, n)), random.integers(-9, 9, (m, n))
+    a, b, c = (
+        sparse(random, types[0], m, k),
+        random.integers(*limits(types[1]), (k, n)),
+        random.integers(-9, 9, (m, n)),
+    )
     held, index = matrix.compress_2to4(a)
     packed = matrix.pack_index(index)
-    operands = in_memory(held, types[0], layouts[0]), packed if layouts[0] is ROW else np.ascontiguousarray(packed.T)
+    operands = (
+        in_memory(held, types[0], layouts[0]),
+        packed if layouts[0] is ROW else np.ascontiguousarray(packed.T),
+    )
     d = np.full((m, n), 77).astype(numpy_type(types[2]))
     grid = -(-n // tile[1]), -(-m // tile[0])
     with amdjit.use("emulator:gfx1201"):
         kernel = gemm(types, tile, layouts, wave_size, clip)
-        kernel[grid, wave_size](*operands, in_memory(b, types[1], layouts[1]), c.astype(d.dtype), d, k)
+        kernel[grid, wave_size](
+            *operands, in_memory(b, types[1], layouts[1]), c.astype(d.dtype), d, k
+        )
     np.testing.assert_array_equal(d.astype(np.float64), a @ b + c)
 
 
-OFTEN = [(types, 32) for types in TYPES[::2]] + [(types, 64) for types in (TYPES[1], TYPES[5], TYPES[11], TYPES[13])]
+OFTEN = [(types, 32) for types in TYPES[::2]] + [
+    (types, 64) for types in (TYPES[1], TYPES[5], TYPES[11], TYPES[13])
+]
 
 
-@pytest.mark.parametrize("case", marked(itertools.product(TYPES, (32, 64)), OFTEN), ids=lambda case: name_of(case[0]))
+@pytest.mark.parametrize(
+    "case", marked(itertools.product(TYPES, (32, 64)), OFTEN), ids=lambda case: name_of(case[0])
+)
 def test_all_types_of_gfx12(case: Any) -> None:
     """4-bit elements with k of 64."""
     types, wave_size = case
@@ -112,7 +136,8 @@ def test_tiles_of_many_blocks(types: Any, wave_size: int) -> None:
 @pytest.mark.parametrize("types", [TYPES[0], TYPES[12]], ids=name_of)
 @pytest.mark.parametrize("k", marked([40, 76], [76]))
 def test_sparse_matrices_are_clipped(types: Any, k: int) -> None:
-    """k ends within an instruction's, and for 76 within a byte of the index; m and n end within a block."""
+    """k ends within an instruction's, and for 76 within a byte of the index; m and n end within a
+    block."""
     check(types, (19, 21, k if types[0] is not matrix.i4 else k // 8 * 8), (16, 16, 32), clip=True)
 
 
@@ -142,7 +167,9 @@ def test_partial_fragments_and_fills() -> None:
     with amdjit.use("emulator:gfx1201"):
         fill[1, 32](d, b)
     first_two = np.arange(32) % 4 < 2
-    np.testing.assert_array_equal(d, np.tile(2 * b[first_two].sum(axis=0, dtype=np.float32), (5, 1)))
+    np.testing.assert_array_equal(
+        d, np.tile(2 * b[first_two].sum(axis=0, dtype=np.float32), (5, 1))
+    )
 
 
 def test_one_b_is_multiplied_with_a_dense_and_a_sparse_a() -> None:
@@ -162,18 +189,26 @@ def test_one_b_is_multiplied_with_a_dense_and_a_sparse_a() -> None:
         matrix.store_matrix_sync(d, total)
 
     random = np.random.default_rng(5)
-    a, b, other = random.integers(-3, 4, (16, 32)), random.integers(-3, 4, (32, 16)), sparse(random, f16, 16, 32)
+    a, b, other = (
+        random.integers(-3, 4, (16, 32)),
+        random.integers(-3, 4, (32, 16)),
+        sparse(random, f16, 16, 32),
+    )
     held, index = matrix.compress_2to4(other)
     d = np.zeros((16, 16), np.float32)
     half = np.float16
     with amdjit.use("emulator:gfx1201"):
-        both[1, 32](a.astype(half), held.astype(half), matrix.pack_index(index), b.T.astype(half).copy(), d)
+        both[1, 32](
+            a.astype(half), held.astype(half), matrix.pack_index(index), b.T.astype(half).copy(), d
+        )
     np.testing.assert_array_equal(d, (a + other) @ b)
 
 
 def test_packed_indices() -> None:
     index = np.array([[0, 1, 2, 3, 1, 3], [1, 2, 0, 3, 0, 2]])
-    np.testing.assert_array_equal(matrix.pack_index(index), [[0b11_10_01_00, 0b11_01], [0b11_00_10_01, 0b10_00]])
+    np.testing.assert_array_equal(
+        matrix.pack_index(index), [[0b11_10_01_00, 0b11_01], [0b11_00_10_01, 0b10_00]]
+    )
     for wrong, says in (
         (index[0], "of shape"),
         (index[:, :5], "of shape"),
@@ -218,7 +253,11 @@ def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
     held, index = matrix.compress_2to4(a)
     d = np.zeros((16, 16), np.float32)
     with amdjit.use("emulator:gfx1201"):
-        arrays = held.astype(np.float16).reshape(-1), matrix.pack_index(index).reshape(-1), b.astype(np.float16)
+        arrays = (
+            held.astype(np.float16).reshape(-1),
+            matrix.pack_index(index).reshape(-1),
+            b.astype(np.float16),
+        )
         product[1, 32](*arrays, d)
     np.testing.assert_array_equal(d, a @ b)
 

@@ -12,11 +12,11 @@ from fragment_kernels import COL, ROW, in_memory
 
 import amdjit
 from amdjit import shared
-from amdjit.compile_time import Refused
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix import transforms
-from amdjit.intrinsics.matrix.kinds import FragmentKind, Nibble
-from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble
+from amdjit.intrinsics.matrix.views import transforms
+from amdjit.language.compile_time import Refused
+from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|scratch_")
@@ -27,7 +27,9 @@ def sizes(use: Any, rows: int, columns: int) -> tuple[int, int, int]:
     return {A: (rows, 16, columns), B: (16, columns, rows), C: (rows, columns, 16)}[use]
 
 
-def converting(source: Any, target: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int) -> Any:
+def converting(
+    source: Any, target: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int
+) -> Any:
     @amdjit.kernel(block=wave_size, wave_size=wave_size)
     def convert(a, d):
         part = matrix.fragment(source, *first, dtype, layouts[0])
@@ -39,14 +41,21 @@ def converting(source: Any, target: Any, dtype: Any, rows: int, columns: int, la
     return convert
 
 
-def check_conversion(uses: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int) -> None:
-    values = np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns) % 251
+def check_conversion(
+    uses: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int
+) -> None:
+    values = (
+        np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
+        % 251
+    )
     expected = values.astype(dtype.dtype)
     a = np.ascontiguousarray(expected if layouts[0] is ROW else expected.T)
     d = np.zeros((rows, columns) if layouts[1] is ROW else (columns, rows), dtype.dtype)
     with amdjit.use("emulator:gfx1201"):
         converting(*uses, dtype, rows, columns, layouts, wave_size)[1, wave_size](a, d)
-    np.testing.assert_array_equal((d if layouts[1] is ROW else d.T).astype(float), expected.astype(float))
+    np.testing.assert_array_equal(
+        (d if layouts[1] is ROW else d.T).astype(float), expected.astype(float)
+    )
 
 
 PAIRS = [pair for pair in itertools.product((A, B, C), repeat=2)]
@@ -66,7 +75,9 @@ def test_matrices_of_all_sizes_of_elements_stay_the_same() -> None:
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
 
-@pytest.mark.parametrize("uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses))
+@pytest.mark.parametrize(
+    "uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses)
+)
 @pytest.mark.parametrize("dtype", [bf16, fp8], ids=str)
 def test_partial_fragments_and_other_types(uses: Any, dtype: Any) -> None:
     check_conversion(uses, dtype, 21, 40, (ROW, ROW), 32)
@@ -79,14 +90,21 @@ def test_what_does_not_move_costs_nothing() -> None:
 
     for use in (A, B, C):
         assert not EXCHANGE.search(code(use, use, f16, 32))
-    for pair, dtype, wave_size in (((B, C), f16, 32), ((C, B), i8, 32), ((C, B), f32, 64), ((B, C), u8, 64)):
+    for pair, dtype, wave_size in (
+        ((B, C), f16, 32),
+        ((C, B), i8, 32),
+        ((C, B), f32, 64),
+        ((B, C), u8, 64),
+    ):
         assert not EXCHANGE.search(code(*pair, dtype, wave_size))
     for pair, dtype, wave_size in (((B, C), f16, 64), ((A, B), f16, 32), ((C, A), f32, 32)):
         assert EXCHANGE.search(code(*pair, dtype, wave_size))
         assert "scratch_" not in code(*pair, dtype, wave_size)
 
 
-def transposing(use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, layouts: Any = (ROW, ROW)) -> Any:
+def transposing(
+    use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, layouts: Any = (ROW, ROW)
+) -> Any:
     @amdjit.kernel(block=wave_size, wave_size=wave_size)
     def transposed(a, d):
         part = matrix.fragment(use, m, n, k, dtype, layouts[0])
@@ -96,9 +114,13 @@ def transposing(use: Any, m: int, n: int, k: int, dtype: Any, wave_size: int, la
     return transposed
 
 
-def check_transpose(use: Any, rows: int, columns: int, dtype: Any, layouts: Any, wave_size: int) -> None:
+def check_transpose(
+    use: Any, rows: int, columns: int, dtype: Any, layouts: Any, wave_size: int
+) -> None:
     """Of numbers in random order: no other exchange passes."""
-    values = np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
+    values = (
+        np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
+    )
     values = values % 16 if isinstance(dtype, Nibble) else (values % 251).astype(dtype.dtype)
     a, expected = in_memory(values, dtype, layouts[0]), in_memory(values.T, dtype, layouts[1])
     d = np.zeros_like(expected)
@@ -117,7 +139,9 @@ TRANSPOSES = [
 @pytest.mark.parametrize("case", TRANSPOSES, ids=lambda case: f"{case[0].value}-{case[1]}")
 def test_a_fragment_becomes_its_transpose_of_the_same_use(case: Any, wave_size: int) -> None:
     use, dtype, rows, columns = case
-    check_transpose(use, rows, columns, dtype, (ROW, COL) if rows > columns else (COL, ROW), wave_size)
+    check_transpose(
+        use, rows, columns, dtype, (ROW, COL) if rows > columns else (COL, ROW), wave_size
+    )
 
 
 def test_4_bit_blocks_of_other_depths_are_transposed() -> None:
@@ -149,7 +173,8 @@ def test_results_become_operands_with_a_k_of_their_own_order() -> None:
 
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_a_transpose_takes_one_or_two_instructions_a_register_and_bit(wave_size: int) -> None:
-    """Three swaps of bits take a `v_perm_b32` with DPP, the one between rows two instructions. LDS takes no part."""
+    """Three swaps of bits take a `v_perm_b32` with DPP, the one between rows two instructions. LDS
+    takes no part."""
     code = transposing(C, 16, 16, 16, f16, wave_size, (COL, COL)).compile(f16[:, :], f16[:, :]).asm
     registers, in_rows = (4, 3) if wave_size == 32 else (2, 3)
     assert code.count("v_perm_b32_e64_dpp") == registers * in_rows
@@ -159,7 +184,8 @@ def test_a_transpose_takes_one_or_two_instructions_a_register_and_bit(wave_size:
 
 
 def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
-    """There is a plan for each pair of kinds, but for 4 bits in wave64 with blocks that half a wave holds."""
+    """There is a plan for each pair of kinds, but for 4 bits in wave64 with blocks that half a wave
+    holds."""
 
     def kinds(rows: int, columns: int, dtype: Any, wave_size: int) -> list[FragmentKind]:
         uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
@@ -177,7 +203,11 @@ def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
         for source, target in itertools.product(fragments, repeat=2):
             if min(source.lanes, target.lanes) == wave_size:
                 assert transforms._plan(source, target, False).kind == target
-            elif (source.is_left, source.steps, source.depth) != (target.is_left, target.steps, target.depth):
+            elif (source.is_left, source.steps, source.depth) != (
+                target.is_left,
+                target.steps,
+                target.depth,
+            ):
                 with pytest.raises(Refused):
                     transforms._plan(source, target, False)
 
@@ -228,7 +258,8 @@ def test_a_transpose_is_stored_as_such_and_a_layout_is_changed() -> None:
 
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
-    """In wide accesses, whatever the layout: a row-major B, an accumulator, and one that waves share."""
+    """In wide accesses, whatever the layout: a row-major B, an accumulator, and one that waves
+    share."""
 
     @amdjit.kernel(block=(2 * wave_size, 1, 1), wave_size=wave_size)
     def through(b, c, d, e, parts, out):
@@ -258,7 +289,10 @@ def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
         matrix.store_matrix_sync(out, part)
 
     random = np.random.default_rng(3)
-    b, c = random.standard_normal((32, 32)).astype(np.float16), random.standard_normal((16, 32)).astype(np.float32)
+    b, c = (
+        random.standard_normal((32, 32)).astype(np.float16),
+        random.standard_normal((16, 32)).astype(np.float32),
+    )
     parts = random.standard_normal((32, 32)).astype(np.float32)
     d, e, out = np.zeros_like(b), np.zeros((32, 16), np.float32), np.zeros_like(parts)
     with amdjit.use("emulator:gfx1201"):
@@ -291,7 +325,10 @@ def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
 
     @amdjit.kernel(block=32)
     def chain(a, b, c, d):
-        left, right = matrix.fragment(A, 32, 32, 16, f16, ROW), matrix.fragment(B, 32, 32, 16, f16, ROW)
+        left, right = (
+            matrix.fragment(A, 32, 32, 16, f16, ROW),
+            matrix.fragment(B, 32, 32, 16, f16, ROW),
+        )
         total = matrix.fragment(C, 32, 32, 16, f16)
         matrix.load_matrix_sync(left, a)
         matrix.load_matrix_sync(right, b)
@@ -322,13 +359,19 @@ def test_coordinates_of_waves() -> None:
         part = matrix.fragment(C, 16, 32, 16, i32)
         wave_row, wave_column = matrix.wave_coord()
         block_row, block_column = matrix.block_coord()
-        matrix.fill_fragment(part, 1000 * block_row + 100 * block_column + 10 * wave_row + wave_column)
+        matrix.fill_fragment(
+            part, 1000 * block_row + 100 * block_column + 10 * wave_row + wave_column
+        )
         matrix.store_matrix_sync(d, part, (row, column))
         matrix.store_matrix_sync(flat, part, matrix.data_offset((row, column), 64, COL), 64, COL)
         rows, columns = matrix.workgroup_dim()
         seen[0], seen[1] = rows, columns
 
-    d, flat, seen = np.zeros((64, 192), np.int32), np.zeros(64 * 192, np.int32), np.zeros(2, np.int32)
+    d, flat, seen = (
+        np.zeros((64, 192), np.int32),
+        np.zeros(64 * 192, np.int32),
+        np.zeros(2, np.int32),
+    )
     with amdjit.use("emulator:gfx1201"):
         stamp[(2, 3), (64, 2)](d, flat, seen)
     row, column = np.mgrid[:64, :192]

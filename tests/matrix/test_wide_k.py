@@ -1,4 +1,5 @@
-"""Fragments with `wide_k`: 16 bytes a lane for elements of 8 and 4 bits, in another order of k, the same in A and B."""
+"""Fragments with `wide_k`: 16 bytes a lane for elements of 8 and 4 bits, in another order of k, the
+same in A and B."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from fragment_kernels import COL, ROW, in_memory, limits
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.types import bf8, f16, f32, fp8, i8, i32, u8
+from amdjit.language.types import bf8, f16, f32, fp8, i8, i32, u8
 
 TYPES = [
     (i8, i8, i32), (i8, u8, i32), (fp8, bf8, f32), (f16, f16, f32),
@@ -25,7 +26,17 @@ def name_of(value: Any) -> str:
 
 
 @cache
-def kernel(a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tuple[Any, Any], wave_size: int, both: bool) -> Any:
+def kernel(
+    a: Any,
+    b: Any,
+    c: Any,
+    m: int,
+    n: int,
+    k: int,
+    layouts: tuple[Any, Any],
+    wave_size: int,
+    both: bool,
+) -> Any:
     @amdjit.kernel(block=wave_size, wave_size=wave_size)
     def product(a_matrix, b_matrix, d_matrix):
         left = matrix.fragment(matrix.matrix_a, m, n, k, a, layouts[0], wide_k=True)
@@ -40,7 +51,9 @@ def kernel(a: Any, b: Any, c: Any, m: int, n: int, k: int, layouts: tuple[Any, A
     return product
 
 
-def check(types: Any, shape: tuple[int, int, int], layouts: tuple[Any, Any], wave_size: int = 32) -> None:
+def check(
+    types: Any, shape: tuple[int, int, int], layouts: tuple[Any, Any], wave_size: int = 32
+) -> None:
     a_type, b_type, c_type = types
     m, n, k = shape
     random = np.random.default_rng(m + n + k)
@@ -66,7 +79,9 @@ def test_what_is_read_element_by_element_has_the_same_order(layouts: tuple[Any, 
 
 
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 16, 48), (13, 7, 45), (16, 16, 2)], ids=str)
-@pytest.mark.parametrize("types", [TYPES[0], TYPES[2]], ids=lambda types: "-".join(map(name_of, types)))
+@pytest.mark.parametrize(
+    "types", [TYPES[0], TYPES[2]], ids=lambda types: "-".join(map(name_of, types))
+)
 def test_k_of_any_size_is_padded(types: Any, shape: tuple[int, int, int]) -> None:
     check(types, shape, (ROW, COL))
 
@@ -78,7 +93,11 @@ def test_4_bit_products_of_16_in_k_have_two_in_a_block() -> None:
 
 
 def test_lanes_load_16_bytes_at_once_and_the_products_are_as_many() -> None:
-    asm = kernel(i8, i8, i32, 32, 48, 64, (ROW, COL), 32, True).compile(i8[:, :], i8[:, :], i32[:, :]).asm
+    asm = (
+        kernel(i8, i8, i32, 32, 48, 64, (ROW, COL), 32, True)
+        .compile(i8[:, :], i8[:, :], i32[:, :])
+        .asm
+    )
     assert asm.count("global_load_b128") == 2 * (2 + 3)
     assert "global_load_b64" not in asm
     assert asm.count("v_wmma_i32_16x16x16_iu8 ") == 2 * 3 * 4
@@ -108,9 +127,13 @@ def test_waves_share_wide_blocks(waves: int) -> None:
 
 def test_other_orders_of_k_are_refused() -> None:
     with pytest.raises(amdjit.CompileError, match="have k in different orders"):
-        kernel(i8, i8, i32, 16, 16, 32, (ROW, COL), 32, False).compile(i8[:, :], i8[:, :], i32[:, :])
+        kernel(i8, i8, i32, 16, 16, 32, (ROW, COL), 32, False).compile(
+            i8[:, :], i8[:, :], i32[:, :]
+        )
     # Elements of 16 bits are in the same order in any case.
-    kernel(f16, f16, f32, 16, 16, 32, (ROW, COL), 32, False).compile(f16[:, :], f16[:, :], f32[:, :])
+    kernel(f16, f16, f32, 16, 16, 32, (ROW, COL), 32, False).compile(
+        f16[:, :], f16[:, :], f32[:, :]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The instructions as kernels call them: by a name without wave size, with vectors of the elements."""
+"""The instructions as kernels call them: by a name without wave size, with vectors of the
+elements."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from sparse_data import two_of_four
 
 import amdjit
 from amdjit import threadIdx
-from amdjit.declarations import DeviceFunction
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.instructions import operand_types
-from amdjit.intrinsics.matrix_layouts import MatrixInstruction
-from amdjit.types import Scalar, Vector, i32
+from amdjit.intrinsics.matrix.multiply.instructions import operand_types
+from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
+from amdjit.language.declarations import DeviceFunction
+from amdjit.language.types import Scalar, Vector, i32
 
 ALL = list(matrix.INSTRUCTIONS.values())
 SPARSE = [product for product in ALL if product.is_sparse]
@@ -49,18 +50,35 @@ def nothing(type):
 
 
 @cache
-def kernel_of(product: MatrixInstruction, types: tuple[Any, ...], key: int, clamp: bool, signs: tuple[Any, Any]) -> Any:
-    wrapper, lanes, sparse, integers = wrapper_of(product), product.wave_size, product.is_sparse, product.is_integer
+def kernel_of(
+    product: MatrixInstruction,
+    types: tuple[Any, ...],
+    key: int,
+    clamp: bool,
+    signs: tuple[Any, Any],
+) -> Any:
+    wrapper, lanes, sparse, integers = (
+        wrapper_of(product),
+        product.wave_size,
+        product.is_sparse,
+        product.is_integer,
+    )
     a_type, b_type, c_type = types
     a_size, b_size, c_size = (product.layout(operand).registers for operand in "abc")
     a_signed, b_signed = signs
 
     @amdjit.kernel(block=lanes, wave_size=lanes)
     def kernel(a, b, c, index, d):
-        left, right, added = held(a, a_size, a_type), held(b, b_size, b_type), held(c, c_size, c_type)
+        left, right, added = (
+            held(a, a_size, a_type),
+            held(b, b_size, b_type),
+            held(c, c_size, c_type),
+        )
         at = index[threadIdx.x]
         if sparse and integers:
-            total = wrapper(left, right, added, at, key, clamp=clamp, a_signed=a_signed, b_signed=b_signed)
+            total = wrapper(
+                left, right, added, at, key, clamp=clamp, a_signed=a_signed, b_signed=b_signed
+            )
         elif sparse:
             total = wrapper(left, right, added, at, key=key)
         elif integers:
@@ -87,7 +105,9 @@ def compute(
     if index is not None:
         layout = product.layout("index")
         for other in range(layout.sets):
-            places |= matrix.pack(layout, index if other == key else (index + 1 + other) % 4, other)[:, 0]
+            places |= matrix.pack(
+                layout, index if other == key else (index + 1 + other) % 4, other
+            )[:, 0]
     d = np.zeros_like(words[2])
     kernel = kernel_of(product, types, key, clamp, signs)
     with amdjit.use("emulator:gfx1201"):
@@ -112,12 +132,19 @@ def test_products_are_those_of_numpy(product: MatrixInstruction) -> None:
 
 
 def integer_types(product: MatrixInstruction) -> list[tuple[Any, ...]]:
-    return [(a, b) for a in operand_types(product.layout("a")) for b in operand_types(product.layout("b"))]
+    return [
+        (a, b)
+        for a in operand_types(product.layout("a"))
+        for b in operand_types(product.layout("b"))
+    ]
 
 
-@pytest.mark.parametrize("product", [each for each in ALL if each.is_integer], ids=lambda product: product.name)
+@pytest.mark.parametrize(
+    "product", [each for each in ALL if each.is_integer], ids=lambda product: product.name
+)
 def test_signs_are_those_of_the_types_and_clamp_saturates(product: MatrixInstruction) -> None:
-    """Vectors of i8 and u8 say their sign, words do not: those are signed unless `a_signed` says otherwise."""
+    """Vectors of i8 and u8 say their sign, words do not: those are signed unless `a_signed` says
+    otherwise."""
     random = np.random.default_rng(3)
     limit = 1 << product.layout("a").bits
     a, b = random.integers(0, limit, (16, product.k)), random.integers(0, limit, (product.k, 16))
@@ -130,7 +157,8 @@ def test_signs_are_those_of_the_types_and_clamp_saturates(product: MatrixInstruc
         for words_are_signed in (True, False, None):
             signs = tuple(words_are_signed if is_word(type) else None for type in (a_type, b_type))
             signed = tuple(
-                said is not False and "u8" not in str(type) for type, said in zip((a_type, b_type), signs, strict=True)
+                said is not False and "u8" not in str(type)
+                for type, said in zip((a_type, b_type), signs, strict=True)
             )
             clamp = bool(number % 2) != bool(words_are_signed)
             if any(signed == known for known, _ in seen) and len({each for _, each in seen}) == 2:
@@ -139,7 +167,14 @@ def test_signs_are_those_of_the_types_and_clamp_saturates(product: MatrixInstruc
             types = (a_type, b_type, operand_types(product.layout("c"))[0])
             found = compute(product, (values, b, c), index, 0, clamp, types, signs)
             expected = matrix.reference(
-                product.name, values, b, c, index, a_signed=signed[0], b_signed=signed[1], clamp=clamp
+                product.name,
+                values,
+                b,
+                c,
+                index,
+                a_signed=signed[0],
+                b_signed=signed[1],
+                clamp=clamp,
             )
             np.testing.assert_array_equal(found, expected)
     assert len({signed for signed, _ in seen}) >= 2
@@ -174,16 +209,44 @@ def test_the_key_is_part_of_the_instruction(product: MatrixInstruction) -> None:
 @pytest.mark.parametrize(
     ("call", "wave_size", "message"),
     [
-        ("matrix.wmma_f32_16x16x16_f16(amdjit.f16x4(), amdjit.f16x4(), amdjit.f32x8())", 32, "a is f16x8"),
-        ("matrix.wmma_f32_16x16x16_f16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x8())", 64, "a is f16x4"),
-        ("matrix.wmma_f32_16x16x16_f16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x4())", 32, "c is f32x8"),
+        (
+            "matrix.wmma_f32_16x16x16_f16(amdjit.f16x4(), amdjit.f16x4(), amdjit.f32x8())",
+            32,
+            "a is f16x8",
+        ),
+        (
+            "matrix.wmma_f32_16x16x16_f16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x8())",
+            64,
+            "a is f16x4",
+        ),
+        (
+            "matrix.wmma_f32_16x16x16_f16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x4())",
+            32,
+            "c is f32x8",
+        ),
         ("matrix.wmma_f32_16x16x16_f16(1.0, amdjit.f16x8(), amdjit.f32x8())", 32, "a is f16x8"),
-        ("matrix.wmma_f32_16x16x16_bf16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x8())", 32, "bf16x8 or i16x8"),
+        (
+            "matrix.wmma_f32_16x16x16_bf16(amdjit.f16x8(), amdjit.f16x8(), amdjit.f32x8())",
+            32,
+            "bf16x8 or i16x8",
+        ),
         ("matrix.wmma_i32_16x16x16_iu8(U8, U8, C, a_signed=True)", 32, "leave out a_signed"),
         ("matrix.wmma_i32_16x16x16_iu8(U8, U8, C, b_signed=n)", 32, "known when compiling"),
-        ("matrix.swmmac_i32_16x16x32_iu8(U8, amdjit.vector(amdjit.u8, 16)(), C, n, key=2)", 32, "give 0 to 1"),
-        ("matrix.swmmac_i32_16x16x32_iu8(U8, amdjit.vector(amdjit.u8, 16)(), C, n, key=n)", 32, "give 0 to 1"),
-        ("matrix.swmmac_i32_16x16x64_iu4(amdjit.i32x2(), amdjit.i32x4(), C, n, key=1)", 32, "there is one part only"),
+        (
+            "matrix.swmmac_i32_16x16x32_iu8(U8, amdjit.vector(amdjit.u8, 16)(), C, n, key=2)",
+            32,
+            "give 0 to 1",
+        ),
+        (
+            "matrix.swmmac_i32_16x16x32_iu8(U8, amdjit.vector(amdjit.u8, 16)(), C, n, key=n)",
+            32,
+            "give 0 to 1",
+        ),
+        (
+            "matrix.swmmac_i32_16x16x64_iu4(amdjit.i32x2(), amdjit.i32x4(), C, n, key=1)",
+            32,
+            "there is one part only",
+        ),
     ],
 )
 def test_wrong_operands_are_refused(call: str, wave_size: int, message: str, tmp_path: Any) -> None:

@@ -1,4 +1,5 @@
-"""The project as it is distributed: built once from a copy, so that no build leaves anything in the checkout."""
+"""The project as it is distributed: built once from a copy, so that no build leaves anything in the
+checkout."""
 
 from __future__ import annotations
 
@@ -10,7 +11,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-_NOT_SOURCE = (".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "results")
+_NOT_SOURCE = (
+    ".git",
+    ".venv",
+    "build",
+    "dist",
+    "*.egg-info",
+    "__pycache__",
+    ".*_cache",
+    ".hypothesis",
+    "results",
+)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +34,16 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build(source: Path, output: Path, *kinds: str) -> None:
     """Build distributions of a source tree with the setuptools of this environment."""
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(output), *kinds, str(source)]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        str(output),
+        *kinds,
+        str(source),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -45,8 +65,11 @@ def wheel(distributions: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder that holds the installed wheel and nothing else; its dependencies are this environment's."""
+    """Return a folder that holds the installed wheel and nothing else; its dependencies are this
+    environment's."""
     folder = tmp_path_factory.mktemp("installed")
     options = ["--no-deps", "--no-index", "--no-compile", "--quiet", "--target", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True, timeout=120
+    )
     return folder

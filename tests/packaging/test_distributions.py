@@ -22,7 +22,8 @@ PACKAGE_DIR = PROJECT["tool"]["setuptools"]["package-dir"]
 
 
 def folder_of(package: str) -> Path:
-    """Return a package's folder in the checkout: that of its longest mapped parent, and the rest."""
+    """Return a package's folder in the checkout: that of its longest mapped parent, and the
+    rest."""
     parent = max((p for p in PACKAGE_DIR if f"{package}.".startswith(f"{p}.")), key=len)
     return ROOT / PACKAGE_DIR[parent] / package[len(parent) :].lstrip(".").replace(".", "/")
 
@@ -39,14 +40,22 @@ def folders_with_modules() -> set[str]:
 
 def expected_files() -> set[str]:
     """Return the files that an installation has."""
-    modules = {f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")}
-    return modules | {"amdjit/py.typed", "amdjit/intrinsics/amdgcn.pyi", "amdjit/intrinsics/amdgcn_builtins.tsv"}
+    modules = {
+        f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")
+    }
+    return modules | {
+        "amdjit/py.typed",
+        "amdjit/intrinsics/amdgcn.pyi",
+        "amdjit/intrinsics/builtins/amdgcn_builtins.tsv",
+    }
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
     """Return a wheel's files without its own records."""
     with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+        return {
+            name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name
+        }
 
 
 def test_the_package_list_is_the_folders() -> None:
@@ -71,7 +80,11 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
 
 def test_the_wheel_holds_what_is_generated_and_no_tests(wheel: Path) -> None:
     names = set(contents(wheel))
-    assert {"amdjit/py.typed", "amdjit/emulator/decoder/opcode_tables.py", "amdjit/intrinsics/wmma.py"} <= names
+    assert {
+        "amdjit/py.typed",
+        "amdjit/emulator/decoder/opcode_tables.py",
+        "amdjit/intrinsics/wmma.py",
+    } <= names
     assert {"amdjit/lowering/module.py", "amdjit/examples/wmma_matmul.py"} <= names
     assert not [name for name in names if "test" in name]
 
@@ -81,7 +94,9 @@ def test_files_arrive_unchanged(wheel: Path) -> None:
         assert data == (ROOT / name).read_bytes(), name
 
 
-def test_the_wheel_does_not_depend_on_the_sdist(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_does_not_depend_on_the_sdist(
+    checkout: Path, wheel: Path, tmp_path: Path
+) -> None:
     build(checkout, tmp_path, "--wheel")
     (direct,) = tmp_path.glob("*.whl")
     assert contents(direct) == contents(wheel)
@@ -93,11 +108,17 @@ def test_the_sdist_holds_the_packages_where_the_checkout_has_them(distributions:
         members = archive.getmembers()
     assert not [member.name for member in members if member.issym() or member.islnk()]
     names = {member.name.partition("/")[2] for member in members}
-    wanted = {str(file.relative_to(ROOT)) for package in PACKAGES for file in folder_of(package).glob("*.py")}
+    wanted = {
+        str(file.relative_to(ROOT))
+        for package in PACKAGES
+        for file in folder_of(package).glob("*.py")
+    }
     assert wanted | {"pyproject.toml", "README.md", "LICENSE"} <= names
 
 
-def test_links_that_are_checked_out_as_text_do_no_harm(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+def test_links_that_are_checked_out_as_text_do_no_harm(
+    checkout: Path, wheel: Path, tmp_path: Path
+) -> None:
     moved = [checkout / name.replace(".", "/") for name in PACKAGE_DIR if "." in name]
     places = {link: link.readlink() for link in moved}
     try:

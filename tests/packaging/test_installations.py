@@ -1,4 +1,5 @@
-"""An installed wheel and a bare checkout compile kernels, with no compiler and no LLVM on the machine."""
+"""An installed wheel and a bare checkout compile kernels, with no compiler and no LLVM on the
+machine."""
 
 from __future__ import annotations
 
@@ -30,14 +31,20 @@ print(amdjit.__file__)
 
 
 def run(folder: Path, python: Path, program: str, **variables: str) -> str:
-    """Run a program from a file: kernels are compiled from their source. No tools are on its search path."""
+    """Run a program from a file: kernels are compiled from their source. No tools are on its search
+    path."""
     script = folder / "program.py"
     script.write_text(program)
     environment = {"PATH": "", "HOME": str(folder), "AMDJIT_CACHE_DIR": "", **variables}
     if os.name == "nt":
         environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
     done = subprocess.run(
-        [str(python), str(script)], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        [str(python), str(script)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
@@ -72,7 +79,11 @@ def test_a_fresh_environment_needs_nothing_else(wheel: Path, tmp_path: Path) -> 
     """Installs the dependencies from the package index."""
     venv.create(tmp_path / "venv", with_pip=True)
     scripts = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    subprocess.run([scripts / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, timeout=600)
+    subprocess.run(
+        [scripts / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, timeout=600
+    )
     assert str(tmp_path / "venv") in run(tmp_path, scripts / "python", PROGRAM)
-    done = subprocess.run([scripts / "amdjit", "devices"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [scripts / "amdjit", "devices"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     assert "emulator:gfx1201" in done.stdout, done.stderr

@@ -1,4 +1,5 @@
-"""A device for tests of what is above a device: host memory, launches that only record what they were given."""
+"""A device for tests of what is above a device: host memory, launches that only record what they
+were given."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ class Launch(NamedTuple):
 class HostMemoryDevice:
     """Memory is NumPy's, one array an allocation; a copy that leaves its allocation is an error."""
 
-    def __init__(self, name: str = "emulator:test", dlpack_device: tuple[int, int] = (1, 0)) -> None:
+    def __init__(
+        self, name: str = "emulator:test", dlpack_device: tuple[int, int] = (1, 0)
+    ) -> None:
         self.name = name
         self.dlpack_device = dlpack_device
         self.description = "memory for tests"
@@ -66,14 +69,22 @@ class HostMemoryDevice:
         self.copied_bytes += destination.nbytes
         np.frombuffer(destination, np.uint8)[:] = self.memory(address, destination.nbytes)
 
-    def copy_on_device(self, destination: int, source: int, nbytes: int, stream: Any = None) -> None:
+    def copy_on_device(
+        self, destination: int, source: int, nbytes: int, stream: Any = None
+    ) -> None:
         self.memory(destination, nbytes)[:] = self.memory(source, nbytes)
 
     def load(self, code_object: bytes) -> Any:
         raise BackendError("this device runs no code")
 
     def launch(
-        self, function: Any, grid: Extent, block: Extent, dynamic_lds: int, kernarg: bytearray, stream: Any = None
+        self,
+        function: Any,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        stream: Any = None,
     ) -> None:
         self.launches.append(Launch(function, grid, block, dynamic_lds, bytes(kernarg), stream))
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from host_memory_device import HostMemoryDevice
 
-from amdjit import types as t
 from amdjit.diagnostics.errors import InternalError, LaunchError
+from amdjit.language import types as t
 from amdjit.runtime import arrays
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
 
@@ -39,7 +39,9 @@ def test_scalars_and_vectors_have_llvms_alignment() -> None:
 
 
 def test_addresses_come_first_then_extents_strides_and_scalars() -> None:
-    assert layout(t.i8, contiguous(t.f32, 2), strided(t.f16, 2), contiguous(t.f32, 1, 64), t.i8) == [
+    assert layout(
+        t.i8, contiguous(t.f32, 2), strided(t.f16, 2), contiguous(t.f32, 1, 64), t.i8
+    ) == [
         [(24, "b")],
         [(0, "Q"), (28, "i"), (32, "i")],
         [(8, "Q"), (36, "i"), (40, "i"), (44, "i"), (48, "i")],
@@ -66,7 +68,11 @@ def test_addresses_come_first_then_extents_strides_and_scalars() -> None:
         (t.fp8, 1.0, b"\x38"),
         (t.bf8, 1.0, b"\x3c"),
         (t.vector(t.bf16, 2), (1, 1), b"\x80\x3f\x80\x3f"),
-        (t.vector(t.f16, 4), t.vector(t.f16, 4)(1, 2, 3, 4), np.arange(1, 5, dtype=np.float16).tobytes()),
+        (
+            t.vector(t.f16, 4),
+            t.vector(t.f16, 4)(1, 2, 3, 4),
+            np.arange(1, 5, dtype=np.float16).tobytes(),
+        ),
     ],
 )
 def test_values(type: t.Type, value: Any, expected: bytes) -> None:
@@ -88,7 +94,11 @@ def test_array_arguments(device: HostMemoryDevice) -> None:
 @pytest.mark.parametrize(
     ("type", "value", "texts"),
     [
-        (t.i8, 128, ("argument second is 128 (int)", "does not fit i8", "from -128 to 127", "wider type")),
+        (
+            t.i8,
+            128,
+            ("argument second is 128 (int)", "does not fit i8", "from -128 to 127", "wider type"),
+        ),
         (t.u16, -1, ("from 0 to 65535",)),
         (t.i32, 1.5, ("argument second is 1.5 (float)", "Give an integer")),
         (t.i32, 2**31, ("2147483648",)),

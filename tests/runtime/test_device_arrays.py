@@ -35,7 +35,16 @@ def test_round_trip_of_every_type(device: HostMemoryDevice, dtype: Any) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    [0, -1, (0, 1), slice(None, None, -1), (slice(1, None), 2), (..., slice(None, None, 2)), (None, 1), ()],
+    [
+        0,
+        -1,
+        (0, 1),
+        slice(None, None, -1),
+        (slice(1, None), 2),
+        (..., slice(None, None, 2)),
+        (None, 1),
+        (),
+    ],
 )
 def test_views_read_and_write_the_same_memory(device: HostMemoryDevice, key: Any) -> None:
     host = np.arange(20, dtype=np.int32).reshape(4, 5)
@@ -68,7 +77,9 @@ def test_copies_into_given_arrays(device: HostMemoryDevice) -> None:
     assert there.copy_to_host(out=wide[:, ::2]).base is wide
     np.testing.assert_array_equal(wide[:, ::2], host)
     assert not wide[:, 1::2].any()
-    with pytest.raises(TypeError, match="out has type float64, the DeviceArray float32: convert with astype"):
+    with pytest.raises(
+        TypeError, match="out has type float64, the DeviceArray float32: convert with astype"
+    ):
         there.copy_to_host(out=np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"out has shape \(3, 2\), the DeviceArray \(2, 3\)"):
         there.copy_to_host(out=np.zeros((3, 2), np.float32))
@@ -136,7 +147,9 @@ def test_memory_that_cannot_be_freed_is_a_warning(
     ]
 
 
-def test_another_devices_array_is_copied(device: HostMemoryDevice, other_device: HostMemoryDevice) -> None:
+def test_another_devices_array_is_copied(
+    device: HostMemoryDevice, other_device: HostMemoryDevice
+) -> None:
     there = arrays.full(other_device, 3, np.int32(5))
     here = arrays.to_device(device, there)
     assert here.device is device
@@ -174,7 +187,11 @@ def test_dlpack_import_shares_same_device_memory() -> None:
     for dtype in (np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, np.bool_):
         source = _Foreign(arrays.to_device(gpu, np.arange(6).reshape(2, 3).astype(dtype)))
         taken = arrays.from_dlpack(gpu, source)
-        assert (taken.address, taken.shape, taken.dtype) == (source.array.address, (2, 3), np.dtype(dtype))
+        assert (taken.address, taken.shape, taken.dtype) == (
+            source.array.address,
+            (2, 3),
+            np.dtype(dtype),
+        )
         copied = arrays.from_dlpack(gpu, source, copy=True)
         assert copied.address != taken.address
         assert copied.copy_to_host().tobytes() == taken.copy_to_host().tobytes()
@@ -242,7 +259,9 @@ def test_as_a_numpy_array(device: HostMemoryDevice) -> None:
     assert repr(there) == "DeviceArray(shape=(3,), dtype=float32, device=emulator:test)"
 
 
-def test_streams_of_another_device_are_refused(device: HostMemoryDevice, other_device: HostMemoryDevice) -> None:
+def test_streams_of_another_device_are_refused(
+    device: HostMemoryDevice, other_device: HostMemoryDevice
+) -> None:
     there = arrays.to_device(device, np.zeros(3), Stream(device))
     with pytest.raises(Exception, match="belongs to emulator:other, the work is for emulator:test"):
         there.copy_to_host(stream=Stream(other_device))

@@ -48,7 +48,9 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.usefixtures("no_gpu")
-def test_without_a_gpu_the_emulator_is_the_default_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_gpu_the_emulator_is_the_default_and_says_so_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     inventory = Inventory(Environment())
     with caplog.at_level(logging.INFO, "amdjit"):
         chosen = inventory.default()
@@ -68,24 +70,34 @@ def test_amdjit_target_chooses_the_default_emulator() -> None:
     assert inventory.find("emulator") is inventory.default()
 
 
-def test_the_first_gpu_is_the_default(two_gpus: list[Any], caplog: pytest.LogCaptureFixture) -> None:
+def test_the_first_gpu_is_the_default(
+    two_gpus: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
     inventory = Inventory(Environment())
     with caplog.at_level(logging.INFO, "amdjit"):
         assert inventory.default() is two_gpus[0]
     assert not caplog.records
-    assert [device.name for device in inventory.all()] == ["hip:0", "hip:1", *(f"emulator:{t}" for t in EMULATED)]
+    assert [device.name for device in inventory.all()] == [
+        "hip:0",
+        "hip:1",
+        *(f"emulator:{t}" for t in EMULATED),
+    ]
 
 
 def test_amdjit_device_wins(two_gpus: list[Any]) -> None:
     assert Inventory(Environment(device="emulator:gfx1200")).default().name == "emulator:gfx1200"
     assert Inventory(Environment(device="hip:1")).default() is two_gpus[1]
     assert Inventory(Environment(device="hip")).default() is two_gpus[0]
-    with pytest.raises(LaunchError, match=r"^AMDJIT_DEVICE: there is no device 'cuda:0'\. There are: hip:0, hip:1,"):
+    with pytest.raises(
+        LaunchError, match=r"^AMDJIT_DEVICE: there is no device 'cuda:0'\. There are: hip:0, hip:1,"
+    ):
         Inventory(Environment(device="cuda:0")).default()
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("name", ["hip:0", "hip", "hip:x", "emulator:gfx90a", "gfx1201", "", "hip:-1", "emulator:"])
+@pytest.mark.parametrize(
+    "name", ["hip:0", "hip", "hip:x", "emulator:gfx90a", "gfx1201", "", "hip:-1", "emulator:"]
+)
 def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
     inventory = Inventory(Environment())
     if name == "emulator:":
@@ -102,7 +114,10 @@ def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
 def test_each_device_exists_once_even_for_many_threads() -> None:
     inventory = Inventory(Environment())
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(inventory.find("emulator:gfx1201"))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(inventory.find("emulator:gfx1201")))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -194,7 +209,9 @@ def test_the_environment_chooses(variables: dict[str, str], expected: str) -> No
     )
     environment = {k: v for k, v in os.environ.items() if not k.startswith("AMDJIT_")} | variables
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
-    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
     assert result.stdout.startswith(expected), result.stdout + result.stderr
 
 

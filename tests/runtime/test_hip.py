@@ -1,4 +1,5 @@
-"""The HIP device: against the stand-in libamdhip64.so in child processes, and on machines without ROCm.
+"""The HIP device: against the stand-in libamdhip64.so in child processes, and on machines without
+ROCm.
 
 AMDJIT_TEST_HIP_PYTHON may name a folder with another hip-python to run the checks with.
 """
@@ -19,19 +20,34 @@ STANDIN = Path(__file__).parent / "standin_hip"
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(STANDIN))
 
-import standin  # noqa: E402  (its folder is on the path from here on)
+import standin
 
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 
 
 def run_checks(file: str, expected: int, **settings: str) -> None:
-    """Run a file of checks under pytest in a process that finds the stand-in; at least `expected` must pass."""
+    """Run a file of checks under pytest in a process that finds the stand-in; at least `expected`
+    must pass."""
     variables = standin.environment(**settings)
     paths = [os.environ.get("AMDJIT_TEST_HIP_PYTHON", ""), str(ROOT), str(STANDIN)]
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(STANDIN), "-c"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(STANDIN),
+        "-c",
+    ]
     result = subprocess.run(
-        [*command, os.devnull, str(STANDIN / file)], env=variables, capture_output=True, text=True, timeout=120
+        [*command, os.devnull, str(STANDIN / file)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     passed = re.search(r"(\d+) passed", result.stdout)
@@ -56,14 +72,17 @@ def test_gpus_of_unknown_processors() -> None:
 
 def in_child(code: str, **variables: str) -> str:
     environment = dict(os.environ) | {"PYTHONPATH": str(ROOT)} | variables
-    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
 
 def test_a_machine_without_rocm_has_no_gpus_and_a_reason() -> None:
     devices, reason = in_child(
-        "from amdjit.runtime import hip; devices, reason = hip.discover(); print(devices); print(reason)",
+        "from amdjit.runtime import hip; devices, reason = hip.discover(); print(devices); "
+        "print(reason)",
         ROCM_PATH="/nonexistent",
         LD_LIBRARY_PATH="",
     ).splitlines()
@@ -74,7 +93,8 @@ def test_a_machine_without_rocm_has_no_gpus_and_a_reason() -> None:
 
 def test_importing_the_runtime_does_not_import_hip_python() -> None:
     loaded = in_child(
-        "import sys, amdjit.runtime.hip; print([m for m in sys.modules if m.split('.')[0] in ('hip', 'rocm')])"
+        "import sys, amdjit.runtime.hip; print([m for m in sys.modules if m.split('.')[0] in "
+        "('hip', 'rocm')])"
     )
     assert loaded == "[]"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from amdjit import types as t
+from amdjit.abi.kernarg import kernarg_order
 from amdjit.code_object.code_object import CodeObject
-from amdjit.kernarg import kernarg_order
+from amdjit.language import types as t
 from amdjit.lowering.abi import kernel_argument_types
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
 
@@ -24,7 +24,11 @@ ARRAYS = [
     for layout in (t.Layout.CONTIGUOUS, t.Layout.STRIDED)
     for bits in (32, 64)
 ]
-VECTORS = [t.vector(element, n) for element in (t.i8, t.f16, t.bf16, t.f32, t.f64) for n in (2, 3, 4, 5, 8, 16, 32)]
+VECTORS = [
+    t.vector(element, n)
+    for element in (t.i8, t.f16, t.bf16, t.f32, t.f64)
+    for n in (2, 3, 4, 5, 8, 16, 32)
+]
 # A byte first and between, so that every alignment shows.
 SIGNATURES = {
     "scalars": [type for scalar in t.SCALARS for type in (t.i8, scalar)],
@@ -42,7 +46,8 @@ def test_offsets_are_those_in_the_metadata_that_llvm_writes(name: str) -> None:
     parameters = [in_order[position] for position in kernarg_order(types)]
     text = ", ".join(f"{parameter} %{i}" for i, parameter in enumerate(parameters))
     code_object = code_objects.linked(
-        f'target triple = "amdgcn-amd-amdhsa"\ndefine amdgpu_kernel void @k({text}) {{ ret void }}\n'
+        f'target triple = "amdgcn-amd-amdhsa"\ndefine amdgpu_kernel void @k({text}) {{ ret void '
+        f"}}\n"
         "!llvm.module.flags = !{!0}\n"
         '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}\n'
     )
@@ -53,4 +58,6 @@ def test_offsets_are_those_in_the_metadata_that_llvm_writes(name: str) -> None:
     assert [field.offset for field in fields] == [argument.offset for argument in explicit]
     for field, argument in zip(fields, explicit, strict=True):
         assert argument.size // 2 < field.nbytes <= argument.size  # a vector's size is rounded up
-    assert ArgumentPacker([str(i) for i in range(len(types))], types).nbytes <= metadata.kernarg_size
+    assert (
+        ArgumentPacker([str(i) for i in range(len(types))], types).nbytes <= metadata.kernarg_size
+    )

@@ -13,7 +13,9 @@ TARGET = find_target("gfx1201")
 assert TARGET is not None
 
 
-def check(grid: object = 1, block: object = 64, dynamic: object = 0, **changes: object) -> LaunchShape:
+def check(
+    grid: object = 1, block: object = 64, dynamic: object = 0, **changes: object
+) -> LaunchShape:
     settings = {"max_flat_workgroup_size": 1024, "static_lds": 0} | changes
     return check_launch(grid, block, dynamic, TARGET, **settings)  # type: ignore[arg-type]
 
@@ -46,17 +48,27 @@ def test_sound_launches_get_three_axes(grid: object, block: object, expected: ob
         (((), 1), {}, ("one to three numbers: grid = n",)),
         ((1000 / 256, 256), {}, ("x is a float", "// instead of /")),
         (("4", 256), {}, ("x is a str, not an integer",)),
-        ((2**31, 1), {}, ("2147483648 workgroups along x", "at most 2147483647", "more than one element")),
+        (
+            (2**31, 1),
+            {},
+            ("2147483648 workgroups along x", "at most 2147483647", "more than one element"),
+        ),
         (((1, 65536), 1), {}, ("along y", "at most 65535", "largest axis on x")),
         (((1, 1, 65536), 1), {}, ("along z",)),
         ((2**21, 1024), {}, ("2147483648 work-items along x",)),
         ((1, 32, 65537), {}, ("needs 65537 bytes of LDS", "has 65536")),
-        ((1, 32, 1024), {"static_lds": 65536}, ("65536 bytes of shared.array and 1024 bytes of dynamic", "tiles")),
+        (
+            (1, 32, 1024),
+            {"static_lds": 65536},
+            ("65536 bytes of shared.array and 1024 bytes of dynamic", "tiles"),
+        ),
         ((1, 32, -1), {}, ("0 or more",)),
         ((1, 32, 1.5), {}, ("number of bytes",)),
     ],
 )
-def test_refusals_teach(arguments: tuple[object, ...], settings: dict[str, object], texts: tuple[str, ...]) -> None:
+def test_refusals_teach(
+    arguments: tuple[object, ...], settings: dict[str, object], texts: tuple[str, ...]
+) -> None:
     with pytest.raises(LaunchError) as refused:
         check(*arguments, **settings)
     for text in texts:

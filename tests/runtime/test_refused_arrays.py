@@ -22,20 +22,36 @@ def double(a, out):
 
 @pytest.mark.parametrize("make", [amdjit.empty, amdjit.zeros, lambda shape: amdjit.full(shape, 1)])
 @pytest.mark.parametrize(
-    "shape", [(1.5,), 1.5, (2, 2.0), (np.float64(2),), "ab", ("3",), None, {2: 3}, ((2,),), (None,), (1j,)], ids=repr
+    "shape",
+    [(1.5,), 1.5, (2, 2.0), (np.float64(2),), "ab", ("3",), None, {2: 3}, ((2,),), (None,), (1j,)],
+    ids=repr,
 )
 def test_a_shape_of_something_other_than_integers_is_a_type_error_as_in_numpy(
     make: Callable[[Any], Any], shape: Any
 ) -> None:
     with pytest.raises(TypeError):
         np.empty(shape)
-    with amdjit.use(DEVICE), pytest.raises(TypeError, match="a shape is an integer or a tuple of integers, not"):
+    with (
+        amdjit.use(DEVICE),
+        pytest.raises(TypeError, match="a shape is an integer or a tuple of integers, not"),
+    ):
         make(shape)
 
 
 @pytest.mark.parametrize(
     "shape",
-    [3, (), (2, 3), [2, 3], np.int64(4), (np.int8(2), 3), np.array([2, 3]), np.array(2), (0, 5), range(2, 4)],
+    [
+        3,
+        (),
+        (2, 3),
+        [2, 3],
+        np.int64(4),
+        (np.int8(2), 3),
+        np.array([2, 3]),
+        np.array(2),
+        (0, 5),
+        range(2, 4),
+    ],
     ids=repr,
 )
 def test_integers_of_any_type_are_a_shape_as_in_numpy(shape: Any) -> None:
@@ -64,7 +80,10 @@ USES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("use", USES)
 def test_a_masked_array_is_refused_with_a_remedy(use: str) -> None:
-    with amdjit.use(DEVICE), pytest.raises(TypeError, match=r"masked array.*array\.filled\(value\)"):
+    with (
+        amdjit.use(DEVICE),
+        pytest.raises(TypeError, match=r"masked array.*array\.filled\(value\)"),
+    ):
         USES[use]()
 
 
@@ -86,7 +105,9 @@ class Subclass(np.ndarray):  # type: ignore[type-arg]
 SAME: dict[str, Callable[[], Any]] = {
     "a subclass": lambda: np.arange(4, dtype=np.int32).view(Subclass),
     "read-only": lambda: np.broadcast_to(np.int32(3), (4,)),
-    "overlapping itself": lambda: np.lib.stride_tricks.as_strided(np.arange(9, dtype=np.int32)[::2], (4,), (4,)),
+    "overlapping itself": lambda: np.lib.stride_tricks.as_strided(
+        np.arange(9, dtype=np.int32)[::2], (4,), (4,)
+    ),
     "a strided view": lambda: np.arange(12, dtype=np.int32)[::-3],
 }
 

@@ -23,7 +23,9 @@ from amdjit.runtime.staging import Staging
 Kernel = Callable[..., None]
 
 
-def run(device: HostMemoryDevice, kernel: Kernel, values: list[Any], written: list[bool]) -> Staging:
+def run(
+    device: HostMemoryDevice, kernel: Kernel, values: list[Any], written: list[bool]
+) -> Staging:
     """Launch a "kernel" that is a NumPy function on views of the device's memory."""
     names = [f"argument_{i}" for i in range(len(values))]
     staging = Staging(device, names, values)
@@ -36,7 +38,9 @@ def run(device: HostMemoryDevice, kernel: Kernel, values: list[Any], written: li
 
 def in_device(device: HostMemoryDevice, array: DeviceArray) -> NDArray[Any]:
     """Return the device's memory itself, as a NumPy view with the array's strides."""
-    start, block = next((s, b) for s, b in device.allocations.items() if s <= array.address <= s + b.size)
+    start, block = next(
+        (s, b) for s, b in device.allocations.items() if s <= array.address <= s + b.size
+    )
     return np.ndarray(array.shape, array.dtype, block.data, array.address - start, array.strides)
 
 
@@ -58,7 +62,9 @@ def test_only_written_arrays_come_back(device: HostMemoryDevice) -> None:
     assert not device.allocations
 
 
-def test_device_arrays_are_used_in_place(device: HostMemoryDevice, other_device: HostMemoryDevice) -> None:
+def test_device_arrays_are_used_in_place(
+    device: HostMemoryDevice, other_device: HostMemoryDevice
+) -> None:
     there = arrays.to_device(device, np.arange(4))
     device.copied_bytes = 0
     staging = Staging(device, ["x"], [there])
@@ -132,7 +138,9 @@ def shift(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float16])
-def test_overlapping_views_do_what_numpy_does_in_place(device: HostMemoryDevice, dtype: Any) -> None:
+def test_overlapping_views_do_what_numpy_does_in_place(
+    device: HostMemoryDevice, dtype: Any
+) -> None:
     base = np.zeros(9, dtype)
     base[0] = 100
     expected = base.copy()
@@ -197,7 +205,9 @@ def test_read_only_arrays_that_a_kernel_writes_are_refused(device: HostMemoryDev
     x.flags.writeable = False
     run(device, lambda a: None, [x], [False])
     staging = Staging(device, ["y"], [x])
-    with pytest.raises(LaunchError, match=r"writes argument y, a read-only NumPy array. .* y.copy\(\)"):
+    with pytest.raises(
+        LaunchError, match=r"writes argument y, a read-only NumPy array. .* y.copy\(\)"
+    ):
         staging.check_writable([True])
 
 
@@ -208,10 +218,14 @@ def test_unaligned_arrays_that_share_memory_are_refused(device: HostMemoryDevice
         Staging(device, ["a", "b"], [raw, odd])
 
 
-def test_a_numpy_view_of_device_memory_beside_the_device_array_is_refused(device: HostMemoryDevice) -> None:
+def test_a_numpy_view_of_device_memory_beside_the_device_array_is_refused(
+    device: HostMemoryDevice,
+) -> None:
     there = arrays.zeros(device, 8)
     view = np.from_dlpack(there)  # type: ignore[arg-type]
-    with pytest.raises(LaunchError, match=r"arguments b \(a NumPy array\) and a \(a DeviceArray\) share memory"):
+    with pytest.raises(
+        LaunchError, match=r"arguments b \(a NumPy array\) and a \(a DeviceArray\) share memory"
+    ):
         Staging(device, ["a", "b"], [there, view[2:4]])
 
 
@@ -240,7 +254,10 @@ def test_alignment_on_the_device_is_that_of_the_host_or_better(device: HostMemor
 def test_any_two_views_of_one_array_alias_as_in_numpy(data: st.DataObject) -> None:
     device = HostMemoryDevice()
     base = np.arange(24, dtype=np.uint64).reshape(4, 6)
-    keys = [data.draw(numpy_strategies.basic_indices(base.shape, allow_ellipsis=False, min_dims=1)) for _ in "ab"]
+    keys = [
+        data.draw(numpy_strategies.basic_indices(base.shape, allow_ellipsis=False, min_dims=1))
+        for _ in "ab"
+    ]
     expected = base.copy()
 
     def kernel(a: NDArray[Any], b: NDArray[Any]) -> None:

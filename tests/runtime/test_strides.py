@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from amdjit.runtime.strides import basic_view, byte_span, contiguous_strides, is_c_contiguous, may_overlap_itself
+from amdjit.runtime.strides import (
+    basic_view,
+    byte_span,
+    contiguous_strides,
+    is_c_contiguous,
+    may_overlap_itself,
+)
 
 try:
     from numpy.lib.array_utils import byte_bounds

@@ -25,11 +25,24 @@ from trees import (
     variable,
 )
 
-from amdjit.declarations import LlvmCall, intrinsic
+from amdjit.language.declarations import LlvmCall, intrinsic
+from amdjit.language.types import (
+    VOID,
+    AddressSpace,
+    Array,
+    Immediate,
+    Layout,
+    Pointer,
+    Tuple,
+    Vector,
+    boolean,
+    f16,
+    f32,
+    i32,
+)
 from amdjit.tree import nodes as tree
 from amdjit.tree.bases import Based
 from amdjit.tree.printer import print_expression, print_program
-from amdjit.types import VOID, AddressSpace, Array, Immediate, Layout, Pointer, Tuple, Vector, boolean, f16, f32, i32
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))
@@ -38,15 +51,30 @@ def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:  # type: ignore[
 
 
 def test_a_program_prints_one_statement_a_line_with_types_and_line_numbers() -> None:
-    x, a, out, i = variable("x", f32), variable("a", array(f32)), variable("out", array(f32)), variable("i", i32)
-    half = function("half", (x,), tree.Return(at(7), op("*", read(x), number(0.5, f32))), result=f32, inline=False)
+    x, a, out, i = (
+        variable("x", f32),
+        variable("a", array(f32)),
+        variable("out", array(f32)),
+        variable("i", i32),
+    )
+    half = function(
+        "half",
+        (x,),
+        tree.Return(at(7), op("*", read(x), number(0.5, f32))),
+        result=f32,
+        inline=False,
+    )
     loop = tree.ForRange(
         at(12),
         i,
         number(0),
         tree.Extent(HERE, i32, read(out), 0),
         number(2),
-        (tree.Store(at(13), read(out), (read(i),), tree.Call(HERE, f32, half, (load(read(a), read(i)),))),),
+        (
+            tree.Store(
+                at(13), read(out), (read(i),), tree.Call(HERE, f32, half, (load(read(a), read(i)),))
+            ),
+        ),
         (tree.Evaluate(at(15), call(sleep, 3)),),
         unroll=4,
     )
@@ -99,7 +127,9 @@ def test_every_expression_prints() -> None:
         tree.Unary(HERE, f32, tree.UnaryOperator.ABSOLUTE, read(x)): "abs(x)",
         op("min", read(x), read(x)): "min(x, x)",
         tree.Logical(HERE, boolean, False, read(flag), read(flag)): "(flag or flag)",
-        tree.Conditional(HERE, f32, read(flag), read(x), number(0.0, f32)): "(x if flag else f32(0.0))",
+        tree.Conditional(
+            HERE, f32, read(flag), read(x), number(0.0, f32)
+        ): "(x if flag else f32(0.0))",
         tree.Convert(HERE, f16, read(x)): "f16(x)",
         tree.Bitcast(HERE, i32, read(x)): "bitcast(x, i32)",
         tree.MakeVector(HERE, Vector(f32, 2), (read(x), read(x))): "f32x2(x, x)",
@@ -117,9 +147,15 @@ def test_every_expression_prints() -> None:
             "a[i32(0), i32(8), width=8, alignment=4]"
         ),
         tree.Load(
-            HERE, Vector(f16, 8), Based(HERE, a.type, read(a), (number(3), number(4))), (number(0), number(8)), 8
+            HERE,
+            Vector(f16, 8),
+            Based(HERE, a.type, read(a), (number(3), number(4))),
+            (number(0), number(8)),
+            8,
         ): ("a from [i32(3), i32(4)][i32(0), i32(8), width=8]"),
-        tree.AddressOf(HERE, pointer, read(a), (number(0), number(1))): "address_of(a, i32(0), i32(1))",
+        tree.AddressOf(
+            HERE, pointer, read(a), (number(0), number(1))
+        ): "address_of(a, i32(0), i32(1))",
         call(thread): "thread(): i32",
     }
     for node, text in expected.items():

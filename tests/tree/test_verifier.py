@@ -27,12 +27,9 @@ from trees import (
     variable,
 )
 
-from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
-from amdjit.tree.verifier import verify
-from amdjit.types import (
+from amdjit.language.declarations import LlvmCall, intrinsic
+from amdjit.language.types import (
     VOID,
     AddressSpace,
     Array,
@@ -50,8 +47,13 @@ from amdjit.types import (
     i64,
     u8,
 )
+from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
+from amdjit.tree.verifier import verify
 
-X, Y, FLAG, N, LONG = (variable(*pair) for pair in (("x", f32), ("y", f16), ("flag", boolean), ("n", i32), ("m", i64)))
+X, Y, FLAG, N, LONG = (
+    variable(*pair) for pair in (("x", f32), ("y", f16), ("flag", boolean), ("n", i32), ("m", i64))
+)
 V, A, OUT = variable("v", Vector(f32, 4)), variable("a", array(f32)), variable("out", array(f32, 2))
 BYTE, PAIR = variable("byte", fp8), variable("pair", Tuple((f32, i32)))
 PARAMETERS = (X, Y, FLAG, N, LONG, V, A, OUT, BYTE)
@@ -91,7 +93,10 @@ WRONG_EXPRESSIONS: list[tuple[Any, str]] = [
     (tree.Unary(HERE, boolean, tree.UnaryOperator.NEGATE, read(FLAG)), "no - on booleans"),
     (compare("<", read(X), read(Y)), "f32 expected, f16 found"),
     (compare("<", read(V), read(V)), "no comparison of f32x4"),
-    (tree.Compare(HERE, i32, tree.Comparison.LESS, read(X), read(X)), "boolean expected, i32 found"),
+    (
+        tree.Compare(HERE, i32, tree.Comparison.LESS, read(X), read(X)),
+        "boolean expected, i32 found",
+    ),
     (tree.Logical(HERE, boolean, True, read(FLAG), read(N)), "boolean expected, i32 found"),
     (tree.Conditional(HERE, f32, read(FLAG), read(X), read(Y)), "f32 expected, f16 found"),
     (tree.Conditional(HERE, f32, read(N), read(X), read(X)), "boolean expected, i32 found"),
@@ -130,7 +135,10 @@ WRONG_EXPRESSIONS: list[tuple[Any, str]] = [
         "pointer to f32 in GLOBAL expected",
     ),
     (tree.Load(HERE, f32, Based(HERE, A.type, read(A), ()), (number(0),)), "no place in the array"),
-    (tree.Load(HERE, f32, Based(HERE, array(f16), read(A), (number(0),)), (number(0),)), "no place in the array"),
+    (
+        tree.Load(HERE, f32, Based(HERE, array(f16), read(A), (number(0),)), (number(0),)),
+        "no place in the array",
+    ),
     (call(thread, read(X)), "1 arguments"),
     (call(sleep, number(3)), "duration: "),
     (tree.Call(HERE, f32, OTHER, (read(X),)), "other is not among the functions before this"),
@@ -138,7 +146,9 @@ WRONG_EXPRESSIONS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("node", "message"), WRONG_EXPRESSIONS, ids=lambda value: value if isinstance(value, str) else ""
+    ("node", "message"),
+    WRONG_EXPRESSIONS,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_wrong_expression_is_refused(node: Any, message: str) -> None:
     with pytest.raises(InternalError, match=re.escape(message)):
@@ -165,7 +175,10 @@ WRONG_STATEMENTS: list[tuple[Any, str]] = [
     (tree.Break(HERE), "outside any loop"),
     (tree.Continue(HERE), "outside any loop"),
     (tree.Return(HERE, read(X)), "None expected, f32 found"),
-    (tree.ForRange(HERE, N, number(0), number(3), number(1), (), (tree.Break(HERE),)), "outside any loop"),
+    (
+        tree.ForRange(HERE, N, number(0), number(3), number(1), (), (tree.Break(HERE),)),
+        "outside any loop",
+    ),
 ]
 
 
@@ -223,7 +236,15 @@ def test_every_way_through_a_function_must_return() -> None:
         if_(read(FLAG), (GIVE,)),
         tree.While(HERE, read(FLAG), (GIVE,)),
         tree.While(HERE, FOREVER, (if_(read(FLAG), (tree.Break(HERE),)), GIVE)),
-        tree.ForRange(HERE, N, number(0), number(4), number(1), (if_(read(FLAG), (tree.Break(HERE),)),), (GIVE,)),
+        tree.ForRange(
+            HERE,
+            N,
+            number(0),
+            number(4),
+            number(1),
+            (if_(read(FLAG), (tree.Break(HERE),)),),
+            (GIVE,),
+        ),
     ):
         with pytest.raises(InternalError, match="the end can be reached without a return"):
             returning(body)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from amdjit.declarations import Emit, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.span import SourceText, Span
+from amdjit.language.declarations import Emit, Intrinsic, LlvmCall, intrinsic
+from amdjit.language.types import (
+    VOID,
+    AddressSpace,
+    Array,
+    Element,
+    Layout,
+    Type,
+    Vector,
+    boolean,
+    i32,
+)
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, named_target
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, AddressSpace, Array, Element, Layout, Type, Vector, boolean, i32
 
 GFX1201 = named_target("gfx1201")
 SOURCE = SourceText("/kernels/example.py", tuple(f"line {number}\n" for number in range(1, 100)))
@@ -79,12 +89,18 @@ def do(expression: Any) -> tree.Evaluate:
 
 
 def function(
-    name: str, parameters: tuple[tree.Variable, ...], *body: Any, result: Type = VOID, inline: bool = True
+    name: str,
+    parameters: tuple[tree.Variable, ...],
+    *body: Any,
+    result: Type = VOID,
+    inline: bool = True,
 ) -> tree.Function:
     return tree.Function(name, parameters, result, body, HERE, inline)
 
 
-def program(kernel: tree.Function, *functions: tree.Function, written: tuple[str, ...] = ("out",)) -> tree.Program:
+def program(
+    kernel: tree.Function, *functions: tree.Function, written: tuple[str, ...] = ("out",)
+) -> tree.Program:
     return tree.Program(kernel, functions, frozenset(written))
 
 
@@ -103,7 +119,13 @@ def group() -> i32:  # type: ignore[valid-type]
     """Return the workgroup's index."""
 
 
-@intrinsic(Emit(lambda context: context.builder.zext(context.implicit_argument(12, 16), context.llvm_type(i32))))
+@intrinsic(
+    Emit(
+        lambda context: context.builder.zext(
+            context.implicit_argument(12, 16), context.llvm_type(i32)
+        )
+    )
+)
 def group_size() -> i32:  # type: ignore[valid-type]
     """Return the workgroup's size."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from amdjit.array_places import ArrayArgument, Place, place_in_lds, place_of
+from amdjit.checking.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin, SanitizerReport
-from amdjit.emulator.checks.quarantine import Quarantine
-from amdjit.emulator.compilation import CompiledKernel
-from amdjit.emulator.kernarg import Geometry
+from amdjit.emulator.checks.memory.quarantine import Quarantine
+from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
-from amdjit.emulator.loader import EmulatedFunction
 from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.tiers.compilation import CompiledKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,14 @@ class LaunchFacts:
     def place(self, row: Row) -> Place | None:
         """Return the element that a row's address is, or would be."""
         pc = self.compiled.site_pcs[row[Report.SITE]]
-        base = self.function.module.register_base(pc, row[Report.BASE] & (1 << 64) - 1, self.wave_size)
+        base = self.function.module.register_base(
+            pc, row[Report.BASE] & (1 << 64) - 1, self.wave_size
+        )
         return place_of(self.arguments, row.address, base)
 
     def lds_place(self, address: int) -> Place | None:
-        """Return the element of a shared array that a byte of the workgroup's LDS is, None where that is not known."""
+        """Return the element of a shared array that a byte of the workgroup's LDS is, None where
+        that is not known."""
         return place_in_lds(self.arguments, address)
 
 
@@ -107,7 +110,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check says of a row, in words; `SanitizerReport` says what each is. place: the element it is about."""
+    """What a check says of a row, in words; `SanitizerReport` says what each is. place: the element
+    it is about."""
 
     kind: str
     message: str
@@ -156,8 +160,8 @@ def report_of(
 
 
 def one_an_instruction(rows: Iterable[Row], pcs: Sequence[int]) -> list[Row]:
-    """Return the rows, in their order, with those of one instruction counted together: each half of a wave64 has a
-    site of its own.
+    """Return the rows, in their order, with those of one instruction counted together: each half of
+    a wave64 has a site of its own.
 
     pcs: the instruction of each site.
     """

@@ -1,4 +1,5 @@
-"""One checked launch: what its code is built with, the memory that its checks share, and the reports that come out."""
+"""One checked launch: what its code is built with, the memory that its checks share, and the
+reports that come out."""
 
 from __future__ import annotations
 
@@ -7,26 +8,34 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.check_settings import Request
+from amdjit.checking.settings import Request
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
-from amdjit.emulator.checks.definedness import UndefinedValues
 from amdjit.emulator.checks.findings import LaunchFacts, Row, one_an_instruction
-from amdjit.emulator.checks.init_reports import InitReports
-from amdjit.emulator.checks.launch_shadows import LaunchShadows, launch_shadows
-from amdjit.emulator.checks.memory import AlignmentInstrument, memory_report
-from amdjit.emulator.checks.race import RaceInstrument
-from amdjit.emulator.checks.race_memory import RaceLaunch, begin_race_launch
-from amdjit.emulator.checks.race_reports import race_report
-from amdjit.emulator.checks.sync_reports import sync_report
-from amdjit.emulator.checks.synchronisation import Synchronisation
-from amdjit.emulator.compilation import CompiledKernel
-from amdjit.emulator.dispatch import Dispatcher
-from amdjit.emulator.kernarg import Geometry
-from amdjit.emulator.layout import INIT_KINDS, MEMORY_KINDS, RACE_KINDS, REPORT_ROWS, SYNC_KINDS, Report, Sanitizer
-from amdjit.emulator.loader import EmulatedFunction
+from amdjit.emulator.checks.init.check import UndefinedValues
+from amdjit.emulator.checks.init.launch_shadows import LaunchShadows, launch_shadows
+from amdjit.emulator.checks.init.reports import InitReports
+from amdjit.emulator.checks.memory.check import AlignmentInstrument, memory_report
+from amdjit.emulator.checks.race.check import RaceInstrument
+from amdjit.emulator.checks.race.memory import RaceLaunch, begin_race_launch
+from amdjit.emulator.checks.race.reports import race_report
+from amdjit.emulator.checks.sync.check import Synchronisation
+from amdjit.emulator.checks.sync.reports import sync_report
+from amdjit.emulator.launch.dispatch import Dispatcher
+from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.layout import (
+    INIT_KINDS,
+    MEMORY_KINDS,
+    RACE_KINDS,
+    REPORT_ROWS,
+    SYNC_KINDS,
+    Report,
+    Sanitizer,
+)
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.translate.instrument import Instrument, Instruments
+from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.wave.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
 INSTRUMENTS: Mapping[str, type[Instrument]] = {
@@ -35,7 +44,8 @@ INSTRUMENTS: Mapping[str, type[Instrument]] = {
     "init": UndefinedValues,
     "sync": Synchronisation,
 }
-# What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are the memory check's.
+# What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are
+# the memory check's.
 DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]] = {
     0: memory_report,
     RACE_KINDS: race_report,
@@ -44,12 +54,15 @@ DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]]
 }
 _KINDS_OF_A_CHECK = 32
 _MOST_THREADS = 64
-# Reports of the synchronisation check that tell more than the fault which follows from the same mistake, by its kind.
+# Reports of the synchronisation check that tell more than the fault which follows from the same
+# mistake, by its kind.
 _TOLD: Mapping[str, frozenset[str]] = {
     "barrier": frozenset({"signalled-twice"}),
     "partial-wave": frozenset({"matrix-partial-exec", "transpose-partial-exec"}),
 }
-assert all(first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS))
+assert all(
+    first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS)
+)
 
 
 class Session:
@@ -80,14 +93,21 @@ class Session:
         return 1 if "race" in self._request.checks else _MOST_THREADS
 
     def prepare(
-        self, function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int, residents: int
+        self,
+        function: EmulatedFunction,
+        compiled: CompiledKernel,
+        geometry: Geometry,
+        threads: int,
+        residents: int,
     ) -> int:
         """Make the memory that the checks work with; return its address.
 
         threads, residents: host threads, and the workgroups that each may have under way.
         """
         arguments, memory = self._request.arguments, self._memory
-        self._facts = LaunchFacts(function, compiled, geometry, arguments, memory, memory.quarantine)
+        self._facts = LaunchFacts(
+            function, compiled, geometry, arguments, memory, memory.quarantine
+        )
         self._fields[Sanitizer.SYNC] = "sync" in self._request.checks
         if "init" in self._request.checks:
             self._shadows = launch_shadows(memory, function, compiled, geometry, threads, residents)
@@ -152,7 +172,8 @@ def run_checked(
 
 
 def _inputs(table: Table, request: Request) -> list[int]:
-    """Return the rows of allocations that hold arrays of the launch, none of which the kernel writes."""
+    """Return the rows of allocations that hold arrays of the launch, none of which the kernel
+    writes."""
     written: dict[int, bool] = {}
     starts = table.rows[:, 0]
     for argument in request.arguments:
@@ -163,9 +184,12 @@ def _inputs(table: Table, request: Request) -> list[int]:
 
 
 def _one_a_line(reports: list[SanitizerReport]) -> tuple[SanitizerReport, ...]:
-    """Keep one report for each check, kind and pair of lines: one line may have become several instructions."""
+    """Keep one report for each check, kind and pair of lines: one line may have become several
+    instructions."""
     first: dict[tuple[object, ...], SanitizerReport] = {}
     for report in reports:
         other = (report.other.file, report.other.line) if report.other else None
-        first.setdefault((report.check, report.kind, report.file, report.line, report.array, other), report)
+        first.setdefault(
+            (report.check, report.kind, report.file, report.line, report.array, other), report
+        )
     return tuple(first.values())

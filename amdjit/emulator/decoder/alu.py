@@ -14,7 +14,12 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
 )
 from amdjit.emulator.decoder.modifiers import check_fixed_bits, read_dpp, read_modifiers
-from amdjit.emulator.decoder.operands import VGPR_BASE, scalar_register, source_operand, vector_register
+from amdjit.emulator.decoder.operands import (
+    VGPR_BASE,
+    scalar_register,
+    source_operand,
+    vector_register,
+)
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
 _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
@@ -39,7 +44,8 @@ _RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version"
 
 
 def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
-    """Decode a SOP, VOP1/2/C/3/3P or VINTERP instruction of a known opcode; InvalidField if it is wrong."""
+    """Decode a SOP, VOP1/2/C/3/3P or VINTERP instruction of a known opcode; InvalidField if it is
+    wrong."""
     base = row.format.size
     if available < base:
         raise InvalidField("the code ends inside of the instruction")
@@ -65,7 +71,9 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
         _check_dpp_operands(row, operands)
     immediates_of = _IMMEDIATES.get(row.format.name)
     immediates = immediates_of(row, bits) if immediates_of else {}
-    return Instruction(pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word))
+    return Instruction(
+        pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word)
+    )
 
 
 def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | None) -> Operand:
@@ -78,7 +86,9 @@ def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | Non
     return _read(row, operand, bits, literal, None)
 
 
-def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp: int | None) -> Operand:
+def _read(
+    row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp: int | None
+) -> Operand:
     kind = operand.kind
     value = (bits >> operand.shift) & operand.mask
     if kind == "implied":
@@ -101,7 +111,9 @@ def _read(row: Row, operand: OperandRow, bits: int, literal: Literal | None, dpp
 
 def _is_no_destination(mnemonic: str, code: int) -> bool:
     """LLVM's register classes: V_S_* do not write EXEC, V_READLANE and V_READFIRSTLANE not M0."""
-    return (code >= _EXEC and mnemonic.startswith("v_s_")) or (code == _M0 and mnemonic.startswith("v_read"))
+    return (code >= _EXEC and mnemonic.startswith("v_s_")) or (
+        code == _M0 and mnemonic.startswith("v_read")
+    )
 
 
 def _check_dpp_operands(row: Row, operands: tuple[Operand, ...]) -> None:
@@ -119,7 +131,9 @@ def _literal(operand: OperandRow, literal: Literal | None) -> Literal:
     return literal
 
 
-def _read_half(row: Row, operand: OperandRow, bits: int, value: int, literal: Literal | None) -> Operand:
+def _read_half(
+    row: Row, operand: OperandRow, bits: int, value: int, literal: Literal | None
+) -> Operand:
     """Read a 16-bit operand: op_sel picks the half in VOP3, bit 7 of the VGPR number elsewhere."""
     vector = operand.kind in ("v8", "d8") or value >= VGPR_BASE
     number = value & 0xFF
@@ -127,13 +141,19 @@ def _read_half(row: Row, operand: OperandRow, bits: int, value: int, literal: Li
         half = (bits >> (11 + operand.source)) & 1
         if vector:
             return vector_register(number, 1, half)
-        plain = _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
+        plain = (
+            _literal(operand, literal)
+            if value == LITERAL
+            else source_operand(value, 1, operand.takes)
+        )
         if isinstance(plain, Register):
             return Register(plain.file, plain.index, 1, half)
         return plain
     if vector:
         return vector_register(number & 0x7F, 1, number >> 7)
-    return _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
+    return (
+        _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
+    )
 
 
 def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
@@ -148,7 +168,11 @@ def _signed16(value: int) -> int:
 
 
 def _hardware_register(value: int) -> dict[str, int]:
-    return {"hwreg_id": value & 63, "hwreg_offset": (value >> 6) & 31, "hwreg_size": (value >> 11) + 1}
+    return {
+        "hwreg_id": value & 63,
+        "hwreg_offset": (value >> 6) & 31,
+        "hwreg_size": (value >> 11) + 1,
+    }
 
 
 def _sopk(row: Row, bits: int) -> dict[str, int]:

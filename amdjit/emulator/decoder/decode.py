@@ -15,29 +15,35 @@ from amdjit.emulator.decoder.vopd import decode_dual
 _LONGEST = 16
 _Decoder = Callable[[Row, int, int, int], Instruction]
 _DECODERS: dict[str, _Decoder] = {
-    name: decode_memory for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "LDSDIR")
+    name: decode_memory
+    for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "LDSDIR")
 }
 
 
 def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instruction:
-    """Decode the instruction at byte `offset` of `code`; `pc` is that byte's address, kept in the result.
+    """Decode the instruction at byte `offset` of `code`; `pc` is that byte's address, kept in the
+    result.
 
     wave_size: 32 or 64, which says how many registers lane masks and matrices cover.
 
-    UndecodableInstruction if it is unknown, malformed or cut off, or if it is an image, BVH or export
-    instruction, which the emulator does not cover.
+    UndecodableInstruction if it is unknown, malformed or cut off, or if it is an image, BVH or
+    export instruction, which the emulator does not cover.
     """
     window = code[offset : offset + _LONGEST] if offset >= 0 else b""
     bits = int.from_bytes(window, "little")
     try:
         return _decode_bits(bits, len(window), pc, wave_size)
     except InvalidField as error:
-        words = tuple(int.from_bytes(window[start : start + 4], "little") for start in range(0, len(window) & ~3, 4))
+        words = tuple(
+            int.from_bytes(window[start : start + 4], "little")
+            for start in range(0, len(window) & ~3, 4)
+        )
         raise UndecodableInstruction(pc, words, str(error)) from None
 
 
 def decode_all(code: bytes, base: int, wave_size: int = 32) -> Iterator[Instruction]:
-    """Decode `code` from its first byte on, which is at address `base`; every step is at least 4 bytes.
+    """Decode `code` from its first byte on, which is at address `base`; every step is at least 4
+    bytes.
 
     UndecodableInstruction as in `decode`.
     """
@@ -55,7 +61,9 @@ def _decode_bits(bits: int, available: int, pc: int, wave_size: int) -> Instruct
     form = format_of(top)
     if form is None:
         refused = refused_class(top)
-        raise InvalidField(f"{refused} instructions are not supported" if refused else "unknown format")
+        raise InvalidField(
+            f"{refused} instructions are not supported" if refused else "unknown format"
+        )
     if form.name == "VOPD":
         if wave_size != 32:
             raise InvalidField("dual-issue instructions exist in wave32 only")
@@ -64,5 +72,7 @@ def _decode_bits(bits: int, available: int, pc: int, wave_size: int) -> Instruct
     row = row_of(form.name, code, wave_size)
     if row is None:
         bvh = form.name == "DS" and 0xE0 <= code <= 0xE2
-        raise InvalidField("BVH instructions are not supported" if bvh else f"unknown {form.name} opcode {code}")
+        raise InvalidField(
+            "BVH instructions are not supported" if bvh else f"unknown {form.name} opcode {code}"
+        )
     return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)

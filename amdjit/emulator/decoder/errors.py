@@ -4,12 +4,16 @@ from __future__ import annotations
 
 
 class UndecodableInstruction(Exception):
-    """The bytes at `pc` are no gfx1201 instruction that the decoder knows, or the code ends inside of it.
+    """The bytes at `pc` are no gfx1201 instruction that the decoder knows, or the code ends inside
+    of it.
 
-    pc: byte address of the instruction; words: up to four 32-bit words from there; reason: one line.
+    pc: byte address of the instruction; words: up to four 32-bit words from there; reason: one
+    line.
     """
 
-    def __init__(self, pc: int, words: tuple[int, ...], reason: str = "unknown instruction") -> None:
+    def __init__(
+        self, pc: int, words: tuple[int, ...], reason: str = "unknown instruction"
+    ) -> None:
         self.pc = pc
         self.words = words
         self.reason = reason

@@ -1,7 +1,8 @@
-"""The microcode formats of gfx12: which bits of the first dword select one, and where its fields are.
+"""The microcode formats of gfx12: which bits of the first dword select one, and where its fields
+are.
 
-Source: RDNA 4 ISA document, chapter 15 "Microcode Formats". Bit positions count from bit 0 of the first
-dword, so that a whole instruction is one little-endian integer.
+Source: RDNA 4 ISA document, chapter 15 "Microcode Formats". Bit positions count from bit 0 of the
+first dword, so that a whole instruction is one little-endian integer.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-# Source codes that say something other than "operand" (ISA document, section 15.3, SSRC and SRC tables).
+# Source codes that say something other than "operand" (ISA document, section 15.3, SSRC and SRC
+# tables).
 LITERAL = 255
 DPP16 = 250
 DPP8 = 233
@@ -19,8 +21,8 @@ NULL = 124
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A bit field. kind: v8 (VGPR number), s7 (scalar destination), s8 (scalar source), s9 (any source),
-    d8 (VGPR or scalar destination), b6 (SGPR pair number), imm (a number)."""
+    """A bit field. kind: v8 (VGPR number), s7 (scalar destination), s8 (scalar source), s9 (any
+    source), d8 (VGPR or scalar destination), b6 (SGPR pair number), imm (a number)."""
 
     name: str
     shift: int
@@ -30,7 +32,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in bytes."""
+    """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
+    bytes."""
 
     name: str
     prefix: int
@@ -64,10 +67,26 @@ _FLAT_FIELDS = (
 )
 
 FORMATS = (
-    Format("SOP1", 0b101111101, 9, 4, _opcode(8, 8), (Field("sdst", 16, 7, "s7"), Field("src0", 0, 8, "s8"))),
-    Format("SOPC", 0b101111110, 9, 4, _opcode(16, 7), (Field("src0", 0, 8, "s8"), Field("src1", 8, 8, "s8"))),
+    Format(
+        "SOP1",
+        0b101111101,
+        9,
+        4,
+        _opcode(8, 8),
+        (Field("sdst", 16, 7, "s7"), Field("src0", 0, 8, "s8")),
+    ),
+    Format(
+        "SOPC",
+        0b101111110,
+        9,
+        4,
+        _opcode(16, 7),
+        (Field("src0", 0, 8, "s8"), Field("src1", 8, 8, "s8")),
+    ),
     Format("SOPP", 0b101111111, 9, 4, _opcode(16, 7), (Field("simm16", 0, 16),)),
-    Format("SOPK", 0b1011, 4, 4, _opcode(23, 5), (Field("sdst", 16, 7, "s7"), Field("simm16", 0, 16))),
+    Format(
+        "SOPK", 0b1011, 4, 4, _opcode(23, 5), (Field("sdst", 16, 7, "s7"), Field("simm16", 0, 16))
+    ),
     Format(
         "SOP2",
         0b10,
@@ -91,8 +110,22 @@ FORMATS = (
             Field("th", 23, 2),
         ),
     ),
-    Format("VOP1", 0b0111111, 7, 4, _opcode(9, 8), (Field("vdst", 17, 8, "d8"), Field("src0", 0, 9, "s9"))),
-    Format("VOPC", 0b0111110, 7, 4, _opcode(17, 8), (Field("src0", 0, 9, "s9"), Field("src1", 9, 8, "v8"))),
+    Format(
+        "VOP1",
+        0b0111111,
+        7,
+        4,
+        _opcode(9, 8),
+        (Field("vdst", 17, 8, "d8"), Field("src0", 0, 9, "s9")),
+    ),
+    Format(
+        "VOPC",
+        0b0111110,
+        7,
+        4,
+        _opcode(17, 8),
+        (Field("src0", 0, 9, "s9"), Field("src1", 9, 8, "v8")),
+    ),
     Format(
         "VOP2",
         0b0,
@@ -247,7 +280,8 @@ def format_of(top: int) -> Format | None:
 
 @cache
 def refused_class(top: int) -> str | None:
-    """Return the class of an instruction that is deliberately not decoded, by the first dword's top bits."""
+    """Return the class of an instruction that is deliberately not decoded, by the first dword's top
+    bits."""
     for prefix, bits, name in REFUSED_PREFIXES:
         if top >> (9 - bits) == prefix:
             return name

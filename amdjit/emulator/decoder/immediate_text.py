@@ -58,7 +58,8 @@ _DEPENDENCIES = (
     "SALU_CYCLE_3",
 )
 _SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
-# name, shift, width of the fields of s_wait_alu, in the order of the text; their default is all ones.
+# name, shift, width of the fields of s_wait_alu, in the order of the text; their default is all
+# ones.
 _DEPENDENCY_COUNTERS = (
     ("hold_cnt", 7, 1),
     ("sa_sdst", 0, 1),
@@ -71,7 +72,12 @@ _DEPENDENCY_COUNTERS = (
 _SCOPES = ("", " scope:SCOPE_SE", " scope:SCOPE_DEV", " scope:SCOPE_SYS")
 _POLICIES = ("", "NT", "HT", "", "NT_RT", "RT_NT", "NT_HT", "NT_WB")
 _HEXADECIMAL = ("s_clause", "s_wait_event", "s_round_mode", "s_ttracedata_imm")
-_VERSIONS = {0: "UC_VERSION_GFX7", 4: "UC_VERSION_GFX10", 6: "UC_VERSION_GFX11", 9: "UC_VERSION_GFX12"}
+_VERSIONS = {
+    0: "UC_VERSION_GFX7",
+    4: "UC_VERSION_GFX10",
+    6: "UC_VERSION_GFX11",
+    9: "UC_VERSION_GFX12",
+}
 _VERSION_FLAGS = {13: "UC_VERSION_W64_BIT", 14: "UC_VERSION_W32_BIT", 15: "UC_VERSION_MDP_BIT"}
 
 
@@ -140,13 +146,20 @@ def _delay_text(value: int) -> str:
 def _dependency_text(value: int) -> str:
     if value & 0x60:
         return f"0x{value:x}"
-    counters = [(name, (value >> shift) & ((1 << width) - 1), width) for name, shift, width in _DEPENDENCY_COUNTERS]
+    counters = [
+        (name, (value >> shift) & ((1 << width) - 1), width)
+        for name, shift, width in _DEPENDENCY_COUNTERS
+    ]
     changed = [item for item in counters if item[1] != (1 << item[2]) - 1] or counters
     return " ".join(f"depctr_{name}({count})" for name, count, _ in changed)
 
 
 def _waitcnt_text(value: int) -> str:
-    counters = (("vmcnt", value >> 10, 63), ("expcnt", value & 7, 7), ("lgkmcnt", (value >> 4) & 63, 63))
+    counters = (
+        ("vmcnt", value >> 10, 63),
+        ("expcnt", value & 7, 7),
+        ("lgkmcnt", (value >> 4) & 63, 63),
+    )
     changed = [item for item in counters if item[1] != item[2]] or counters
     return " ".join(f"{name}({count})" for name, count, _ in changed)
 
@@ -194,7 +207,11 @@ def swizzle_text(value: int) -> str:
     if value == 0:
         return ""
     if value & 0xFF00 == 0x8000:
-        return " offset:swizzle(QUAD_PERM," + ",".join(str((value >> shift) & 3) for shift in (0, 2, 4, 6)) + ")"
+        return (
+            " offset:swizzle(QUAD_PERM,"
+            + ",".join(str((value >> shift) & 3) for shift in (0, 2, 4, 6))
+            + ")"
+        )
     if value >= 0xE000:
         return f" offset:swizzle(FFT,{value & 31})"
     if value >= 0xC000:

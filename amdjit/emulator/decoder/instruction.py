@@ -10,7 +10,8 @@ from enum import Enum
 
 
 class RegisterFile(Enum):
-    """Where a register operand lives. VCC and EXEC count their low dword 0 and their high dword 1."""
+    """Where a register operand lives. VCC and EXEC count their low dword 0 and their high dword
+    1."""
 
     SGPR = "s"
     VGPR = "v"
@@ -26,7 +27,8 @@ class RegisterFile(Enum):
 class Register:
     """`dwords` consecutive 32-bit registers of one file, the first at `index`.
 
-    `half` is set for a 16-bit operand that may name either half of a VGPR: 0 is bits 15:0, 1 is bits 31:16.
+    `half` is set for a 16-bit operand that may name either half of a VGPR: 0 is bits 15:0, 1 is
+    bits 31:16.
     """
 
     file: RegisterFile
@@ -37,7 +39,8 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class InlineConstant:
-    """A constant that the operand's code stands for: an integer -16..64, or a float (0.5, ..., 1/(2*pi))."""
+    """A constant that the operand's code stands for: an integer -16..64, or a float (0.5, ...,
+    1/(2*pi))."""
 
     value: int | float
     code: int
@@ -52,7 +55,8 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class SpecialSource:
-    """A read-only source such as `src_shared_base`, `src_private_limit` or `src_pops_exiting_wave_id`."""
+    """A read-only source such as `src_shared_base`, `src_private_limit` or
+    `src_pops_exiting_wave_id`."""
 
     name: str
 
@@ -64,14 +68,16 @@ Operand = Register | InlineConstant | Literal | SpecialSource
 class OperandSpec:
     """One operand of an opcode as the table has it.
 
-    role: the field's name in the ISA document: vdst sdst src0 src1 src2 (SALU and VALU alike), vaddr saddr vdata
-        (VFLAT, VGLOBAL, VSCRATCH, VBUFFER), rsrc soffset sbase, addr data0 data1 (DS); `literal` for the
-        constant of fmaak, fmamk and setreg_imm32; `vcc` for the mask that v_div_fmas reads.
-    type: how the instruction reads the bits: f16 bf16 f32 f64 b16 b32 b64 i16 i32 i64 u16 u32 u64 b96 b128 ...,
-        v2f16, v8f32, v4iu8 ... for packed elements and matrices, or `mask` for a lane mask, whose width is the
-        wave size.
-    dwords: the registers it covers (1 for 16 bits); a lane mask counts for wave32.
-    written, read: which way the data goes (read-modify-write destinations have both).
+    role: the field's name in the ISA document: vdst sdst src0 src1 src2 (SALU and VALU alike),
+    vaddr saddr vdata
+        (VFLAT, VGLOBAL, VSCRATCH, VBUFFER), rsrc soffset sbase, addr data0 data1 (DS); `literal`
+        for the constant of fmaak, fmamk and setreg_imm32; `vcc` for the mask that v_div_fmas reads.
+    type: how the instruction reads the bits: f16 bf16 f32 f64 b16 b32 b64 i16 i32 i64 u16 u32 u64
+    b96 b128 ...,
+        v2f16, v8f32, v4iu8 ... for packed elements and matrices, or `mask` for a lane mask, whose
+        width is the wave size.
+    dwords: the registers it covers (1 for 16 bits); a lane mask counts for wave32. written, read:
+    which way the data goes (read-modify-write destinations have both).
     """
 
     role: str
@@ -83,7 +89,8 @@ class OperandSpec:
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """One row of the opcode table. `mnemonic` has no `_e32`/`_e64`/`_dpp` suffix: `encoding` says that."""
+    """One row of the opcode table. `mnemonic` has no `_e32`/`_e64`/`_dpp` suffix: `encoding` says
+    that."""
 
     mnemonic: str
     encoding: str
@@ -105,7 +112,8 @@ class Dpp:
 
 @dataclass(frozen=True, slots=True)
 class Modifiers:
-    """Modifier fields; each bit mask has bit n for source n (op_sel bit 3 is the destination's half)."""
+    """Modifier fields; each bit mask has bit n for source n (op_sel bit 3 is the destination's
+    half)."""
 
     neg: int = 0
     neg_hi: int = 0
@@ -124,7 +132,8 @@ class Instruction:
     pc: byte address in the code object's virtual addresses; size: bytes, literal included.
     operands: values in the order of `opcode.operands`; an optional operand that is absent is None
         (for example `saddr` off in a global access).
-    immediates: the remaining fields by name, signed where the ISA says so: simm16, offset, offset0, offset1,
+    immediates: the remaining fields by name, signed where the ISA says so: simm16, offset, offset0,
+    offset1,
         scope, th, hwreg fields, wait counts, ...
     pair: the Y half of a VOPD instruction; this instruction is then the X half (same pc and size).
     """

@@ -1,6 +1,7 @@
 """Scalar memory, LDS, flat, global, scratch and buffer instructions, and the LDS-direct loads.
 
-Source: RDNA 4 ISA document, section 15.5 to 15.9 (SMEM, VDS, VDSDIR, VBUFFER, VFLAT, VGLOBAL, VSCRATCH).
+Source: RDNA 4 ISA document, section 15.5 to 15.9 (SMEM, VDS, VDSDIR, VBUFFER, VFLAT, VGLOBAL,
+VSCRATCH).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
 
-# Bits that are unused, or that mean something on gfx1250 only (nv, scale_offset), which the disassembler
-# shows on gfx1201 too.
+# Bits that are unused, or that mean something on gfx1250 only (nv, scale_offset), which the
+# disassembler shows on gfx1201 too.
 _RESERVED = {
     "SMEM": 1 << 20 | 1 << 25 | 1 << 56,
     "DS": 3 << 16,
@@ -62,7 +63,8 @@ def _scalar_memory(row: Row, operand: OperandRow, bits: int) -> Operand | None:
 
 
 def _has_vector_address(row: Row) -> bool:
-    """Return whether lanes have addresses: LLVM's register class is narrower beside them than in *_ADDTID_B32."""
+    """Return whether lanes have addresses: LLVM's register class is narrower beside them than in
+    *_ADDTID_B32."""
     return any(operand.spec.role == "vaddr" for operand in row.operands)
 
 

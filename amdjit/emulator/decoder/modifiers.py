@@ -75,7 +75,9 @@ def _vop3p(row: Row, bits: int) -> Modifiers:
 
 
 @cache
-def _modifiers(neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int, clamp: bool, omod: int) -> Modifiers:
+def _modifiers(
+    neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int, clamp: bool, omod: int
+) -> Modifiers:
     return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
 
 
@@ -86,7 +88,9 @@ def _dpp_only(row: Row, dpp: Dpp, word: int) -> Modifiers:
     if given & _bits_of(row, "no_"):
         raise InvalidField(f"{row.opcode.mnemonic} takes no source modifiers")
     given &= _bits_of(row, "")
-    return Modifiers(neg=(given & 1) | (given >> 1) & 2, abs=(given >> 1) & 1 | (given >> 2) & 2, dpp=dpp)
+    return Modifiers(
+        neg=(given & 1) | (given >> 1) & 2, abs=(given >> 1) & 1 | (given >> 2) & 2, dpp=dpp
+    )
 
 
 def _bits_of(row: Row, prefix: str) -> int:
@@ -115,7 +119,11 @@ def read_dpp(row: Row, source: int, word: int) -> Dpp:
 
 
 def is_dpp_control(control: int) -> bool:
-    """True for quad_perm, row_shl/shr/ror 1..15, row_mirror, row_half_mirror, row_share, row_xmask."""
+    """True for quad_perm, row_shl/shr/ror 1..15, row_mirror, row_half_mirror, row_share,
+    row_xmask."""
     if control <= 0xFF or control in (0x140, 0x141):
         return True
-    return (control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0) or control >> 4 in (0x15, 0x16)
+    return (control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0) or control >> 4 in (
+        0x15,
+        0x16,
+    )

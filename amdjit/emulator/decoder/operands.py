@@ -84,8 +84,8 @@ def _low_high(file: RegisterFile, index: int, dwords: int) -> Register:
 def source_operand(code: int, dwords: int, takes: str) -> Operand:
     """Return the operand of a 9-bit source code other than a literal.
 
-    takes: which kinds the opcode takes there: v (VGPR), s (scalar register), i (inline constant), n (null alone).
-    InvalidField for another kind or an unknown code.
+    takes: which kinds the opcode takes there: v (VGPR), s (scalar register), i (inline constant), n
+    (null alone). InvalidField for another kind or an unknown code.
     """
     if code >= VGPR_BASE:
         _require(takes, "v", code)

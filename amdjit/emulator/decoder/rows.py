@@ -15,8 +15,10 @@ from amdjit.emulator.decoder.opcode_tables import ROWS
 class OperandRow:
     """How to read one operand: bits at `shift`, `mask`; the kind of the field; what it may hold.
 
-    takes: letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is taken), or a word
-        for an operand without a plain field: vcc, exec, literal, returned (the result of an atomic), off, null.
+    takes: letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is
+    taken), or a word
+        for an operand without a plain field: vcc, exec, literal, returned (the result of an
+        atomic), off, null.
     constants: how the disassembler prints constants here; half: names either half of a VGPR;
     source: n for srcn, 3 for vdst, -1 otherwise; hidden: not in the text.
     """
@@ -38,11 +40,11 @@ class OperandRow:
 class Row:
     """One opcode.
 
-    flags: modifier name -> bits that the opcode has; fixed: (shift, mask, value) of bits that may not change;
-    selects: the op_sel bit at each place of op_sel:[...]; words: bare flags (dpp16, dpp8, mix, ...);
-    literal: a literal always follows; select_mask: the op_sel bits that mean something, or are taken without a meaning;
-    source_fields: (shift, mask) of each source that may announce a literal;
-    dpp_shift: where src0 may announce a DPP word, -1 for nowhere.
+    flags: modifier name -> bits that the opcode has; fixed: (shift, mask, value) of bits that may
+    not change; selects: the op_sel bit at each place of op_sel:[...]; words: bare flags (dpp16,
+    dpp8, mix, ...); literal: a literal always follows; select_mask: the op_sel bits that mean
+    something, or are taken without a meaning; source_fields: (shift, mask) of each source that may
+    announce a literal; dpp_shift: where src0 may announce a DPP word, -1 for nowhere.
     """
 
     opcode: Opcode
@@ -93,7 +95,8 @@ def row_of(format_name: str, code: int, wave_size: int = 32) -> Row | None:
 
 
 def _for_wave64(mnemonic: str, operand_text: str, flag_text: str) -> tuple[str, str, str]:
-    """Lane masks are pairs; a lane holds half as much of a matrix, and an index of it has twice as many sets."""
+    """Lane masks are pairs; a lane holds half as much of a matrix, and an index of it has twice as
+    many sets."""
     is_sparse = mnemonic.startswith("v_swmmac")
     is_matrix = is_sparse or mnemonic.startswith(("v_wmma", "global_load_tr"))
     operands = []
@@ -107,12 +110,16 @@ def _for_wave64(mnemonic: str, operand_text: str, flag_text: str) -> tuple[str, 
         operands.append(f"{role}:{kind}:{dwords}:{rest}")
     if is_sparse:
         sets = 1 if mnemonic.endswith("iu4") else 3
-        flags = [word for word in flag_text.split() if "op_sel=" not in word and word != "index_key"]
+        flags = [
+            word for word in flag_text.split() if "op_sel=" not in word and word != "index_key"
+        ]
         flag_text = " ".join([*flags, f"op_sel={sets}", f"!op_sel={7 & ~sets}", "index_key"])
     return mnemonic, " ".join(operands), flag_text
 
 
-def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], words: list[str]) -> Row:
+def _with_flags(
+    opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], words: list[str]
+) -> Row:
     flags: dict[str, int] = {}
     fixed: list[tuple[int, int, int]] = []
     selects = ""
@@ -125,8 +132,12 @@ def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], 
         elif value:
             flags[name] = int(value, 16)
     bare = frozenset(word for word in words if "=" not in word)
-    halves = sum(1 << operand.source for operand in operands if operand.half and operand.source >= 0)
-    sources = tuple((operand.shift, operand.mask) for operand in operands if operand.kind in ("s8", "s9"))
+    halves = sum(
+        1 << operand.source for operand in operands if operand.half and operand.source >= 0
+    )
+    sources = tuple(
+        (operand.shift, operand.mask) for operand in operands if operand.kind in ("s8", "s9")
+    )
     return Row(
         opcode,
         form,
@@ -144,7 +155,8 @@ def _with_flags(opcode: Opcode, form: Format, operands: tuple[OperandRow, ...], 
 
 
 def _fixed_bits(form: Format, name: str, mask: int) -> tuple[int, int, int]:
-    """Return (shift, mask, required value): op_sel_hi must be all ones where it may not change, others 0."""
+    """Return (shift, mask, required value): op_sel_hi must be all ones where it may not change,
+    others 0."""
     return form.field(name).shift, mask, mask if name.startswith("op_sel_hi") else 0
 
 
@@ -169,7 +181,8 @@ def _operand_row(form: Format, text: str) -> OperandRow:
 
 
 def _plain_kind(field: Field | None, takes: str, half: bool) -> str:
-    """Return "vector" or "source" where the field's number alone says which operand it is, else ""."""
+    """Return "vector" or "source" where the field's number alone says which operand it is, else
+    ""."""
     if field is None or half or takes in ("vcc", "exec", "literal"):
         return ""
     if field.kind == "v8" or (field.kind == "d8" and takes == "v"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.buffer_formats import BUFFER_FORMATS
+from amdjit.abi.buffer_formats import BUFFER_FORMATS
 from amdjit.emulator.decoder.immediate_text import (
     hardware_register_text,
     message_text,
@@ -31,9 +31,9 @@ _OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
 def disassemble(instruction: Instruction, true16: bool = False) -> str:
     """Return the instruction's text, without address and code words.
 
-    true16: write all registers of 16-bit operands as halves, v0.l and v0.h, as LLVM does with +real-true16. The bits
-    mean the same either way. Without it, an instruction is written so only if it names a VGPR's upper half in a way
-    that the assembler's default syntax cannot say.
+    true16: write all registers of 16-bit operands as halves, v0.l and v0.h, as LLVM does with
+    +real-true16. The bits mean the same either way. Without it, an instruction is written so only
+    if it names a VGPR's upper half in a way that the assembler's default syntax cannot say.
     """
     if instruction.pair is not None:
         return _dual_text(instruction, instruction.pair)
@@ -43,7 +43,9 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     assert row is not None
     if name in _WITH_HALVES:
         halves = true16 and any(operand.half for operand in row.operands)
-        operands, modifiers = _vector_text(row, instruction, halves or _needs_halves(row, instruction))
+        operands, modifiers = _vector_text(
+            row, instruction, halves or _needs_halves(row, instruction)
+        )
     else:
         operands, modifiers = _WRITERS.get(name, _scalar_text)(row, instruction)
     text = f"{opcode.mnemonic}{_suffix(row, instruction)}"
@@ -59,7 +61,9 @@ def _dual_text(first: Instruction, second: Instruction) -> str:
         row = row_of(half.opcode.encoding, half.opcode.code)
         assert row is not None
         operands = [
-            operand_text(value, "plain" if follows and operand.takes != "literal" else operand.constants)
+            operand_text(
+                value, "plain" if follows and operand.takes != "literal" else operand.constants
+            )
             for operand, value in _shown(row, half)
             if value is not None
         ]
@@ -115,14 +119,17 @@ def _vector_text(row: Row, instruction: Instruction, halves: bool) -> tuple[list
     return texts, _modifier_text(row, modifiers, halves, instruction.immediates)
 
 
-def _with_sign(row: Row, operand: OperandRow, value: Operand, text: str, modifiers: Modifiers) -> str:
+def _with_sign(
+    row: Row, operand: OperandRow, value: Operand, text: str, modifiers: Modifiers
+) -> str:
     bit = 1 << operand.source
     constant = isinstance(value, InlineConstant | Literal)
     return negated(text, constant, bool(modifiers.neg & bit), bool(modifiers.abs & bit))
 
 
 def _needs_halves(row: Row, instruction: Instruction) -> bool:
-    """Return whether the default syntax cannot name the upper half that is named here, or not even the opcode."""
+    """Return whether the default syntax cannot name the upper half that is named here, or not even
+    the opcode."""
     if row.has("halves"):
         return True
     shown = row.flags.get("op_sel", 0)
@@ -204,7 +211,13 @@ def _control_text(control: int) -> str:
         return "quad_perm:[" + ",".join(str((control >> shift) & 3) for shift in (0, 2, 4, 6)) + "]"
     if control in (0x140, 0x141):
         return "row_mirror" if control == 0x140 else "row_half_mirror"
-    names = {0x10: "row_shl", 0x11: "row_shr", 0x12: "row_ror", 0x15: "row_share", 0x16: "row_xmask"}
+    names = {
+        0x10: "row_shl",
+        0x11: "row_shr",
+        0x12: "row_ror",
+        0x15: "row_share",
+        0x16: "row_xmask",
+    }
     return f"{names[control >> 4]}:{control & 15}"
 
 

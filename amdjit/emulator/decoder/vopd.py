@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from amdjit.emulator.decoder.errors import InvalidField
 from amdjit.emulator.decoder.formats import LITERAL
-from amdjit.emulator.decoder.instruction import Instruction, Literal, Operand, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import (
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+)
 from amdjit.emulator.decoder.operands import source_operand, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 
@@ -15,7 +21,8 @@ _VCC = Register(RegisterFile.VCC, 0)
 
 
 def decode_dual(bits: int, available: int, pc: int) -> Instruction:
-    """Decode a VOPD instruction: the X half, with the Y half as its `pair`; InvalidField if it is wrong."""
+    """Decode a VOPD instruction: the X half, with the Y half as its `pair`; InvalidField if it is
+    wrong."""
     rows = row_of("VOPDX", (bits >> 22) & 15), row_of("VOPDY", (bits >> 17) & 31)
     if rows[0] is None or rows[1] is None:
         raise InvalidField("unknown VOPD opcode")

@@ -1,4 +1,5 @@
-"""llvm-mc as the judge of what is an instruction: it takes text that the disassembler only writes."""
+"""llvm-mc as the judge of what is an instruction: it takes text that the disassembler only
+writes."""
 
 from __future__ import annotations
 
@@ -24,9 +25,11 @@ class Assembled:
 
 
 def assemble_each(texts: Sequence[str], features: str = "") -> list[Assembled | None]:
-    """Assemble each line on its own; None where there is an error, or a complaint in the assembler's own text.
+    """Assemble each line on its own; None where there is an error, or a complaint in the
+    assembler's own text.
 
-    That a register has another class is no complaint: the assembler makes the instruction all the same.
+    That a register has another class is no complaint: the assembler makes the instruction all the
+    same.
     """
     results: list[Assembled | None] = []
     for start in range(0, len(texts), _AT_ONCE):
@@ -36,7 +39,13 @@ def assemble_each(texts: Sequence[str], features: str = "") -> list[Assembled | 
 
 def _assemble(texts: Sequence[str], features: str) -> list[Assembled | None]:
     source = "".join(f"case{number}:\n{text}\n" for number, text in enumerate(texts))
-    command = [ASSEMBLER, "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", f"-mattr={features}", "-show-encoding"]
+    command = [
+        ASSEMBLER,
+        "-triple=amdgcn-amd-amdhsa",
+        f"-mcpu={CPU}",
+        f"-mattr={features}",
+        "-show-encoding",
+    ]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     # The case of line n, which follows its label, is n / 2 - 1.
     wrong = {int(line) // 2 - 1 for line in _ERROR.findall(done.stderr)}

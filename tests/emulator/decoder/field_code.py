@@ -1,4 +1,5 @@
-"""Every value worth trying in every field of an opcode, one field at a time, without and with DPP."""
+"""Every value worth trying in every field of an opcode, one field at a time, without and with
+DPP."""
 
 from __future__ import annotations
 
@@ -7,11 +8,45 @@ from collections.abc import Iterator
 
 from random_code import SIZE, Piece
 
-from amdjit.emulator.decoder.formats import DPP8, DPP8_FETCH_INACTIVE, DPP16, FORMATS, LITERAL, NULL, Field, Format
+from amdjit.emulator.decoder.formats import (
+    DPP8,
+    DPP8_FETCH_INACTIVE,
+    DPP16,
+    FORMATS,
+    LITERAL,
+    NULL,
+    Field,
+    Format,
+)
 from amdjit.emulator.decoder.opcode_tables import ROWS
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
-_SCALARS = (0, 1, 2, 3, 4, 6, 8, 100, 103, 104, 105, 106, 107, 108, 109, 112, 116, 120, 122, 123, 124, 125, 126, 127)
+_SCALARS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    100,
+    103,
+    104,
+    105,
+    106,
+    107,
+    108,
+    109,
+    112,
+    116,
+    120,
+    122,
+    123,
+    124,
+    125,
+    126,
+    127,
+)
 _CONSTANTS = (*range(128, 132), 191, 192, 193, 207, 208, *range(209, 256))
 _VALUES = {
     "v8": _VECTORS,
@@ -22,8 +57,31 @@ _VALUES = {
     "b6": (0, 1, 2, 3, 4, 50, 51, 52, 53, 54, 60, 62, 63),
     "r9": (*_SCALARS, 128, 256),
 }
-_LITERALS = (0, 5, 65, 0xFFFFFFFF, 0x3C00, 0xBC00, 0x3F80, 0x3118, 0x3E22, 0x3F800000, 0x3FF00000, 0x3E22F983)
-_MORE_LITERALS = (0x40000000, 0x3C003C00, 0x3F803F80, 0xC400, 0x12345678, 0x80000000, 0xFFF0, 0x41, 0x10041)
+_LITERALS = (
+    0,
+    5,
+    65,
+    0xFFFFFFFF,
+    0x3C00,
+    0xBC00,
+    0x3F80,
+    0x3118,
+    0x3E22,
+    0x3F800000,
+    0x3FF00000,
+    0x3E22F983,
+)
+_MORE_LITERALS = (
+    0x40000000,
+    0x3C003C00,
+    0x3F803F80,
+    0xC400,
+    0x12345678,
+    0x80000000,
+    0xFFF0,
+    0x41,
+    0x10041,
+)
 _ALL_LITERALS = (*_LITERALS, *_MORE_LITERALS)
 _ROWS_SHIFTED = 0xFF000105
 _EIGHT_LANES = 0xFAC68805
@@ -46,7 +104,8 @@ _Fields = tuple[dict[str, int], int]
 def field_pieces(name: str, choose: random.Random | None = None, count: int = 0) -> Iterator[Piece]:
     """Yield each opcode of a format with each field changed, in its plain and its DPP forms.
 
-    With `choose` only `count` of them for each opcode that the tables have, and at most one for any other.
+    With `choose` only `count` of them for each opcode that the tables have, and at most one for any
+    other.
     """
     form = next(form for form in FORMATS if form.name == name)
     for opcode in range(1 << form.opcode.bits):
@@ -77,12 +136,19 @@ def _field_values(form: Format, opcode: int) -> Iterator[_Fields]:
 
 
 def _bases(form: Format, opcode: int) -> list[dict[str, int]]:
-    """Return how the opcode looks when it is right; several guesses for one that the tables have not."""
+    """Return how the opcode looks when it is right; several guesses for one that the tables have
+    not."""
     entry = ROWS.get(form.name, {}).get(opcode)
-    vectors = {field.name: 256 + 8 * number if field.kind == "s9" else 0 for number, field in enumerate(form.fields)}
+    vectors = {
+        field.name: 256 + 8 * number if field.kind == "s9" else 0
+        for number, field in enumerate(form.fields)
+    }
     absent = {"saddr": NULL, "soffset": NULL, "op_sel_hi": 3, "op_sel_hi_2": 1}
     if form.name == "VOPD":
-        return [{**vectors, "src1x": 3, "src1y": 4, "vdsty": 9, "vdstx": 16, "opy": other} for other in range(19)]
+        return [
+            {**vectors, "src1x": 3, "src1y": 4, "vdsty": 9, "vdstx": 16, "opy": other}
+            for other in range(19)
+        ]
     if entry is None:
         return [{**vectors, **absent}]
     base = {**absent}

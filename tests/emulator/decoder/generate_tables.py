@@ -1,8 +1,10 @@
-"""Write the decoder's opcode tables by asking llvm-objdump about every opcode number of every format.
+"""Write the decoder's opcode tables by asking llvm-objdump about every opcode number of every
+format.
 
-Run as `python tests/emulator/decoder/generate_tables.py` from the repository's root. Every opcode is
-disassembled with a register of its own in each field, so that the text tells which fields it has, how wide
-they are and which registers they take; then each modifier bit and each kind of constant is tried.
+Run as `python tests/emulator/decoder/generate_tables.py` from the repository's root. Every opcode
+is disassembled with a register of its own in each field, so that the text tells which fields it
+has, how wide they are and which registers they take; then each modifier bit and each kind of
+constant is tried.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from objdump import Line, disassemble_each  # noqa: E402
-from opcode_probes import (  # noqa: E402
+from objdump import Line, disassemble_each
+from opcode_probes import (
     try_constants,
     try_dpp,
     try_halves,
@@ -23,7 +25,7 @@ from opcode_probes import (  # noqa: E402
     try_modifiers,
     try_unused_selects,
 )
-from opcode_shapes import (  # noqa: E402
+from opcode_shapes import (
     HALVES,
     MEMORY,
     VGPR,
@@ -36,14 +38,15 @@ from opcode_shapes import (  # noqa: E402
     split_text,
     usable,
 )
-from operand_types import operand_type, reads_destination  # noqa: E402
+from operand_types import operand_type, reads_destination
 
-from amdjit.emulator.decoder.formats import FORMATS, Format  # noqa: E402
+from amdjit.emulator.decoder.formats import FORMATS, Format
 
 TARGET = ROOT / "amdjit/emulator/decoder/opcode_tables.py"
 _DATA_ROLES = ("vdst", "vdata", "data0", "data1", "sdst")
 
-# A move can change its operand's sign (ISA document, V_MOV_B16), but no text says so: the disassembler drops the bits.
+# A move can change its operand's sign (ISA document, V_MOV_B16), but no text says so: the
+# disassembler drops the bits.
 _UNWRITTEN = {
     ("VOP3", "v_mov_b16"): ["!abs=1", "!neg=1"],
     ("VOP1", "v_mov_b16"): ["no_dneg0", "no_dabs0"],
@@ -71,7 +74,9 @@ def access(shape: Shape, operand: Operand) -> str:
         second = operand.role == "sdst" and shape.format.name == "VOP3"
         return "r" if read else "rw" if both and not second else "w"
     if operand.role == "vdata" and shape.format.name == "VBUFFER":
-        return "rw" if "atomic" in shape.mnemonic or both else "w" if "load" in shape.mnemonic else "r"
+        return (
+            "rw" if "atomic" in shape.mnemonic or both else "w" if "load" in shape.mnemonic else "r"
+        )
     return "rw" if "swap" in shape.mnemonic and shape.format.name == "VOP1" else "r"
 
 
@@ -89,15 +94,19 @@ def row_text(shape: Shape) -> str:
 
 
 def shapes_of(form: Format) -> list[Shape]:
-    """Return every opcode of a format: those of the default syntax, then those that only name halves."""
+    """Return every opcode of a format: those of the default syntax, then those that only name
+    halves."""
     usual = find_fills(form)
     halves = {code: pair for code, pair in find_fills(form, HALVES).items() if code not in usual}
     shapes = [*probed(form, usual, ""), *probed(form, halves, HALVES)]
     return sorted(shapes, key=lambda shape: shape.code)
 
 
-def probed(form: Format, found: dict[int, tuple[dict[str, int], Line]], features: str) -> list[Shape]:
-    """Return the shapes of the opcodes found with those features, with all that can be tried on them."""
+def probed(
+    form: Format, found: dict[int, tuple[dict[str, int], Line]], features: str
+) -> list[Shape]:
+    """Return the shapes of the opcodes found with those features, with all that can be tried on
+    them."""
     shapes = [make_shape(form, code, *found[code], features) for code in sorted(found)]
     try_constants(shapes)
     try_literals(shapes)
@@ -115,11 +124,19 @@ def probed(form: Format, found: dict[int, tuple[dict[str, int], Line]], features
 
 
 def dual_rows(form: Format) -> list[str]:
-    """Return the rows of the X and the Y half of VOPD: the other half is always v_dual_mul_f32 (3)."""
+    """Return the rows of the X and the Y half of VOPD: the other half is always v_dual_mul_f32
+    (3)."""
     lines = []
     for half, bits in (("x", 4), ("y", 5)):
         lines.append(f'    "VOPD{half.upper()}": {{')
-        fill = {"src0x": VGPR + 32, "src1x": 48, "src0y": VGPR + 65, "src1y": 81, "vdsty": 48, "vdstx": 17}
+        fill = {
+            "src0x": VGPR + 32,
+            "src1x": 48,
+            "src0y": VGPR + 65,
+            "src1y": 81,
+            "vdsty": 48,
+            "vdstx": 17,
+        }
         codes = range(1 << bits)
         pairs = [(code, 3) if half == "x" else (3, code) for code in codes]
         found = disassemble_each(encode(form, x, {**fill, "opy": y}) for x, y in pairs)
@@ -143,7 +160,12 @@ def dual_row(form: Format, code: int, text: str) -> str:
         register = parse_register(token)
         if register is None:
             operands.append(
-                Operand("literal", 1, implied="literal", constants="plain" if form.name == "SOPK" else "literal")
+                Operand(
+                    "literal",
+                    1,
+                    implied="literal",
+                    constants="plain" if form.name == "SOPK" else "literal",
+                )
             )
         else:
             role = roles[register[1]]
@@ -163,7 +185,8 @@ def dual_row(form: Format, code: int, text: str) -> str:
 def table_text() -> str:
     """Return the text of the module."""
     lines = [
-        '"""generated by `python tests/emulator/decoder/generate_tables.py` with LLVM 22; do not edit.',
+        '"""generated by `python tests/emulator/decoder/generate_tables.py` with LLVM 22; do not '
+        "edit.",
         "",
         "format -> opcode number -> (mnemonic, operands, flags); rows.py reads the strings.",
         '"""',

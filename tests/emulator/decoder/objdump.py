@@ -14,12 +14,14 @@ from pathlib import Path
 OBJDUMP = "llvm-objdump-22"
 ASSEMBLER = "llvm-mc-22"
 CPU = "gfx1201"
-# An instruction has at most 12 bytes and a wrong one may hide the next two words: 32 bytes never overlap.
+# An instruction has at most 12 bytes and a wrong one may hide the next two words: 32 bytes never
+# overlap.
 SLOT = 32
 FILLER = (0xBF800000).to_bytes(4, "little")
 # Some encodings crash objdump; a stack trace would only cost time.
 _QUIET = {**os.environ, "LLVM_DISABLE_CRASH_REPORT": "1", "LLVM_DISABLE_SYMBOLIZATION": "1"}
-# The assembler takes some registers of a class that the operand has not; the disassembler says so in a comment.
+# The assembler takes some registers of a class that the operand has not; the disassembler says so
+# in a comment.
 _OTHER_CLASS = re.compile(r"/\*Invalid register, operand has '\w+' register class\*/")
 _LINE = re.compile(r"^\t(.*?)\s*// ([0-9A-F]{8,}): ((?:[0-9A-F]{8}(?: |$))+)")
 
@@ -39,13 +41,15 @@ class Line:
 
     @property
     def of_other_class(self) -> str | None:
-        """The text without its comments if all of them say that a register has another class, else None."""
+        """The text without its comments if all of them say that a register has another class, else
+        None."""
         text = without_class_comments(self.text)
         return text if text != self.text and "/*" not in text else None
 
 
 def without_class_comments(text: str) -> str:
-    """Return the text of an instruction without what LLVM says about the classes of its registers."""
+    """Return the text of an instruction without what LLVM says about the classes of its
+    registers."""
     return _OTHER_CLASS.sub("", text)
 
 
@@ -67,7 +71,8 @@ def parse(listing: str) -> list[Line]:
 
 
 def disassemble_object(path: Path, features: str = "") -> list[Line]:
-    """Return every instruction of an object's .text; `features` is an -mattr string such as +real-true16."""
+    """Return every instruction of an object's .text; `features` is an -mattr string such as
+    +real-true16."""
     command = [OBJDUMP, "-d", f"--mcpu={CPU}", "--section=.text", str(path)]
     if features:
         command.append(f"--mattr={features}")
@@ -80,20 +85,30 @@ def make_object(code: bytes, directory: Path) -> Path:
     (directory / "code.bin").write_bytes(code)
     (directory / "code.s").write_text('.text\n.incbin "code.bin"\n')
     path = directory / "code.o"
-    command = [ASSEMBLER, "-triple=amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-filetype=obj", "code.s", "-o", str(path)]
+    command = [
+        ASSEMBLER,
+        "-triple=amdgcn-amd-amdhsa",
+        f"-mcpu={CPU}",
+        "-filetype=obj",
+        "code.s",
+        "-o",
+        str(path),
+    ]
     subprocess.run(command, cwd=directory, check=True)
     return path
 
 
 def disassemble_each(codes: Iterable[bytes], features: str = "") -> list[Line]:
-    """Disassemble each piece of code on its own (in a slot of its own); one Line each, address = index."""
+    """Disassemble each piece of code on its own (in a slot of its own); one Line each, address =
+    index."""
     slots = [code + FILLER * ((SLOT - len(code)) // 4) for code in codes]
     lines = _disassemble_slots(slots, features)
     return [Line(index, line.text, line.size) for index, line in enumerate(lines)]
 
 
 def _disassemble_slots(slots: list[bytes], features: str) -> list[Line]:
-    """Return one line for each slot. Some encodings crash objdump: halve until the culprit is alone."""
+    """Return one line for each slot. Some encodings crash objdump: halve until the culprit is
+    alone."""
     if not slots:
         return []
     with tempfile.TemporaryDirectory() as directory:
@@ -105,7 +120,9 @@ def _disassemble_slots(slots: list[bytes], features: str) -> list[Line]:
             if len(slots) == 1:
                 return [Line(0, "/* the disassembler crashes */", 0)]
             middle = len(slots) // 2
-            return _disassemble_slots(slots[:middle], features) + _disassemble_slots(slots[middle:], features)
+            return _disassemble_slots(slots[:middle], features) + _disassemble_slots(
+                slots[middle:], features
+            )
     found = {line.address: line for line in lines}
     missing = Line(0, "", 0)
     return [found.get(index * SLOT, missing) for index in range(len(slots))]

@@ -1,4 +1,5 @@
-"""What an opcode accepts: kinds of operands, modifier bits, DPP, halves; found by trying each with objdump."""
+"""What an opcode accepts: kinds of operands, modifier bits, DPP, halves; found by trying each with
+objdump."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from opcode_shapes import HALVES, VGPR, Operand, Shape, encode, split_text, usab
 
 from amdjit.emulator.decoder.formats import NULL
 
-# What each constant looks like in the text; the kind says how the disassembler prints constants there.
+# What each constant looks like in the text; the kind says how the disassembler prints constants
+# there.
 _CONSTANT_KINDS = {
     ("-1", "1.0", "0.15915494", "0x12345678"): "32",
     ("-1", "1.0", "0.15915494309189532", "0x12345678"): "64",
@@ -22,7 +24,8 @@ _CONSTANT_KINDS = {
 
 
 def features_of(shapes: list[Shape]) -> str:
-    """Return the assembler's features with which those opcodes were found: the same for all of them."""
+    """Return the assembler's features with which those opcodes were found: the same for all of
+    them."""
     return shapes[0].features if shapes else ""
 
 
@@ -37,7 +40,8 @@ def try_constants(shapes: list[Shape]) -> None:
                     value = code if kind == "s9" or code < VGPR else 40
                     probes.append((shape, operand, code, {**shape.fill, operand.role: value}))
     lines = disassemble_each(
-        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes), features_of(shapes)
+        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes),
+        features_of(shapes),
     )
     answers: dict[tuple[int, str], dict[int, Line]] = {}
     for (shape, operand, code, _), line in zip(probes, lines, strict=True):
@@ -51,7 +55,10 @@ def try_constants(shapes: list[Shape]) -> None:
 
 def _assembled(shape: Shape, line: Line) -> bool:
     """Return whether the assembler takes a register of another class than the operand's."""
-    return line.of_other_class is not None and assemble_each([line.of_other_class], shape.features)[0] is not None
+    return (
+        line.of_other_class is not None
+        and assemble_each([line.of_other_class], shape.features)[0] is not None
+    )
 
 
 def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> None:
@@ -64,13 +71,17 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
         return tokens[position] if usable(line) and position < len(tokens) else None
 
     vector = shape.format.field(operand.role).kind == "s9" and not operand.is_mask
-    operand.takes += "v" if vector and (token(VGPR + 100) or _assembled(shape, answer[VGPR + 100])) else ""
+    operand.takes += (
+        "v" if vector and (token(VGPR + 100) or _assembled(shape, answer[VGPR + 100])) else ""
+    )
     operand.takes += "s" if token(40) else ""
     operand.takes += "i" if token(193) else ""
     operand.takes += "l" if token(255) else ""
     only_null = token(NULL) == "null" and not token(40)
     # The disassembler writes null for any vector register's field; the assembler knows better.
-    operand.takes += "n" if only_null and assemble_each([answer[NULL].text], shape.features)[0] else ""
+    operand.takes += (
+        "n" if only_null and assemble_each([answer[NULL].text], shape.features)[0] else ""
+    )
     if token(193):
         seen = (token(193), token(242), token(248), token(255))
         if seen not in _CONSTANT_KINDS:
@@ -118,13 +129,16 @@ def try_modifiers(shapes: list[Shape]) -> None:
     for shape in shapes:
         probes.append((shape, "", 0, shape.fill))
         for item in shape.format.fields:
-            if item.name not in MODIFIER_FIELDS or (has_sdst(shape) and item.name in ("abs", "op_sel")):
+            if item.name not in MODIFIER_FIELDS or (
+                has_sdst(shape) and item.name in ("abs", "op_sel")
+            ):
                 continue
             for bit in range(item.bits):
                 fill = {**shape.fill, item.name: shape.fill[item.name] ^ (1 << bit)}
                 probes.append((shape, item.name, bit, fill))
     lines = disassemble_each(
-        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes), features_of(shapes)
+        (encode(shape.format, shape.code, fill) for shape, _, _, fill in probes),
+        features_of(shapes),
     )
     base: dict[int, str] = {}
     effects: dict[int, list[tuple[str, int, Line]]] = {}
@@ -174,7 +188,8 @@ _DPP_MODIFIER_BITS = {"dneg0": 20, "dabs0": 21, "dneg1": 22, "dabs1": 23}
 
 
 def dpp_probes(shape: Shape) -> list[tuple[str, dict[str, int], int]]:
-    """Return (what is tried, fields, DPP word): both kinds of DPP, modifier bits, scalars as sources."""
+    """Return (what is tried, fields, DPP word): both kinds of DPP, modifier bits, scalars as
+    sources."""
     word = _DPP_WORDS[250]
     probes = [(f"dpp{kind}", {**shape.fill, "src0": kind}, _DPP_WORDS[kind]) for kind in _DPP_WORDS]
     rows = {**shape.fill, "src0": 250}
@@ -187,7 +202,8 @@ def dpp_probes(shape: Shape) -> list[tuple[str, dict[str, int], int]]:
 
 
 def dpp_flags(names: list[str], lines: list[Line]) -> list[str]:
-    """Return the flags of one opcode from the answers to its probes, the first two being DPP16 and DPP8."""
+    """Return the flags of one opcode from the answers to its probes, the first two being DPP16 and
+    DPP8."""
     accepted = [usable(line) and ("row_mask" in line.text or "dpp8" in line.text) for line in lines]
     flags = ["dpp16"] * accepted[0] + ["dpp8"] * accepted[1]
     if not accepted[0]:
@@ -203,9 +219,14 @@ def dpp_flags(names: list[str], lines: list[Line]) -> list[str]:
 
 
 def try_dpp(shapes: list[Shape]) -> None:
-    """Find which opcodes take DPP16 and DPP8, and which sources and source modifiers they take then."""
+    """Find which opcodes take DPP16 and DPP8, and which sources and source modifiers they take
+    then."""
     tried = [(shape, dpp_probes(shape)) for shape in shapes]
-    codes = [encode(shape.format, shape.code, fill, word) for shape, probes in tried for _, fill, word in probes]
+    codes = [
+        encode(shape.format, shape.code, fill, word)
+        for shape, probes in tried
+        for _, fill, word in probes
+    ]
     lines = disassemble_each(codes, features_of(shapes))
     start = 0
     for shape, probes in tried:
@@ -215,7 +236,8 @@ def try_dpp(shapes: list[Shape]) -> None:
 
 
 def try_halves(shapes: list[Shape]) -> None:
-    """Find the operands that may name either half of a VGPR: they have .l with real 16-bit registers."""
+    """Find the operands that may name either half of a VGPR: they have .l with real 16-bit
+    registers."""
     codes = [encode(shape.format, shape.code, shape.fill) for shape in shapes]
     for shape, line in zip(shapes, disassemble_each(codes, HALVES), strict=True):
         _, tokens, _ = split_text(line.text)
@@ -230,13 +252,17 @@ _SELECTED = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
 
 
 def try_unused_selects(shapes: list[Shape]) -> None:
-    """Find the op_sel bits of 32-bit operands that the assembler takes, though they select nothing."""
+    """Find the op_sel bits of 32-bit operands that the assembler takes, though they select
+    nothing."""
     probes = []
     for shape in shapes:
         halves = {_SELECTED[operand.role] for operand in shape.operands if operand.half}
         if halves and not any(flag.startswith("op_sel=") for flag in shape.flags):
             probes += [(shape, bit) for bit in range(4) if bit not in halves]
-    codes = [encode(shape.format, shape.code, {**shape.fill, "op_sel": 1 << bit}) for shape, bit in probes]
+    codes = [
+        encode(shape.format, shape.code, {**shape.fill, "op_sel": 1 << bit})
+        for shape, bit in probes
+    ]
     texts = [line.text for line in disassemble_each(codes, HALVES)]
     unused: dict[int, int] = {}
     for (shape, bit), code, made in zip(probes, codes, assemble_each(texts, HALVES), strict=True):

@@ -1,4 +1,5 @@
-"""What an opcode looks like, read from llvm-objdump's text with a register of its own in each field."""
+"""What an opcode looks like, read from llvm-objdump's text with a register of its own in each
+field."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "SMEM")
 _SUFFIX = re.compile(r"_(e32|e64|dpp|e64_dpp)$")
 _REGISTER = re.compile(r"^([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])$")
 # v_cmp and v_cmpx as VOPC write VCC and EXEC; the text has no field for it.
-_MASK_OPERAND = re.compile(r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_co_|^v_div_fmas")
+_MASK_OPERAND = re.compile(
+    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_co_|^v_div_fmas"
+)
 
 
 @dataclass
@@ -159,7 +162,9 @@ def field_of(form: Format, fill: dict[str, int], file: str, number: int) -> str 
     return None
 
 
-def operands_of(form: Format, fill: dict[str, int], mnemonic: str, tokens: list[str]) -> list[Operand]:
+def operands_of(
+    form: Format, fill: dict[str, int], mnemonic: str, tokens: list[str]
+) -> list[Operand]:
     """Return the operands named in the text, in its order."""
     operands = []
     for position, token in enumerate(tokens):
@@ -169,10 +174,17 @@ def operands_of(form: Format, fill: dict[str, int], mnemonic: str, tokens: list[
             operands.append(Operand(role, 1, is_mask=True, implied="vcc"))
         elif token == f"0x{LITERAL_WORD:x}" and form.name in ("SOP2", "VOP2", "SOPK"):
             operands.append(
-                Operand("literal", 1, implied="literal", constants="plain" if form.name == "SOPK" else "literal")
+                Operand(
+                    "literal",
+                    1,
+                    implied="literal",
+                    constants="plain" if form.name == "SOPK" else "literal",
+                )
             )
         elif token == "off" and form.name in MEMORY:
-            operands.append(Operand("vaddr" if form.name == "VBUFFER" else "saddr", 1, implied="off"))
+            operands.append(
+                Operand("vaddr" if form.name == "VBUFFER" else "saddr", 1, implied="off")
+            )
         elif register:
             role_name = field_of(form, fill, register[0], register[1])
             if role_name is None and register == ("s", 0, 1) and form.name == "VOP3":

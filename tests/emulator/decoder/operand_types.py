@@ -1,7 +1,7 @@
 """Operand types of gfx12 opcodes, from the mnemonic and the width of each operand.
 
-The assembler's names carry the types: `v_cvt_f32_f16` writes f32 and reads f16. The tables below hold the
-opcodes whose names do not say it all (RDNA 4 ISA document, chapter 16 "Instructions").
+The assembler's names carry the types: `v_cvt_f32_f16` writes f32 and reads f16. The tables below
+hold the opcodes whose names do not say it all (RDNA 4 ISA document, chapter 16 "Instructions").
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Random instructions of one opcode: every field filled, with a leaning towards values that are legal."""
+"""Random instructions of one opcode: every field filled, with a leaning towards values that are
+legal."""
 
 from __future__ import annotations
 
@@ -33,8 +34,11 @@ class Piece:
     code: bytes
 
 
-def pieces(generator: random.Random, known: int, unknown: int, names: tuple[str, ...] = ()) -> Iterator[Piece]:
-    """Yield `known` pieces for each opcode in the tables and `unknown` for every other opcode number."""
+def pieces(
+    generator: random.Random, known: int, unknown: int, names: tuple[str, ...] = ()
+) -> Iterator[Piece]:
+    """Yield `known` pieces for each opcode in the tables and `unknown` for every other opcode
+    number."""
     for form in FORMATS:
         if names and form.name not in names:
             continue
@@ -86,7 +90,15 @@ def _value(generator: random.Random, field: Field) -> int:
         "d8": (small, even, generator.randrange(256)),
         "s7": (even, 2 * generator.randrange(52), generator.randrange(128), 124),
         "s8": (even, generator.randrange(128, 209), generator.randrange(240, 249), 255, 106, 126),
-        "s9": (256 + small, 256 + generator.randrange(256), even, generator.randrange(512), 255, 250, 106),
+        "s9": (
+            256 + small,
+            256 + generator.randrange(256),
+            even,
+            generator.randrange(512),
+            255,
+            250,
+            106,
+        ),
         "b6": (2 * generator.randrange(24), generator.randrange(64)),
         "r9": (even,),
         "imm": (0, 0, 0, generator.getrandbits(field.bits)),
@@ -97,4 +109,6 @@ def _value(generator: random.Random, field: Field) -> int:
 def _tail(generator: random.Random) -> int:
     word = generator.getrandbits(32)
     dpp = word & 0xFF0C00FF | generator.choice(_CONTROLS) << 8
-    return generator.choice((word, dpp, dpp | generator.getrandbits(4) << 20, generator.choice(_LITERALS)))
+    return generator.choice(
+        (word, dpp, dpp | generator.getrandbits(4) << 20, generator.choice(_LITERALS))
+    )

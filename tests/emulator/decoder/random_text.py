@@ -1,4 +1,5 @@
-"""Random assembly text of every opcode: operands of all kinds, halves among them, with all modifiers."""
+"""Random assembly text of every opcode: operands of all kinds, halves among them, with all
+modifiers."""
 
 from __future__ import annotations
 
@@ -15,15 +16,43 @@ _INTEGERS = ("0", "1", "-16", "64", "65", "0x1234", "0x12345678", "0xffffffff", 
 _FLOATS = ("0.5", "-4.0", "1.0", "0.15915494309189532", "2.5")
 _SIGNS = ("-{}", "|{}|", "-|{}|", "neg({})", "abs({})")
 _DPP = (
-    *("quad_perm:[0,1,2,3]", "quad_perm:[3,3,0,1]", "row_shl:1", "row_shr:15", "row_ror:4", "row_mirror"),
-    *("row_half_mirror", "row_share:3", "row_xmask:15", "dpp8:[7,6,5,4,3,2,1,0]", "dpp8:[0,0,0,0,1,1,1,1] fi:1"),
+    *(
+        "quad_perm:[0,1,2,3]",
+        "quad_perm:[3,3,0,1]",
+        "row_shl:1",
+        "row_shr:15",
+        "row_ror:4",
+        "row_mirror",
+    ),
+    *(
+        "row_half_mirror",
+        "row_share:3",
+        "row_xmask:15",
+        "dpp8:[7,6,5,4,3,2,1,0]",
+        "dpp8:[0,0,0,0,1,1,1,1] fi:1",
+    ),
 )
 _MASKS = ("row_mask:0x3", "bank_mask:0x5", "bound_ctrl:1", "fi:1", "row_mask:0xf bank_mask:0xf")
 _RESULTS = ("clamp", "mul:2", "mul:4", "div:2", "clamp mul:2", "byte_sel:1", "byte_sel:3")
 _LISTS = ("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
 _MEMORY = (
-    *("offset:16", "offset:-8", "offset:65535", "th:TH_LOAD_NT", "th:TH_STORE_HT", "th:TH_ATOMIC_RETURN"),
-    *("scope:SCOPE_DEV", "scope:SCOPE_SYS", "idxen", "offen", "idxen offen", "tfe", "offset0:1 offset1:3"),
+    *(
+        "offset:16",
+        "offset:-8",
+        "offset:65535",
+        "th:TH_LOAD_NT",
+        "th:TH_STORE_HT",
+        "th:TH_ATOMIC_RETURN",
+    ),
+    *(
+        "scope:SCOPE_DEV",
+        "scope:SCOPE_SYS",
+        "idxen",
+        "offen",
+        "idxen offen",
+        "tfe",
+        "offset0:1 offset1:3",
+    ),
     *("format:[BUF_FMT_32_FLOAT]", "th:TH_ATOMIC_CASCADE_RT scope:SCOPE_SE"),
 )
 _VECTOR_FORMATS = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P")
@@ -31,7 +60,8 @@ _MEMORY_FORMATS = ("SMEM", "DS", "VFLAT", "VSCRATCH", "VGLOBAL", "VBUFFER")
 
 
 def random_texts(generator: random.Random, count: int) -> Iterator[str]:
-    """Yield `count` lines for each row of the tables; most are no instructions, as the assembler will tell."""
+    """Yield `count` lines for each row of the tables; most are no instructions, as the assembler
+    will tell."""
     for name, rows in ROWS.items():
         for code in rows if not name.startswith("VOPD") else ():
             row = row_of(name, code)
@@ -50,7 +80,9 @@ class _Line:
     def text(self) -> str:
         """Return a line: usually right, at times with something that the opcode has not."""
         operands = [self._operand(operand) for operand in self._row.operands if not operand.hidden]
-        return f"{self._row.opcode.mnemonic}{self._suffix()} {', '.join(operands)}{self._modifiers()}"
+        return (
+            f"{self._row.opcode.mnemonic}{self._suffix()} {', '.join(operands)}{self._modifiers()}"
+        )
 
     def _pick(self, *items: str) -> str:
         return self._random.choice(items)
@@ -78,7 +110,11 @@ class _Line:
         if self._dpp and operand.source == 0:
             kind = "v"
         text = self._narrow(operand, kind)
-        signed = operand.source in (0, 1, 2) and self._name in _VECTOR_FORMATS and self._random.random() < 0.2
+        signed = (
+            operand.source in (0, 1, 2)
+            and self._name in _VECTOR_FORMATS
+            and self._random.random() < 0.2
+        )
         return self._pick(*_SIGNS).format(text) if signed else text
 
     def _narrow(self, operand: OperandRow, kind: str) -> str:
@@ -108,7 +144,10 @@ class _Line:
             chosen = [self._pick(*_RESULTS)] if self._random.random() < 0.3 else []
             chosen += [self._list()] if self._random.random() < 0.4 else []
         if self._dpp:
-            chosen += [self._pick(*_DPP), *([self._pick(*_MASKS)] if self._random.random() < 0.5 else [])]
+            chosen += [
+                self._pick(*_DPP),
+                *([self._pick(*_MASKS)] if self._random.random() < 0.5 else []),
+            ]
         return "".join(f" {text}" for text in chosen)
 
     def _list(self) -> str:

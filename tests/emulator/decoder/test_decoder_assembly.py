@@ -1,4 +1,5 @@
-"""From text to bytes and back: what the assembler takes decodes to llvm-objdump's text, in both syntaxes."""
+"""From text to bytes and back: what the assembler takes decodes to llvm-objdump's text, in both
+syntaxes."""
 
 from __future__ import annotations
 
@@ -29,16 +30,22 @@ def disagreement(made: Assembled, line: Line, true16: bool) -> str | None:
         instruction = decode(made.code, 0, 0)
     except UndecodableInstruction as error:
         if "_dpp" in text and "takes no literal" in error.reason:
-            # In V_FMA_MIX the assembler takes a literal beside DPP, for which there is no place, and drops it.
+            # In V_FMA_MIX the assembler takes a literal beside DPP, for which there is no place,
+            # and drops it.
             return None
         return f"{made.code.hex()} {text!r} is refused: {error.reason}"
     mine = disassemble(instruction, true16)
     same = without_constant(mine) == without_constant(text)
-    return None if same and instruction.size == len(made.code) else f"{made.code.hex()}: {mine}, not {text!r}"
+    return (
+        None
+        if same and instruction.size == len(made.code)
+        else f"{made.code.hex()}: {mine}, not {text!r}"
+    )
 
 
 def without_constant(text: str) -> str:
-    """Leave out src1 of V_FMAC with DPP: of a constant the disassembler writes the code, 0xf2 for 1.0."""
+    """Leave out src1 of V_FMAC with DPP: of a constant the disassembler writes the code, 0xf2 for
+    1.0."""
     return re.sub(r"^(v_fmac_\w+_e64_dpp [^,]+, [^,]+), \S+", r"\1", text)
 
 
@@ -48,10 +55,18 @@ def check(true16: bool, seed: int, count: int) -> int:
     made = assemble_each(list(random_texts(random.Random(seed), count)), features)
     good = [one for one in made if one is not None]
     codes = [one.code for one in good]
-    usual, other = (disassemble_each(codes, names) for names in (features, "" if true16 else "+real-true16"))
+    usual, other = (
+        disassemble_each(codes, names) for names in (features, "" if true16 else "+real-true16")
+    )
     # The assembler takes v1.h in some instructions without the feature; the disassembler does not.
-    lines = [second if first.rejected else first for first, second in zip(usual, other, strict=True)]
-    wrong = [found for one, line in zip(good, lines, strict=True) if (found := disagreement(one, line, true16))]
+    lines = [
+        second if first.rejected else first for first, second in zip(usual, other, strict=True)
+    ]
+    wrong = [
+        found
+        for one, line in zip(good, lines, strict=True)
+        if (found := disagreement(one, line, true16))
+    ]
     assert not wrong, f"{len(wrong)} of {len(good)} differ:\n" + "\n".join(wrong[:20])
     return len(good)
 

@@ -20,14 +20,26 @@ _ABSENT = missing_tools() or (None if shutil.which(COMPILER) else f"{COMPILER} n
 pytestmark = pytest.mark.skipif(_ABSENT is not None, reason=_ABSENT or "")
 
 
-def compile_kernel(name: str, level: int, directory: Path, *features: str, wave_size: int = 32) -> Path:
+def compile_kernel(
+    name: str, level: int, directory: Path, *features: str, wave_size: int = 32
+) -> Path:
     """Compile a C kernel for gfx1201, with those LLVM features, and return the object."""
     path = directory / f"{name}_{level}.o"
-    command = [COMPILER, "-target", "amdgcn-amd-amdhsa", f"-mcpu={CPU}", "-nogpulib", "-Wall", "-Werror"]
+    command = [
+        COMPILER,
+        "-target",
+        "amdgcn-amd-amdhsa",
+        f"-mcpu={CPU}",
+        "-nogpulib",
+        "-Wall",
+        "-Werror",
+    ]
     command += ["-mwavefrontsize64"] if wave_size == 64 else []
     for feature in features:
         command += ["-Xclang", "-target-feature", "-Xclang", feature]
-    subprocess.run([*command, f"-O{level}", "-c", str(KERNELS / f"{name}.c"), "-o", str(path)], check=True)
+    subprocess.run(
+        [*command, f"-O{level}", "-c", str(KERNELS / f"{name}.c"), "-o", str(path)], check=True
+    )
     return path
 
 
@@ -52,23 +64,34 @@ def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path
     assert mine == theirs
 
 
-@pytest.mark.parametrize("name", [name for name in SOURCES if not name.startswith(("matrix", "cross_lane"))])
+@pytest.mark.parametrize(
+    "name", [name for name in SOURCES if not name.startswith(("matrix", "cross_lane"))]
+)
 def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> None:
     path = compile_kernel(name, 3, tmp_path, wave_size=64)
-    mine = [(item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0, 64)]
-    theirs = [(line.address, line.text, line.size) for line in disassemble_object(path, "+wavefrontsize64")]
+    mine = [
+        (item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0, 64)
+    ]
+    theirs = [
+        (line.address, line.text, line.size)
+        for line in disassemble_object(path, "+wavefrontsize64")
+    ]
     assert mine == theirs
 
 
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", ["half_precision", "half_registers", "bytes", "matrix"])
-def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(name: str, level: int, tmp_path: Path) -> None:
+def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(
+    name: str, level: int, tmp_path: Path
+) -> None:
     """In the syntax with .l and .h; the default one can name no upper half and no 16-bit move."""
     path = compile_kernel(name, level, tmp_path, "+real-true16")
     decoded = list(decode_all(text_section(path), 0))
     halves = disassemble_object(path, "+real-true16")
     default = {line.address: line for line in disassemble_object(path) if not line.rejected}
-    assert [(disassemble(item, true16=True), item.size) for item in decoded] == [(x.text, x.size) for x in halves]
+    assert [(disassemble(item, true16=True), item.size) for item in decoded] == [
+        (x.text, x.size) for x in halves
+    ]
     pairs = [(disassemble(item), default[item.pc].text) for item in decoded if item.pc in default]
     assert [pair for pair in pairs if pair[0] != pair[1] and ".h" not in pair[0]] == []
     assert "half" not in name or any(".h" in line.text for line in halves)

@@ -22,11 +22,11 @@ from amdjit.emulator.decoder.opcode_tables import ROWS
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
 _AT_ONCE = 20000
-# The disassembler writes much that is no instruction: registers that do not exist, misaligned ones, those of another
-# class, bits that mean nothing. What the decoder refuses must be such text: the assembler does not make those bytes of
-# it. The exceptions are instructions outside of what the emulator covers, v_illegal, whose meaning is to fault, and
-# src_lds_direct, which gfx12 has not (ISA document, section 15.3): the assembler forgets that in dual-issue
-# instructions.
+# The disassembler writes much that is no instruction: registers that do not exist, misaligned ones,
+# those of another class, bits that mean nothing. What the decoder refuses must be such text: the
+# assembler does not make those bytes of it. The exceptions are instructions outside of what the
+# emulator covers, v_illegal, whose meaning is to fault, and src_lds_direct, which gfx12 has not
+# (ISA document, section 15.3): the assembler forgets that in dual-issue instructions.
 BEYOND = re.compile(
     r"^(image \(|export|BVH).* instructions are not supported$|^unknown VOP2 opcode 0$|^source code 254 is unknown$"
 )
@@ -34,7 +34,8 @@ BEYOND = re.compile(
 
 @dataclass(frozen=True)
 class Doubt:
-    """Where decoder and disassembler disagree: the assembler says whose text means the piece's bytes."""
+    """Where decoder and disassembler disagree: the assembler says whose text means the piece's
+    bytes."""
 
     piece: Piece
     features: str
@@ -46,7 +47,11 @@ class Doubt:
         """Return what is wrong if the assembler makes those of the texts, or None."""
         right = theirs is not None and self.piece.code.startswith(theirs.code)
         if self.mine is None:
-            return f"{self.piece.code.hex()}: refused ({self.reason}), but it is {self.theirs!r}" if right else None
+            return (
+                f"{self.piece.code.hex()}: refused ({self.reason}), but it is {self.theirs!r}"
+                if right
+                else None
+            )
         if mine is None or (self.theirs and (right or not self.piece.code.startswith(mine.code))):
             return f"{self.piece.code.hex()}: {self.mine!r}, oracle {self.theirs!r}"
         return None
@@ -59,7 +64,8 @@ def judged(doubts: list[Doubt], features: str) -> list[str]:
         for texts in ([doubt.mine for doubt in doubts], [doubt.theirs for doubt in doubts])
     )
     verdicts = [
-        doubt.verdict(next(mine) if doubt.mine else None, next(theirs) if doubt.theirs else None) for doubt in doubts
+        doubt.verdict(next(mine) if doubt.mine else None, next(theirs) if doubt.theirs else None)
+        for doubt in doubts
     ]
     return [text for text in verdicts if text]
 
@@ -75,34 +81,51 @@ def text_doubts(
     """Compare the text in both syntaxes; the default one cannot name every half."""
     default, halves = (None if rejected_by_oracle(line) else line.text for line in lines)
     mine, mine_halves = (disassemble(instruction, true16) for true16 in (False, True))
-    found = [Doubt(piece, names[1], mine_halves, halves)] if halves and mine_halves != halves else []
+    found = (
+        [Doubt(piece, names[1], mine_halves, halves)] if halves and mine_halves != halves else []
+    )
     selects_more = mine == mine_halves and re.search(r"\.h|op_sel", mine)
     if default and mine != default and not selects_more:
         found.append(Doubt(piece, names[0], mine, default))
     return found
 
 
-def of_other_class(piece: Piece, instruction: Instruction, line: Line, features: str, true16: bool) -> Doubt:
+def of_other_class(
+    piece: Piece, instruction: Instruction, line: Line, features: str, true16: bool
+) -> Doubt:
     """Return the doubt about an operand's class: the assembler must take the text."""
     mine = disassemble(instruction, true16)
-    return Doubt(piece, features, mine, None if mine == line.of_other_class else line.of_other_class)
+    return Doubt(
+        piece, features, mine, None if mine == line.of_other_class else line.of_other_class
+    )
 
 
 def is_misread(instruction: Instruction) -> bool:
-    """Return whether the disassembler takes the DPP control for a source: 2 for 130, the code of that constant.
+    """Return whether the disassembler takes the DPP control for a source: 2 for 130, the code of
+    that constant.
 
-    It takes a literal, too, where src2 announces one, which V_CVT_PK_FP8_F32 and V_CVT_PK_BF8_F32 have not.
+    It takes a literal, too, where src2 announces one, which V_CVT_PK_FP8_F32 and V_CVT_PK_BF8_F32
+    have not.
     """
-    keeps_a_half = re.fullmatch(r"v_cvt_pk_(fp8|bf8)_f32|v_fma_mix(lo|hi)_f16", instruction.mnemonic)
-    return keeps_a_half is not None and "VOP3" in instruction.opcode.encoding and instruction.modifiers.dpp is not None
+    keeps_a_half = re.fullmatch(
+        r"v_cvt_pk_(fp8|bf8)_f32|v_fma_mix(lo|hi)_f16", instruction.mnemonic
+    )
+    return (
+        keeps_a_half is not None
+        and "VOP3" in instruction.opcode.encoding
+        and instruction.modifiers.dpp is not None
+    )
 
 
 def without_control(text: str) -> str:
-    """Leave out what DPP does; test_decoder_assembly.py compares it for the instructions that are misread."""
+    """Leave out what DPP does; test_decoder_assembly.py compares it for the instructions that are
+    misread."""
     return re.sub(r" (quad_perm|dpp8):\[[\d,]+\]| row_(?!mask)\w+(:\d+)?", "", text)
 
 
-def compare(piece: Piece, lines: tuple[Line, Line], names: tuple[str, str], wave_size: int) -> list[str | Doubt]:
+def compare(
+    piece: Piece, lines: tuple[Line, Line], names: tuple[str, str], wave_size: int
+) -> list[str | Doubt]:
     """Return what is wrong with the decoding of a piece, and what the assembler must decide."""
     accepted = [index for index in (0, 1) if not rejected_by_oracle(lines[index])]
     # Without real 16-bit registers a half is a register of another class: the other syntax has it.
@@ -113,22 +136,36 @@ def compare(piece: Piece, lines: tuple[Line, Line], names: tuple[str, str], wave
         if BEYOND.match(error.reason):
             return []
         texts = [lines[index].of_other_class or lines[index].text for index in (0, 1)]
-        return [Doubt(piece, names[index], None, texts[index], error.reason) for index in accepted or others]
+        return [
+            Doubt(piece, names[index], None, texts[index], error.reason)
+            for index in accepted or others
+        ]
     if others:
-        return [of_other_class(piece, instruction, lines[index], names[index], bool(index)) for index in others]
+        return [
+            of_other_class(piece, instruction, lines[index], names[index], bool(index))
+            for index in others
+        ]
     if not accepted:
         return [Doubt(piece, names[1], disassemble(instruction, True), None)]
     if is_misread(instruction):
         texts = [disassemble(instruction, true16) for true16 in (False, True)]
-        same = [without_control(texts[index]) == without_control(lines[index].text) for index in accepted]
-        return [] if all(same) else [Doubt(piece, names[index], texts[index], lines[index].text) for index in accepted]
+        same = [
+            without_control(texts[index]) == without_control(lines[index].text)
+            for index in accepted
+        ]
+        return (
+            []
+            if all(same)
+            else [Doubt(piece, names[index], texts[index], lines[index].text) for index in accepted]
+        )
     if any(lines[index].size != instruction.size for index in accepted):
         return [f"{piece.code.hex()}: {instruction.size} bytes, oracle {lines[accepted[0]].size}"]
     return [*text_doubts(piece, instruction, lines, names)]
 
 
 def check(chosen: list[Piece], wave_size: int = 32) -> None:
-    """Decoder and llvm-mc agree on what is an instruction, its length and its text in both syntaxes."""
+    """Decoder and llvm-mc agree on what is an instruction, its length and its text in both
+    syntaxes."""
     codes = [piece.code for piece in chosen]
     names = f"+wavefrontsize{wave_size}", f"+wavefrontsize{wave_size},+real-true16"
     listings = zip(*(disassemble_each(codes, features) for features in names), strict=True)
@@ -139,7 +176,10 @@ def check(chosen: list[Piece], wave_size: int = 32) -> None:
     ]
     wrong = [outcome for outcome in found if isinstance(outcome, str)]
     for features in names:
-        wrong += judged([item for item in found if isinstance(item, Doubt) and item.features == features], features)
+        wrong += judged(
+            [item for item in found if isinstance(item, Doubt) and item.features == features],
+            features,
+        )
     assert not wrong, f"{len(wrong)} of {len(codes)} differ:\n" + "\n".join(wrong[:20])
 
 
@@ -181,7 +221,8 @@ def test_many_random_fields_of_every_opcode_decode_as_objdump_does(name: str, se
 
 
 def reached(known: int) -> set[tuple[str, int]]:
-    """Return the table rows that random pieces, `known` of each, decode to; check their mnemonics."""
+    """Return the table rows that random pieces, `known` of each, decode to; check their
+    mnemonics."""
     seen: set[tuple[str, int]] = set()
     for piece in pieces(random.Random(5), known=known, unknown=0):
         try:

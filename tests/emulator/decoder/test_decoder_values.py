@@ -126,7 +126,16 @@ def test_an_unknown_role_is_a_key_error() -> None:
 
 
 def test_a_hundred_thousand_instructions_decode_in_a_second() -> None:
-    words = (0x30020081, 0x7C080702, 0x02060503, 0xF4004100, 0xF8000000, 0xD7030004, 0x00010704, 0xBF800000)
+    words = (
+        0x30020081,
+        0x7C080702,
+        0x02060503,
+        0xF4004100,
+        0xF8000000,
+        0xD7030004,
+        0x00010704,
+        0xBF800000,
+    )
     code = b"".join(word.to_bytes(4, "little") for word in words) * 2000
     best = min(_seconds(code) for _ in range(5))
     assert 12000 / best > 100_000

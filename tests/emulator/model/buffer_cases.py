@@ -1,4 +1,5 @@
-"""Cases of buffer instructions that the ISA document defines, with resources, offsets and values of all kinds."""
+"""Cases of buffer instructions that the ISA document defines, with resources, offsets and values of
+all kinds."""
 
 from __future__ import annotations
 
@@ -58,8 +59,11 @@ def _number(name: str, random: np.random.Generator) -> int:
     return int(random.choice(numbers))
 
 
-def make_case(name: str, waves: int, random: np.random.Generator, number: int | None = None) -> BufferCase:
-    """A case that the document defines. Memory of D16 loads of 32-bit integers would have to hold small ones."""
+def make_case(
+    name: str, waves: int, random: np.random.Generator, number: int | None = None
+) -> BufferCase:
+    """A case that the document defines. Memory of D16 loads of 32-bit integers would have to hold
+    small ones."""
     number = _number(name, random) if number is None else number
     size = format_size(number) if "_format_" in name else MEMORY[name].size
     grain = min(size & -size, 8)
@@ -76,7 +80,9 @@ def make_case(name: str, waves: int, random: np.random.Generator, number: int | 
             ioffset += int(random.integers(3) == 0)
         plain_load = name.startswith("buffer_load") and "_format_" not in name and size <= 8
         tfe = plain_load and not random.integers(4)
-        case = BufferCase(name, resource, number, soffset, ioffset, indexed, offset, bool(random.integers(2)), tfe)
+        case = BufferCase(
+            name, resource, number, soffset, ioffset, indexed, offset, bool(random.integers(2)), tfe
+        )
         case.rows = [_row(case, grain, random) for _ in range(waves)]
         if case.is_defined():
             return case
@@ -99,9 +105,12 @@ def _row(case: BufferCase, grain: int, random: np.random.Generator) -> NDArray[n
 
 
 def _store_data(case: BufferCase, random: np.random.Generator) -> NDArray[np.uint32]:
-    """Values that the format holds; for UNORM and SNORM any, because it is settled how they round."""
+    """Values that the format holds; for UNORM and SNORM any, because it is settled how they
+    round."""
     kind, widths = FORMATS[case.number]
-    channels = [[_channel(case, kind, widths, number, random) for _ in range(32)] for number in range(4)]
+    channels = [
+        [_channel(case, kind, widths, number, random) for _ in range(32)] for number in range(4)
+    ]
     whole = np.array(channels, np.uint64).astype(np.uint32)
     if not case.narrow:
         return whole
@@ -111,15 +120,25 @@ def _store_data(case: BufferCase, random: np.random.Generator) -> NDArray[np.uin
     return np.concatenate([pairs, pairs]).astype(np.uint32)
 
 
-def _channel(case: BufferCase, kind: str, widths: list[int], number: int, random: np.random.Generator) -> int:
+def _channel(
+    case: BufferCase, kind: str, widths: list[int], number: int, random: np.random.Generator
+) -> int:
     # The first channel may stand for all of them: it must fit the narrowest.
     width = widths[number] if 0 < number < min(len(widths), case.channels) else min(widths)
     if case.narrow and kind in ("UINT", "SINT", "FLOAT"):
         width = min(width, 16)
     if kind.endswith("NORM"):
-        value = random.choice([random.normal(), random.random(), random.integers(0, 70000) / 65535, 0.5, 1.0, -0.5])
-        return int(np.float16(value).view(np.uint16) if case.narrow else np.float32(value).view(np.uint32))
-    bits = int(random.integers(0, 1 << min(width, 16))) if width < 32 else int(random.integers(0, 1 << 32))
+        value = random.choice(
+            [random.normal(), random.random(), random.integers(0, 70000) / 65535, 0.5, 1.0, -0.5]
+        )
+        return int(
+            np.float16(value).view(np.uint16) if case.narrow else np.float32(value).view(np.uint32)
+        )
+    bits = (
+        int(random.integers(0, 1 << min(width, 16)))
+        if width < 32
+        else int(random.integers(0, 1 << 32))
+    )
     if kind == "FLOAT" and len(set(widths)) > 1:
         bits, width = bits >> max(width - 10, 0) & 0x3FF, 10
     value = value_of(bits, kind, width)
@@ -129,4 +148,6 @@ def _channel(case: BufferCase, kind: str, widths: list[int], number: int, random
         return 0x3C00 if case.narrow else 0x3F800000
     if kind == "FLOAT" and width == 32 and not case.narrow:
         return bits
-    return int(np.float16(value).view(np.uint16) if case.narrow else np.float32(value).view(np.uint32))
+    return int(
+        np.float16(value).view(np.uint16) if case.narrow else np.float32(value).view(np.uint32)
+    )

@@ -1,4 +1,5 @@
-"""Programs of buffer accesses with resources, offsets and formats of all kinds, beside the model's memory."""
+"""Programs of buffer accesses with resources, offsets and formats of all kinds, beside the model's
+memory."""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ import numpy as np
 from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
-from model.buffers import FORMATS, Address, Resource, byte_of, format_size, inside, loaded, one_of, stored
+from model.buffers import (
+    FORMATS,
+    Address,
+    Resource,
+    byte_of,
+    format_size,
+    inside,
+    loaded,
+    one_of,
+    stored,
+)
 from model.memory import MEMORY, Atomic, Load, Store, signed
 from model.programs import PARTIAL
 
@@ -106,7 +117,9 @@ class BufferCase:
         first = 24 if isinstance(access, Store) or "_store_" in self.name else 100
         dwords += self.tfe
         data = f"v{first}" if dwords == 1 else f"v[{first}:{first + dwords - 1}]"
-        address = {(0, 0): "off", (1, 0): "v20", (0, 1): "v21", (1, 1): "v[20:21]"}[self.indexed, self.offset]
+        address = {(0, 0): "off", (1, 0): "v20", (0, 1): "v21", (1, 1): "v[20:21]"}[
+            self.indexed, self.offset
+        ]
         words = [" idxen"] * self.indexed + [" offen"] * self.offset + [f" offset:{self.ioffset}"]
         words += [" th:TH_ATOMIC_RETURN"] * isinstance(access, Atomic) + [" tfe"] * self.tfe
         middle = f" format:{self.number}" if self.name.startswith("tbuffer") else ""
@@ -127,10 +140,14 @@ class BufferCase:
         """Which dwords of the access are inside; those of formats and atomics all or none."""
         if self.whole():
             return [inside(self.resource, where, 0, self.size)] * -(-self.size // 4)
-        return [inside(self.resource, where, first, min(4, self.size - first)) for first in range(0, self.size, 4)]
+        return [
+            inside(self.resource, where, first, min(4, self.size - first))
+            for first in range(0, self.size, 4)
+        ]
 
     def is_defined(self) -> bool:
-        """Tell whether the ISA document settles it, and whether all of it is in the region and aligned."""
+        """Tell whether the ISA document settles it, and whether all of it is in the region and
+        aligned."""
         taken: set[int] = set()
         element = {1: 4, 3: 16}.get(self.resource.swizzle)
         for rows in self.rows:
@@ -142,12 +159,18 @@ class BufferCase:
                     continue
                 byte = byte_of(self.resource, where)
                 total = where.own_offset + where.soffset
-                if byte + self.size > REGION or byte % min(self.size & -self.size, 8 if self.whole() else 4):
+                if byte + self.size > REGION or byte % min(
+                    self.size & -self.size, 8 if self.whole() else 4
+                ):
                     return False
                 if element and (total % element + self.size > element or self.size == 16):
                     return False
                 mine = set(range(byte, byte + self.size))
-                if not self.loads and not isinstance(MEMORY.get(self.name), Atomic) and taken & mine:
+                if (
+                    not self.loads
+                    and not isinstance(MEMORY.get(self.name), Atomic)
+                    and taken & mine
+                ):
                     return False
                 taken |= mine
         return True
@@ -158,25 +181,40 @@ class BufferCase:
         for lane in range(32):
             if not self.partial or PARTIAL >> lane & 1:
                 where = self.place(rows, lane)
-                (self._texel if self.formatted else self._plain)(memory, rows[:, lane], result[:, lane], where)
+                (self._texel if self.formatted else self._plain)(
+                    memory, rows[:, lane], result[:, lane], where
+                )
         return result
 
-    def _plain(self, memory: bytearray, inputs: NDArray[np.uint32], result: NDArray[np.uint32], where: Address) -> None:
+    def _plain(
+        self,
+        memory: bytearray,
+        inputs: NDArray[np.uint32],
+        result: NDArray[np.uint32],
+        where: Address,
+    ) -> None:
         access = MEMORY[self.name]
         parts = self.parts(where)
         byte = byte_of(self.resource, where) if any(parts) else 0
-        pieces = [memory[byte + 4 * n : byte + min(4 * n + 4, self.size)] for n in range(len(parts))]
-        old = b"".join(bytes(p) if good else bytes(len(p)) for p, good in zip(pieces, parts, strict=True))
+        pieces = [
+            memory[byte + 4 * n : byte + min(4 * n + 4, self.size)] for n in range(len(parts))
+        ]
+        old = b"".join(
+            bytes(p) if good else bytes(len(p)) for p, good in zip(pieces, parts, strict=True)
+        )
         number = int.from_bytes(old.ljust(self.size, b"\0"), "little")
         if isinstance(access, Load):
             _put(result, signed(number, access.size) if access.signed else number, access)
             return
         if isinstance(access, Store):
-            value = sum(int(v) << 32 * n for n, v in enumerate(inputs[DATA : DATA + 4])) >> access.shift
+            value = (
+                sum(int(v) << 32 * n for n, v in enumerate(inputs[DATA : DATA + 4])) >> access.shift
+            )
         else:
             dwords = self.size // 4
             joined = [
-                sum(int(v) << 32 * n for n, v in enumerate(inputs[p : p + dwords])) for p in (_OLD, _OLD + dwords)
+                sum(int(v) << 32 * n for n, v in enumerate(inputs[p : p + dwords]))
+                for p in (_OLD, _OLD + dwords)
             ]
             value = access.compute(number, *joined[: access.operands])
             result[:dwords] = [number >> 32 * n & 0xFFFFFFFF for n in range(dwords)]
@@ -185,13 +223,22 @@ class BufferCase:
             if good:
                 memory[byte + 4 * n : byte + min(4 * n + 4, self.size)] = new[4 * n : 4 * n + 4]
 
-    def _texel(self, memory: bytearray, inputs: NDArray[np.uint32], result: NDArray[np.uint32], where: Address) -> None:
+    def _texel(
+        self,
+        memory: bytearray,
+        inputs: NDArray[np.uint32],
+        result: NDArray[np.uint32],
+        where: Address,
+    ) -> None:
         kind, widths = FORMATS[self.number]
         good = self.parts(where)[0]
         byte = byte_of(self.resource, where)
         if not self.loads:
             if good:
-                given = [self._given(inputs, channel if channel < self.channels else 0) for channel in range(4)]
+                given = [
+                    self._given(inputs, channel if channel < self.channels else 0)
+                    for channel in range(4)
+                ]
                 bits, place = 0, 0
                 for register, width in zip(given, widths, strict=False):
                     bits |= stored(register, kind, width, self.narrow) << place
@@ -219,7 +266,9 @@ class BufferCase:
             result[channel] = value
             return
         half = 1 if "_hi_" in self.name else channel % 2
-        result[channel // 2] = int(result[channel // 2]) & (0xFFFF if half else 0xFFFF0000) | value << 16 * half
+        result[channel // 2] = (
+            int(result[channel // 2]) & (0xFFFF if half else 0xFFFF0000) | value << 16 * half
+        )
 
 
 def _put(result: NDArray[np.uint32], value: int, load: Load) -> None:
@@ -239,18 +288,32 @@ def run_buffer_cases(cases: list[BufferCase], random: np.random.Generator) -> li
     output = before.copy()
     body = [line for position, case in enumerate(cases) for line in case.lines(position)]
     head = own_parts(input_bytes=128 * ROWS * len(cases), output_bytes=_CASE * len(cases))
-    emulate(assemble("\n".join([head, *body, ""])), "kernel", waves, 32, [np.ascontiguousarray(inputs), output])
+    emulate(
+        assemble("\n".join([head, *body, ""])),
+        "kernel",
+        waves,
+        32,
+        [np.ascontiguousarray(inputs), output],
+    )
     failures = []
     for position, case in enumerate(cases):
         text = _compare(case, before[:, position], output[:, position])
         if text:
-            failures.append(f"{case.text()} {case.resource} {'(partial EXEC)' * case.partial}: {text}")
+            failures.append(
+                f"{case.text()} {case.resource} {'(partial EXEC)' * case.partial}: {text}"
+            )
     return failures
 
 
 def _compare(case: BufferCase, before: NDArray[np.uint32], after: NDArray[np.uint32]) -> str:
     access = MEMORY.get(case.name)
-    code = access.code if isinstance(access, Atomic) else "f32" if case.kind == "FLOAT" and case.loads else ""
+    code = (
+        access.code
+        if isinstance(access, Atomic)
+        else "f32"
+        if case.kind == "FLOAT" and case.loads
+        else ""
+    )
     if case.kind == "FLOAT" and case.narrow and case.loads:
         code = "2xf16"
     for wave, rows in enumerate(case.rows):
@@ -261,12 +324,17 @@ def _compare(case: BufferCase, before: NDArray[np.uint32], after: NDArray[np.uin
         wrong = ~_same(found, expected, access.code if isinstance(access, Atomic) else "")
         if wrong.any():
             place = int(np.argmax(wrong))
-            return f"wave {wave}, memory {4 * place}: {int(found[place]):x} for {int(expected[place]):x}"
+            return (
+                f"wave {wave}, memory {4 * place}: {int(found[place]):x} for "
+                f"{int(expected[place]):x}"
+            )
         registers = after[wave, REGION // 4 : REGION // 4 + 128].reshape(32, 4).T
         bad = ~_same(registers, result, code)
         if bad.any():
             lane = int(np.argmax(bad.any(axis=0)))
-            mine, right = ([hex(value) for value in values[:, lane]] for values in (registers, result))
+            mine, right = (
+                [hex(value) for value in values[:, lane]] for values in (registers, result)
+            )
             return f"wave {wave}, lane {lane}: {mine} for {right}"
     return ""
 

@@ -1,4 +1,5 @@
-"""Buffer instructions (RDNA 4 ISA, chapter 9): bounds, addresses and formats, one lane at a time."""
+"""Buffer instructions (RDNA 4 ISA, chapter 9): bounds, addresses and formats, one lane at a
+time."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-# RDNA 4 ISA, table "Buffer and Image Data Formats": components are named from the highest bits down.
+# RDNA 4 ISA, table "Buffer and Image Data Formats": components are named from the highest bits
+# down.
 _NUMBERS = (
     (1, "8", "UNORM SNORM USCALED SSCALED UINT SINT"),
     (7, "16", "UNORM SNORM USCALED SSCALED UINT SINT FLOAT"),
@@ -38,7 +40,8 @@ def format_size(number: int) -> int:
 
 @dataclass(frozen=True)
 class Resource:
-    """The fields of the table "Buffer Resource Descriptor", as they are encoded; select: four codes."""
+    """The fields of the table "Buffer Resource Descriptor", as they are encoded; select: four
+    codes."""
 
     stride: int = 0
     swizzle: int = 0
@@ -67,7 +70,8 @@ class Resource:
 
 @dataclass(frozen=True)
 class Address:
-    """What one lane gives: index, its own offset, the instruction's, the scalar one, its number in the wave."""
+    """What one lane gives: index, its own offset, the instruction's, the scalar one, its number in
+    the wave."""
 
     index: int
     offset: int
@@ -77,15 +81,19 @@ class Address:
 
     @property
     def own_offset(self) -> int:
-        """The lane's offset and the instruction's, whose sum wraps: see `amdjit.emulator.native.buffer_places`."""
+        """The lane's offset and the instruction's, whose sum wraps: see
+        `amdjit.emulator.instructions.buffers.places`."""
         return (self.offset + self.ioffset) & 0xFFFFFFFF
 
 
 def inside(resource: Resource, where: Address, first: int, payload: int) -> bool:
-    """Table "Buffer Out Of Bounds Selection": `payload` bytes from byte `first` of what the lane transfers on."""
+    """Table "Buffer Out Of Bounds Selection": `payload` bytes from byte `first` of what the lane
+    transfers on."""
     index = where.index + (where.lane if resource.add_tid else 0)
     end = where.own_offset + first + payload
-    structured = resource.check == 0 or (resource.check == 3 and resource.swizzle and resource.record_bytes)
+    structured = resource.check == 0 or (
+        resource.check == 3 and resource.swizzle and resource.record_bytes
+    )
     if structured:
         return index < resource.records and end <= resource.record_bytes
     if resource.check == 1:
@@ -148,7 +156,8 @@ def _half(value: float | Fraction, truncate: bool) -> int:
 
 
 def loaded(bits: int, kind: str, width: int, narrow: bool) -> int:
-    """A component as a register has it: 32 bits, or 16 in D16 forms (9.3.1: single precision is truncated)."""
+    """A component as a register has it: 32 bits, or 16 in D16 forms (9.3.1: single precision is
+    truncated)."""
     value = value_of(bits, kind, width)
     if isinstance(value, int):
         return value & (0xFFFF if narrow else 0xFFFFFFFF)

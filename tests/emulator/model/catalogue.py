@@ -1,4 +1,5 @@
-"""All opcodes of the model by batch, and the cases of a batch: all forms, or some of each opcode."""
+"""All opcodes of the model by batch, and the cases of a batch: all forms, or some of each
+opcode."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ from model.comparisons import COMPARISONS
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
 from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic
-from model.memory_programs import inputs_for_memory, memory_cases, run_memory_cases, run_scalar_loads
+from model.memory_programs import (
+    inputs_for_memory,
+    memory_cases,
+    run_memory_cases,
+    run_scalar_loads,
+)
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
 from model.packed_variants import CLASSES as PACKED_CLASSES
@@ -35,7 +41,18 @@ from model.variants import CLASSES, Maker, Variant
 VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
 BATCHES = (
-    *("integers", "half", "single", "double", "conversions", "comparisons", "packed", "dual", "scalar", "memory"),
+    *(
+        "integers",
+        "half",
+        "single",
+        "double",
+        "conversions",
+        "comparisons",
+        "packed",
+        "dual",
+        "scalar",
+        "memory",
+    ),
     *("buffers", "division", "lanes", "shared", "control", "true16"),
 )
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
@@ -110,19 +127,24 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
 
 
 def _table(batch: str) -> dict[str, Op]:
-    return _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+    return (
+        _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+    )
 
 
 def _half_cases(
     table: dict[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
 ) -> Iterator[tuple[int, Case]]:
-    """Every half of every 16-bit source with every half of the result, plain and in another form."""
+    """Every half of every 16-bit source with every half of the result, plain and in another
+    form."""
     for name, entry in table.items():
         size = _element(entry.sources)
         for row in _rows()[name]:
             places = [operand.source for operand in row.operands if operand.half]
             choices = list(itertools.product((0, 1), repeat=len(places))) if places else []
-            for chosen in [choices[random.integers(len(choices))]] if quick and choices else choices:
+            for chosen in (
+                [choices[random.integers(len(choices))]] if quick and choices else choices
+            ):
                 named = dict(zip(places, chosen, strict=True))
                 halves = tuple(named.get(place, 0) for place in range(4))
                 other = str(random.choice(_HALF_FORMS))
@@ -142,14 +164,18 @@ def _vector_cases(
                 yield size, Variant(makers[size], row, entry, klass).case()
 
 
-def _packed_cases(makers: dict[int, Maker], quick: bool, random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+def _packed_cases(
+    makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
     for name in PACKED:
         size = 16 if name.startswith("v_pk") else 32
         for klass in [str(random.choice(PACKED_CLASSES))] if quick else PACKED_CLASSES:
             yield size, Packed(makers[size], name, klass).case()
 
 
-def _dual_cases(makers: dict[int, Maker], quick: bool, random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+def _dual_cases(
+    makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
     for first in DUAL_X:
         for second in [str(random.choice(DUAL_Y))] if quick else DUAL_Y:
             yield 32, dual_case(makers[32], first, second)
@@ -164,7 +190,9 @@ def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[s
     return wrong
 
 
-def _run_memory(table: dict[str, Access], count: int, random: np.random.Generator) -> tuple[list[str], int]:
+def _run_memory(
+    table: dict[str, Access], count: int, random: np.random.Generator
+) -> tuple[list[str], int]:
     quick = count <= _QUICK_LANES
     inputs = inputs_for_memory(2 if quick else count // 32, random)
     cases = memory_cases(table, random, 1 if quick else 3)
@@ -177,7 +205,8 @@ def _run_memory(table: dict[str, Access], count: int, random: np.random.Generato
 
 
 def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], int]:
-    """Quick: one form of each opcode on one wave. Else 2,048 lanes or more of each, and all formats of the tbuffers."""
+    """Quick: one form of each opcode on one wave. Else 2,048 lanes or more of each, and all formats
+    of the tbuffers."""
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
     for name in (*FORMATTED, *UNTYPED):
@@ -186,10 +215,18 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     if quick:
         for name in ("load_format", "load_d16_format", "store_format", "store_d16_format"):
             chosen = f"tbuffer_{name}_xyzw"
-            cases += [make_case(chosen, 1, random, number) for number in FORMATS if _is_settled(chosen, number)]
+            cases += [
+                make_case(chosen, 1, random, number)
+                for number in FORMATS
+                if _is_settled(chosen, number)
+            ]
     else:
         for name in FORMATTED:
-            cases += [make_case(name, 6, random, number) for number in FORMATS if _is_settled(name, number)]
+            cases += [
+                make_case(name, 6, random, number)
+                for number in FORMATS
+                if _is_settled(name, number)
+            ]
     waves: dict[int, list[BufferCase]] = {}
     for case in cases:
         waves.setdefault(len(case.rows), []).append(case)
@@ -201,10 +238,13 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
 
 
 def _is_settled(name: str, number: int) -> bool:
-    """The document leaves open how stores round to scaled formats, and what D16 loads make of wide integers."""
+    """The document leaves open how stores round to scaled formats, and what D16 loads make of wide
+    integers."""
     kind, widths = FORMATS[number]
     wide = kind in ("UINT", "SINT") and 32 in widths
-    return not ("_store_" in name and kind.endswith("SCALED")) and not ("_load_d16" in name and wide)
+    return not ("_store_" in name and kind.endswith("SCALED")) and not (
+        "_load_d16" in name and wide
+    )
 
 
 def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], int]:
@@ -214,7 +254,11 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
         cases: list[ScalarCase | ExecCase] = [*exec_cases(inputs)] if size == 32 else []
         for name, entry in SCALARS.items():
             if _element(entry.op.sources) == size:
-                classes = [str(random.choice(SCALAR_CLASSES))] if count <= _QUICK_LANES else SCALAR_CLASSES
+                classes = (
+                    [str(random.choice(SCALAR_CLASSES))]
+                    if count <= _QUICK_LANES
+                    else SCALAR_CLASSES
+                )
                 cases += [ScalarCase(name, entry, klass, inputs, random) for klass in classes]
         total += len(cases)
         for start in range(0, len(cases), _AT_ONCE):
@@ -226,7 +270,9 @@ def _run_division(count: int, random: np.random.Generator, misled: bool) -> tupl
     inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
     times = 1 if count <= _QUICK_LANES else 3
     cases = [case for _ in range(times) for case in division.division_cases(inputs, random)]
-    return _run(cases, {size: rows ^ np.uint32(misled) for size, rows in inputs.items()}), len(cases)
+    return _run(cases, {size: rows ^ np.uint32(misled) for size, rows in inputs.items()}), len(
+        cases
+    )
 
 
 def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
@@ -259,5 +305,11 @@ def _run_control(count: int, random: np.random.Generator, misled: bool) -> tuple
 
 # Bytes of private memory of a lane.
 _PRIVATE = 256
-# Those that are made of programs of their own. If they are misled, the instructions get other inputs than the model.
-_PROGRAMS = {"division": _run_division, "lanes": _run_lanes, "shared": _run_shared, "control": _run_control}
+# Those that are made of programs of their own. If they are misled, the instructions get other
+# inputs than the model.
+_PROGRAMS = {
+    "division": _run_division,
+    "lanes": _run_lanes,
+    "shared": _run_shared,
+    "control": _run_control,
+}

@@ -52,11 +52,20 @@ def float_predicates() -> dict[str, Callable[..., Any]]:
 def _table() -> dict[str, Op]:
     table: dict[str, Op] = {}
     for code in ("i16", "u16", "i32", "u32", "i64", "u64"):
-        table.update({f"{name}_{code}": op("mask", f"{code} {code}", test) for name, test in _INTEGER.items()})
+        table.update(
+            {
+                f"{name}_{code}": op("mask", f"{code} {code}", test)
+                for name, test in _INTEGER.items()
+            }
+        )
     for code, mask in (("f16", "b16"), ("f32", "b32"), ("f64", "b32")):
-        table.update({f"{name}_{code}": op("mask", f"{code} {code}", test) for name, test in _FLOAT.items()})
+        table.update(
+            {f"{name}_{code}": op("mask", f"{code} {code}", test) for name, test in _FLOAT.items()}
+        )
         table[f"class_{code}"] = op("mask", f"{code} {mask}", is_class(code))
     return table
 
 
-COMPARISONS: dict[str, Op] = {f"v_{verb}_{name}": entry for name, entry in _table().items() for verb in ("cmp", "cmpx")}
+COMPARISONS: dict[str, Op] = {
+    f"v_{verb}_{name}": entry for name, entry in _table().items() for verb in ("cmp", "cmpx")
+}

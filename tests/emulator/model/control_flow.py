@@ -1,7 +1,9 @@
-"""Scalar instructions that choose what runs next, which register is meant, or how floats are rounded; no-operations.
+"""Scalar instructions that choose what runs next, which register is meant, or how floats are
+rounded; no-operations.
 
-RDNA 4 ISA, 16.1 (S_MOVREL*, S_GETPC, S_SWAPPC, S_*_SAVEEXEC_B64), 16.3 (S_CALL, S_GETREG, S_SETREG), 16.5 (branches).
-A wave is one case: its inputs are eight dwords, in s40 to s47; it leaves s60, s61 and s62.
+RDNA 4 ISA, 16.1 (S_MOVREL*, S_GETPC, S_SWAPPC, S_*_SAVEEXEC_B64), 16.3 (S_CALL, S_GETREG,
+S_SETREG), 16.5 (branches). A wave is one case: its inputs are eight dwords, in s40 to s47; it
+leaves s60, s61 and s62.
 """
 
 from __future__ import annotations
@@ -28,8 +30,14 @@ NO_EFFECT: dict[str, str] = {
     "s_delay_alu": "s_delay_alu instid0(SALU_CYCLE_1)",
     "s_clause": "s_clause 0x1",
     "s_wait_alu": "s_wait_alu depctr_va_vdst(0)",
-    **{f"s_wait_{name}": f"s_wait_{name} 0x0" for name in ("bvhcnt", "dscnt", "expcnt", "kmcnt", "loadcnt")},
-    **{f"s_wait_{name}": f"s_wait_{name} 0x0" for name in ("samplecnt", "storecnt", "loadcnt_dscnt", "storecnt_dscnt")},
+    **{
+        f"s_wait_{name}": f"s_wait_{name} 0x0"
+        for name in ("bvhcnt", "dscnt", "expcnt", "kmcnt", "loadcnt")
+    },
+    **{
+        f"s_wait_{name}": f"s_wait_{name} 0x0"
+        for name in ("samplecnt", "storecnt", "loadcnt_dscnt", "storecnt_dscnt")
+    },
     "s_wait_event": "s_wait_event 0x1",
     "s_wait_idle": "s_wait_idle",
     "s_setprio": "s_setprio 2",
@@ -77,7 +85,12 @@ class ControlCase:
     expected: NDArray[np.uint32]
 
     def lines(self) -> list[str]:
-        return ["  s_mov_b32 s60, s44", "  s_mov_b32 s61, s45", "  s_mov_b32 s62, s46", *(f"  {x}" for x in self.body)]
+        return [
+            "  s_mov_b32 s60, s44",
+            "  s_mov_b32 s61, s45",
+            "  s_mov_b32 s62, s46",
+            *(f"  {x}" for x in self.body),
+        ]
 
     def judge(self, found: Inputs) -> NDArray[np.bool_]:
         return np.asarray((found != self.expected).any(0))
@@ -94,8 +107,13 @@ class ControlFlow:
         self, text: str, body: list[str], s60: object = None, s61: object = None, s62: object = None
     ) -> ControlCase:
         """s60, s61, s62: what differs from what was there."""
-        rows = [np.asarray(self._inputs[4 + n] if value is None else value) for n, value in enumerate((s60, s61, s62))]
-        expected = np.stack([np.broadcast_to(row, self._inputs.shape[1:]).astype(np.uint64) & ONES for row in rows])
+        rows = [
+            np.asarray(self._inputs[4 + n] if value is None else value)
+            for n, value in enumerate((s60, s61, s62))
+        ]
+        expected = np.stack(
+            [np.broadcast_to(row, self._inputs.shape[1:]).astype(np.uint64) & ONES for row in rows]
+        )
         return ControlCase(text, tuple(body), expected.astype(np.uint32))
 
     def cases(self, times: int) -> Iterator[ControlCase]:
@@ -111,7 +129,8 @@ class ControlFlow:
                 yield self._no_effect(text)
 
     def cases64(self) -> Iterator[ControlCase]:
-        """Yield cases for waves of 64 lanes: what combines EXEC with a scalar, in two parts each."""
+        """Yield cases for waves of 64 lanes: what combines EXEC with a scalar, in two parts
+        each."""
         for name in EXEC_OPS:
             yield from self._execution(name, "saveexec")
         for name in ("and_not0", "and_not1"):
@@ -129,9 +148,16 @@ class ControlFlow:
             "exe": [f"s_and_b32 exec_lo, s40, {bits:#x}"],
         }[name[:3]]
         taken = (chosen == 0) if name in ("scc0", "vccz", "execz") else (chosen != 0)
-        # SCC is changed between the mask and its branch: VCC and EXEC count as they are, not as SCC.
+        # SCC is changed between the mask and its branch: VCC and EXEC count as they are, not as
+        # SCC.
         set_up += [] if name.startswith("scc") else ["s_cmp_eq_u32 s41, s41"]
-        body = [*set_up, f"s_cbranch_{name} {goal}", "s_mov_b32 s60, 1", f"{goal}:", "s_mov_b32 exec_lo, -1"]
+        body = [
+            *set_up,
+            f"s_cbranch_{name} {goal}",
+            "s_mov_b32 s60, 1",
+            f"{goal}:",
+            "s_mov_b32 exec_lo, -1",
+        ]
         return self._case(f"s_cbranch_{name}", body, np.where(taken, self._inputs[4], 1))
 
     def _jumps(self) -> Iterator[ControlCase]:
@@ -141,10 +167,19 @@ class ControlFlow:
         yield self._case("s_branch", body, self._inputs[4].astype(np.uint64) + 2)
         # A loop that an input counts.
         again, times = f".Lgoal{next(_LABELS)}", self._inputs[0] % 7
-        body = ["s_mul_hi_u32 s63, s40, 0x24924925", "s_mul_i32 s63, s63, 7", "s_sub_co_u32 s63, s40, s63"]
+        body = [
+            "s_mul_hi_u32 s63, s40, 0x24924925",
+            "s_mul_i32 s63, s63, 7",
+            "s_sub_co_u32 s63, s40, s63",
+        ]
         exact = (self._inputs[0].astype(np.uint64) * 0x24924925 >> np.uint64(32)) * 7
         times = (self._inputs[0].astype(np.uint64) - exact) & np.uint64(ONES)
-        body += ["s_and_b32 s63, s63, 15", f"{again}:", "s_add_co_u32 s60, s60, s41", "s_sub_co_i32 s63, s63, 1"]
+        body += [
+            "s_and_b32 s63, s63, 15",
+            f"{again}:",
+            "s_add_co_u32 s60, s60, s41",
+            "s_sub_co_i32 s63, s63, 1",
+        ]
         body += ["s_cmp_gt_i32 s63, 0", f"s_cbranch_scc1 {again}"]
         rounds = np.maximum(times & np.uint64(15), 1)
         yield self._case("s_cbranch_scc1", body, self._inputs[4] + rounds * self._inputs[1])
@@ -160,8 +195,17 @@ class ControlFlow:
             here, there, end, after = (f".Lgoal{next(_LABELS)}" for _ in range(4))
             address = ["s_getpc_b64 s[50:51]", f"{here}:", f"s_add_co_u32 s50, s50, {there}-{here}"]
             address += ["s_add_co_ci_u32 s51, s51, 0"] if name == "swappc" else []
-            call = "s_swappc_b64 s[52:53], s[50:51]" if name == "swappc" else f"s_call_b64 s[52:53], {there}"
-            body = [*(address if name == "swappc" else []), call, f"{after}:", "s_add_co_u32 s60, s60, s61"]
+            call = (
+                "s_swappc_b64 s[52:53], s[50:51]"
+                if name == "swappc"
+                else f"s_call_b64 s[52:53], {there}"
+            )
+            body = [
+                *(address if name == "swappc" else []),
+                call,
+                f"{after}:",
+                "s_add_co_u32 s60, s60, s61",
+            ]
             body += [f"s_branch {end}", f"{there}:", "s_xor_b32 s61, s61, s40"]
             # The return address is that of the next instruction.
             body += [
@@ -176,21 +220,29 @@ class ControlFlow:
             # Between the two: s_add, s_branch, s_xor and s_getpc, of four bytes each.
             yield self._case(f"s_{name}_b64", body, total, inner, 16)
         yield self._case(
-            "s_getpc_b64", ["s_getpc_b64 s[50:51]", "s_getpc_b64 s[52:53]", "s_sub_co_u32 s60, s52, s50"], 4
+            "s_getpc_b64",
+            ["s_getpc_b64 s[50:51]", "s_getpc_b64 s[52:53]", "s_sub_co_u32 s60, s52, s50"],
+            4,
         )
 
     # Registers that M0 chooses
 
     def _relative(self) -> Iterator[ControlCase]:
         place = int(self._random.integers(6))
-        yield self._case("s_movrels_b32", [f"s_mov_b32 m0, {place}", "s_movrels_b32 s60, s40"], self._inputs[place])
+        yield self._case(
+            "s_movrels_b32",
+            [f"s_mov_b32 m0, {place}", "s_movrels_b32 s60, s40"],
+            self._inputs[place],
+        )
         wide = int(self._random.integers(3)) * 2
         body = [f"s_mov_b32 m0, {wide}", "s_movrels_b64 s[60:61], s[40:41]"]
         yield self._case("s_movrels_b64", body, self._inputs[wide], self._inputs[wide + 1])
         place = int(self._random.integers(3))
         results: list[object] = [None, None, None]
         results[place] = self._inputs[2]
-        yield self._case("s_movreld_b32", [f"s_mov_b32 m0, {place}", "s_movreld_b32 s60, s42"], *results)
+        yield self._case(
+            "s_movreld_b32", [f"s_mov_b32 m0, {place}", "s_movreld_b32 s60, s42"], *results
+        )
         body = ["s_mov_b32 m0, 4", "s_movreld_b64 s[56:57], s[42:43]"]
         yield self._case("s_movreld_b64", body, self._inputs[2], self._inputs[3])
         source, target = int(self._random.integers(8)), int(self._random.integers(3))
@@ -199,7 +251,8 @@ class ControlFlow:
         body = [f"s_mov_b32 m0, {target << 16 | source:#x}", "s_movrelsd_2_b32 s60, s40"]
         yield self._case("s_movrelsd_2_b32", body, *results)
 
-    # The MODE register: bits 0 to 3 say how results are rounded, bits 4 to 7 what becomes of denormal numbers
+    # The MODE register: bits 0 to 3 say how results are rounded, bits 4 to 7 what becomes of
+    # denormal numbers
 
     def _modes(self) -> Iterator[ControlCase]:
         back = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0xf0"
@@ -213,7 +266,12 @@ class ControlFlow:
         size = 1 + int(self._random.integers(8 - first))
         mask, value = (1 << size) - 1, int(self._random.integers(1 << 16))
         merged = 0xF0 & ~(mask << first) | (value & mask) << first
-        body = [back, f"s_setreg_imm32_b32 hwreg(HW_REG_MODE, {first}, {size}), {value:#x}", read, back]
+        body = [
+            back,
+            f"s_setreg_imm32_b32 hwreg(HW_REG_MODE, {first}, {size}), {value:#x}",
+            read,
+            back,
+        ]
         yield self._case("s_setreg_imm32_b32", body, merged)
         field_ = (self._inputs[0].astype(np.uint64) & np.uint64(mask)) << np.uint64(first)
         merged_all = field_ | np.uint64(0xF0 & ~(mask << first))
@@ -227,7 +285,11 @@ class ControlFlow:
     def _no_effect(self, text: str) -> ControlCase:
         body = ["s_bitcmp1_b32 s40, 5", text, "s_cselect_b32 s62, 1, 0"]
         return self._case(
-            text.split(" ", maxsplit=1)[0], body, None, None, self._inputs[0] >> np.uint32(5) & np.uint32(1)
+            text.split(" ", maxsplit=1)[0],
+            body,
+            None,
+            None,
+            self._inputs[0] >> np.uint32(5) & np.uint32(1),
         )
 
     # EXEC in wave64
@@ -241,8 +303,14 @@ class ControlFlow:
         body += [f"s_{name}_{verb}_b64 s[60:61], s[40:41]", "s_cselect_b32 s62, 1, 0"]
         low, high = ((saved >> shift & ONES).astype(np.uint64) for shift in (0, 32))
         yield self._case(
-            f"s_{name}_{verb}_b64", [*body, "s_mov_b64 exec, -1"], low, high, (after != 0).astype(np.uint64)
+            f"s_{name}_{verb}_b64",
+            [*body, "s_mov_b64 exec, -1"],
+            low,
+            high,
+            (after != 0).astype(np.uint64),
         )
         low, high = ((after >> shift & ONES).astype(np.uint64) for shift in (0, 32))
         kept = ["s_mov_b64 s[60:61], exec", "s_mov_b64 exec, -1"]
-        yield self._case(f"s_{name}_{verb}_b64", [*body, *kept], low, high, (after != 0).astype(np.uint64))
+        yield self._case(
+            f"s_{name}_{verb}_b64", [*body, *kept], low, high, (after != 0).astype(np.uint64)
+        )

@@ -1,6 +1,8 @@
-"""Instructions whose sources depend on each other, or whose result is wider than two registers (RDNA 4 ISA, 16.12).
+"""Instructions whose sources depend on each other, or whose result is wider than two registers
+(RDNA 4 ISA, 16.12).
 
-The steps of a division, conversions that round by chance, dot products of halves, constants of range reduction.
+The steps of a division, conversions that round by chance, dot products of halves, constants of
+range reduction.
 """
 
 from __future__ import annotations
@@ -54,14 +56,17 @@ def _float(bits: int, code: str) -> float:
 
 
 def div_scale(x: float, below: float, above: float, code: str) -> tuple[float, bool]:
-    """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or S2, above."""
+    """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or
+    S2, above."""
     bits, back = ieee.div_scale(FORMATS[code], *(_bits(value, code) for value in (x, below, above)))
     return _float(bits, code), back
 
 
 def div_fmas(x: float, y: float, z: float, scales: bool, code: str) -> float:
     """V_DIV_FMAS: a multiply-add, times a power of two in lanes that VCC names, rounded once."""
-    return _float(ieee.div_fmas(FORMATS[code], *(_bits(value, code) for value in (x, y, z)), scales), code)
+    return _float(
+        ieee.div_fmas(FORMATS[code], *(_bits(value, code) for value in (x, y, z)), scales), code
+    )
 
 
 # Other functions of one lane
@@ -70,7 +75,8 @@ def div_fmas(x: float, y: float, z: float, scales: bool, code: str) -> float:
 def encoded_by_chance(value: float, random: int, kind: str) -> tuple[int, bool]:
     """A byte: what is cut off and the upper bits of `random` make the next number if they carry.
 
-    Also whether that is certain: for denormal results the document does not say how far the bits reach.
+    Also whether that is certain: for denormal results the document does not say how far the bits
+    reach.
     """
     mantissa, bias, infinity = (3, 7, 0x7F) if kind == "fp8" else (2, 15, 0x7C)
     sign = 128 if math.copysign(1.0, value) < 0 else 0
@@ -149,9 +155,14 @@ class _Maker:
         return np.tile([bool(mask >> lane & 1) for lane in range(32)], self._inputs.shape[1] // 32)
 
     def case(
-        self, text: str, dwords: int, wrong: Callable[[Bits], Numbers], mask: tuple[str, Numbers] | None = None
+        self,
+        text: str,
+        dwords: int,
+        wrong: Callable[[Bits], Numbers],
+        mask: tuple[str, Numbers] | None = None,
     ) -> Case:
-        """A case whose result is v100 and on; mask: a register of lane bits that is written, too."""
+        """A case whose result is v100 and on; mask: a register of lane bits that is written,
+        too."""
         outputs = [f"v{RESULT + part}" for part in range(dwords)]
         lines = [f"  v_mov_b32 {register}, v{INPUTS}" for register in outputs]
         lines += [f"  s_mov_b32 vcc_lo, {VCC:#x}"]
@@ -161,33 +172,48 @@ class _Maker:
 
         def judge(found: Registers) -> Numbers:
             result = sum(row.astype(object) << 32 * part for part, row in enumerate(found[:dwords]))
-            bad = np.where(written, wrong(result), (found[:dwords] != self._inputs[INPUTS - SOURCES[0]]).any(0))
+            bad = np.where(
+                written, wrong(result), (found[:dwords] != self._inputs[INPUTS - SOURCES[0]]).any(0)
+            )
             if mask is not None:
                 lanes = np.arange(found.shape[1]) % 32
-                bad |= (found[-1] >> lanes.astype(np.uint32) & 1).astype(bool) != (mask[1] & written)
+                bad |= (found[-1] >> lanes.astype(np.uint32) & 1).astype(bool) != (
+                    mask[1] & written
+                )
             return np.asarray(bad, bool)
 
         return Case(text, tuple(lines), (*outputs, *([mask[0]] if mask else [])), judge)
 
-    def numbers_case(self, text: str, values: list[float], code: str, mask: Numbers | None = None) -> Case:
+    def numbers_case(
+        self, text: str, values: list[float], code: str, mask: Numbers | None = None
+    ) -> Case:
         with np.errstate(all="ignore"):
             expected = patterns(np.array(values), code)
 
         def wrong(found: Bits) -> Numbers:
             return differences(found.astype(np.uint64), expected, code, 0, 0.0)
 
-        return self.case(text, 2 if code == "f64" else 1, wrong, ("s50", mask) if mask is not None else None)
+        return self.case(
+            text, 2 if code == "f64" else 1, wrong, ("s50", mask) if mask is not None else None
+        )
 
     def scale(self, code: str, places: tuple[int, int, int]) -> Case:
         sources = [self.floats(place, code) for place in places]
         negative = [bool(self._random.integers(2)) for _ in range(2)]
         # The same operand has the same sign, wherever it stands.
         signs = [negative[place == places[2]] for place in places]
-        values = [[-x if sign else x for x in column] for sign, column in zip(signs, sources, strict=True)]
+        values = [
+            [-x if sign else x for x in column] for sign, column in zip(signs, sources, strict=True)
+        ]
         results = [div_scale(*items, code) for items in zip(*values, strict=True)]
-        texts = [("-" if sign else "") + _register(place, code) for sign, place in zip(signs, places, strict=True)]
+        texts = [
+            ("-" if sign else "") + _register(place, code)
+            for sign, place in zip(signs, places, strict=True)
+        ]
         text = f"v_div_scale_{code} {_register(RESULT, code)}, s50, {', '.join(texts)}"
-        return self.numbers_case(text, [r[0] for r in results], code, np.array([r[1] for r in results]))
+        return self.numbers_case(
+            text, [r[0] for r in results], code, np.array([r[1] for r in results])
+        )
 
     def multiply_add(self, code: str) -> Case:
         sources = [self.floats(place, code) for place in SOURCES]
@@ -197,7 +223,8 @@ class _Maker:
         return self.numbers_case(f"v_div_fmas_{code} {', '.join(texts)}", values, code)
 
     def by_chance(self, kind: str, edge: int | None) -> Case:
-        """edge: the random bits just carry (0), or just do not (1), for results that are not denormal."""
+        """edge: the random bits just carry (0), or just do not (1), for results that are not
+        denormal."""
         byte = int(self._random.integers(4))
         cut = 20 if kind == "fp8" else 21
         randoms = self.wide(4, 1)
@@ -217,13 +244,20 @@ class _Maker:
             kept = (found ^ old) & ~(255 << 8 * byte) & 0xFFFFFFFF
             return (apart & (certain | ~near)) | (kept != 0).astype(bool)
 
-        return self.case(f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 byte_sel:{byte}", 1, wrong)
+        return self.case(
+            f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 byte_sel:{byte}", 1, wrong
+        )
 
     def dot(self, code: str) -> Case:
         """Two products and an addend, rounded as the scalar model of gfx1201 rounds."""
         words = zip(self.wide(2, 1), self.wide(4, 1), self.wide(6, 1), strict=True)
         expected = [
-            dot_step(*([int(word) & 0xFFFF, int(word) >> 16] for word in (x, y)), int(c) & 0xFFFF, (code, code), code)
+            dot_step(
+                *([int(word) & 0xFFFF, int(word) >> 16] for word in (x, y)),
+                int(c) & 0xFFFF,
+                (code, code),
+                code,
+            )
             for x, y, c in words
         ]
 
@@ -235,10 +269,14 @@ class _Maker:
     def four_sums(self) -> Case:
         columns = zip(self.wide(2, 2), self.wide(4, 1), self.wide(6, 4), strict=True)
         expected = np.array([sum_of_differences(*items) for items in columns], object)
-        return self.case("v_mqsad_u32_u8 v[100:103], v[2:3], v4, v[6:9]", 4, lambda found: found != expected)
+        return self.case(
+            "v_mqsad_u32_u8 v[100:103], v[2:3], v4, v[6:9]", 4, lambda found: found != expected
+        )
 
     def range_reduction(self) -> Case:
-        values = [trig_preop(*items) for items in zip(self.floats(2, "f64"), self.wide(4, 1), strict=True)]
+        values = [
+            trig_preop(*items) for items in zip(self.floats(2, "f64"), self.wide(4, 1), strict=True)
+        ]
         return self.numbers_case("v_trig_preop_f64 v[100:101], v[2:3], v4", values, "f64")
 
 
@@ -246,7 +284,9 @@ def _register(number: int, code: str) -> str:
     return f"v[{number}:{number + 1}]" if code == "f64" else f"v{number}"
 
 
-def division_cases(inputs: dict[int, Registers], random: np.random.Generator) -> Iterator[tuple[int, Case]]:
+def division_cases(
+    inputs: dict[int, Registers], random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
     """Yield the size of the elements, and a case."""
     for size, code in ((32, "f32"), (64, "f64")):
         for places in ((4, 4, 6), (6, 4, 6), (2, 4, 6)):

@@ -72,7 +72,9 @@ def truncated(size: int, signed: bool) -> Callable[[float], int]:
     return convert
 
 
-def to_integer(size: int, signed: bool, before: Callable[[Numbers], Numbers] | None = None) -> Float:
+def to_integer(
+    size: int, signed: bool, before: Callable[[Numbers], Numbers] | None = None
+) -> Float:
     def compute(x: Numbers) -> Numbers:
         wide = x.astype(np.float64)
         return each(truncated(size, signed), before(wide) if before else wide)
@@ -116,7 +118,9 @@ def scaled(x: float, exponent: int, kind: type) -> float:
 
 def times_power(x: Numbers, y: Numbers) -> Numbers:
     kind = x.dtype.type
-    return np.array([scaled(float(a), int(b), kind) for a, b in zip(x, y, strict=True)]).astype(kind)
+    return np.array([scaled(float(a), int(b), kind) for a, b in zip(x, y, strict=True)]).astype(
+        kind
+    )
 
 
 def exponent_of(x: Numbers) -> Numbers:
@@ -225,8 +229,12 @@ def _arithmetic(code: str) -> dict[str, Op]:
         f"v_fmac_{code}": op(code, two, fma, old=True),
         f"v_exp_{code}": op(code, code, in_double(np.exp2), ulps=1),
         f"v_log_{code}": op(code, code, in_double(np.log2), ulps=1),
-        f"v_sin_{code}": op(code, code, sine(0.0), ulps=1, absolute=2e-7 if code == "f32" else 1e-4),
-        f"v_cos_{code}": op(code, code, sine(0.25), ulps=1, absolute=2e-7 if code == "f32" else 1e-4),
+        f"v_sin_{code}": op(
+            code, code, sine(0.0), ulps=1, absolute=2e-7 if code == "f32" else 1e-4
+        ),
+        f"v_cos_{code}": op(
+            code, code, sine(0.25), ulps=1, absolute=2e-7 if code == "f32" else 1e-4
+        ),
         f"v_min3_num_{code}": op(code, three, lambda x, y, z: smaller(smaller(x, y), z)),
         f"v_max3_num_{code}": op(code, three, lambda x, y, z: larger(larger(x, y), z)),
         f"v_minimum3_{code}": op(code, three, lambda x, y, z: minimum(minimum(x, y), z)),
@@ -243,12 +251,18 @@ def _arithmetic(code: str) -> dict[str, Op]:
 
 SINGLE: dict[str, Op] = {
     "v_rcp_iflag_f32": op("f32", "f32", lambda x: np.float32(1) / x, ulps=1),
-    "v_mul_dx9_zero_f32": op("f32", "f32 f32", lambda x, y: products_of_zero(x, y, x * y, np.float32(0))),
-    "v_fma_dx9_zero_f32": op("f32", "f32 f32 f32", lambda x, y, z: products_of_zero(x, y, fma(x, y, z), z + 0)),
+    "v_mul_dx9_zero_f32": op(
+        "f32", "f32 f32", lambda x, y: products_of_zero(x, y, x * y, np.float32(0))
+    ),
+    "v_fma_dx9_zero_f32": op(
+        "f32", "f32 f32 f32", lambda x, y, z: products_of_zero(x, y, fma(x, y, z), z + 0)
+    ),
     "v_mullit_f32": op(
         "f32",
         "f32 f32 f32",
-        lambda x, y, z: choose((y > np.finfo(np.float32).min) & (z > 0), x * y, np.finfo(np.float32).min),
+        lambda x, y, z: choose(
+            (y > np.finfo(np.float32).min) & (z > 0), x * y, np.finfo(np.float32).min
+        ),
     ),
 }
 
@@ -259,7 +273,9 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_u32_f32": op("u32", "f32", to_integer(32, False), clamps=True),
     "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False), clamps=True),
     "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True), clamps=True),
-    "v_cvt_nearest_i32_f32": op("i32", "f32", limit_by_sign(lambda x: np.floor(x + np.float32(0.5))), clamps=True),
+    "v_cvt_nearest_i32_f32": op(
+        "i32", "f32", limit_by_sign(lambda x: np.floor(x + np.float32(0.5))), clamps=True
+    ),
     "v_cvt_floor_i32_f32": op("i32", "f32", limit_by_sign(np.floor), clamps=True),
     "v_cvt_f64_i32": op("f64", "i32", lambda x: x.astype(np.float64)),
     "v_cvt_f64_u32": op("f64", "u32", lambda x: x.astype(np.float64)),
@@ -272,7 +288,12 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_f32_f64": op("f32", "f64", lambda x: x.astype(np.float32)),
     "v_cvt_f64_f32": op("f64", "f32", lambda x: x.astype(np.float64)),
     "v_cvt_off_f32_i4": op("f32", "i4", lambda x: (x.astype(np.float64) / 16).astype(np.float32)),
-    **{f"v_cvt_f32_ubyte{n}": op("f32", "b32", lambda x, n=n: (x >> 8 * n & 255).astype(np.float32)) for n in range(4)},
+    **{
+        f"v_cvt_f32_ubyte{n}": op(
+            "f32", "b32", lambda x, n=n: (x >> 8 * n & 255).astype(np.float32)
+        )
+        for n in range(4)
+    },
     "v_cvt_norm_i16_f16": op("i16", "f16", to_norm(16, True), clamps=True),
     "v_cvt_norm_u16_f16": op("u16", "f16", to_norm(16, False), clamps=True),
     **{
@@ -286,13 +307,22 @@ CONVERSIONS: dict[str, Op] = {
         for code in ("f16", "f32")
     },
     "v_cvt_pk_i16_f32": op(
-        "b32", "f32 f32", lambda x, y: packed(to_integer(16, True)(x), to_integer(16, True)(y)), clamped=unchanged
+        "b32",
+        "f32 f32",
+        lambda x, y: packed(to_integer(16, True)(x), to_integer(16, True)(y)),
+        clamped=unchanged,
     ),
     "v_cvt_pk_u16_f32": op(
-        "b32", "f32 f32", lambda x, y: packed(to_integer(16, False)(x), to_integer(16, False)(y)), clamped=unchanged
+        "b32",
+        "f32 f32",
+        lambda x, y: packed(to_integer(16, False)(x), to_integer(16, False)(y)),
+        clamped=unchanged,
     ),
     "v_cvt_pk_rtz_f16_f32": op(
-        "2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y)), clamped=unit_halves
+        "2xf16",
+        "f32 f32",
+        lambda x, y: packed(towards_zero(x), towards_zero(y)),
+        clamped=unit_halves,
     ),
     "v_cvt_f32_fp8": op("f32", "b32", byte_of("fp8")),
     "v_cvt_f32_bf8": op("f32", "b32", byte_of("bf8")),
@@ -315,7 +345,8 @@ def cube(which: int) -> Float:
 
 
 CUBES: dict[str, Op] = {
-    f"v_cube{name}_f32": op("f32", "f32 f32 f32", cube(which)) for which, name in enumerate(("id", "sc", "tc", "ma"))
+    f"v_cube{name}_f32": op("f32", "f32 f32 f32", cube(which))
+    for which, name in enumerate(("id", "sc", "tc", "ma"))
 }
 
 
@@ -325,7 +356,9 @@ def fixed_up(code: str) -> Float:
 
     def compute(*operands: Numbers) -> Numbers:
         rows = zip(*(patterns(operand, code) for operand in operands), strict=True)
-        return numbers(np.array([ieee.div_fixup(form, *map(int, row)) for row in rows], np.uint64), code)
+        return numbers(
+            np.array([ieee.div_fixup(form, *map(int, row)) for row in rows], np.uint64), code
+        )
 
     return compute
 
@@ -359,7 +392,9 @@ FLOAT_OPS: dict[str, Op] = with_nans(
         **CUBES,
         **DIVISION,
         "v_cvt_pk_u8_f32": op(
-            "b32", "f32 u32 b32", lambda x, y, z: each(_inserted, to_integer(8, False, np.rint)(x), y, z)
+            "b32",
+            "f32 u32 b32",
+            lambda x, y, z: each(_inserted, to_integer(8, False, np.rint)(x), y, z),
         ),
     }
 )

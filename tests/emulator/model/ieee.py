@@ -1,4 +1,5 @@
-"""The steps of a division and the modifiers of results on bit patterns, as gfx1201 does them (../../hardware).
+"""The steps of a division and the modifiers of results on bit patterns, as gfx1201 does them
+(../../hardware).
 
 Patterns are Python's integers. What NaN comes out is part of the model.
 """
@@ -66,7 +67,9 @@ class Format:
             return self.infinity
         if lowest < 1 - self.bias:
             return 0
-        return count + (lowest + self.bias - 1 << self.mantissa) if count >> self.mantissa else count
+        return (
+            count + (lowest + self.bias - 1 << self.mantissa) if count >> self.mantissa else count
+        )
 
     def scaled(self, bits: int, power: int) -> int:
         if self.is_nan(bits):
@@ -110,7 +113,8 @@ def first_nan(form: Format, operands: Sequence[int]) -> int:
 
 
 def div_scale(form: Format, x: int, below: int, above: int) -> tuple[int, bool]:
-    """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or S2, above."""
+    """V_DIV_SCALE: S0 scaled, and whether the quotient has to be scaled back; S0 is S1, below, or
+    S2, above."""
     e1, e2 = form.exponent(below), form.exponent(above)
     is_denominator = x == below
     up, down = form.scale, -form.scale
@@ -146,7 +150,8 @@ def fused_special(form: Format, x: int, y: int, z: int) -> int | None:
 
 
 def div_fmas(form: Format, x: int, y: int, z: int, scales: bool, omod: int = 0) -> int:
-    """V_DIV_FMAS without its output modifiers: a multiply-add times a power of two, rounded once."""
+    """V_DIV_FMAS without its output modifiers: a multiply-add times a power of two, rounded
+    once."""
     special = fused_special(form, x, y, z)
     if special is not None:
         return special
@@ -160,7 +165,9 @@ def div_fmas(form: Format, x: int, y: int, z: int, scales: bool, omod: int = 0) 
     return size | (form.sign if total < 0 and (size or not omod) else 0)
 
 
-def div_fixup(form: Format, quotient: int, below: int, above: int, overflow: int | None = None) -> int:
+def div_fixup(
+    form: Format, quotient: int, below: int, above: int, overflow: int | None = None
+) -> int:
     """V_DIV_FIXUP: the quotient S0 of S2 / S1, with the special cases put right."""
     if form.is_nan(above) or form.is_nan(below):
         return first_nan(form, (above, below))

@@ -78,7 +78,9 @@ def permuted(x: int, y: int, selector: int) -> int:
 
 
 def average(x: int, y: int, z: int) -> int:
-    return sum((((x >> n & 255) + (y >> n & 255) + (z >> n & 1)) >> 1) << n for n in range(0, 32, 8))
+    return sum(
+        (((x >> n & 255) + (y >> n & 255) + (z >> n & 1)) >> 1) << n for n in range(0, 32, 8)
+    )
 
 
 def below(x: Numbers) -> Numbers:
@@ -140,12 +142,20 @@ BITS: dict[str, Op] = {
     "v_lshlrev_b64": op("b64", "u32 b64", lambda n, x: x << (n & 63)),
     "v_lshrrev_b64": op("b64", "u32 u64", lambda n, x: x >> (n & 63)),
     "v_ashrrev_i64": op("i64", "u32 i64", lambda n, x: x >> (n & 63)),
-    "v_bfe_u32": op("u32", "u32 u32 u32", lambda x, y, z: by_element(field(32, False))(x, y & 31, z & 31)),
-    "v_bfe_i32": op("i32", "i32 u32 u32", lambda x, y, z: by_element(field(32, True))(x, y & 31, z & 31)),
+    "v_bfe_u32": op(
+        "u32", "u32 u32 u32", lambda x, y, z: by_element(field(32, False))(x, y & 31, z & 31)
+    ),
+    "v_bfe_i32": op(
+        "i32", "i32 u32 u32", lambda x, y, z: by_element(field(32, True))(x, y & 31, z & 31)
+    ),
     "v_bfi_b32": op("b32", "b32 b32 b32", lambda x, y, z: (x & y) | (~x & z)),
     "v_bfm_b32": op("b32", "u32 u32", lambda x, y: ((1 << (x & 31)) - 1) << (y & 31)),
-    "v_alignbit_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged),
-    "v_alignbyte_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged),
+    "v_alignbit_b32": op(
+        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged
+    ),
+    "v_alignbyte_b32": op(
+        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged
+    ),
     "v_perm_b32": op("b32", "b32 b32 b32", by_element(permuted)),
     "v_xor3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x ^ y ^ z),
     "v_or3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x | y | z),
@@ -209,11 +219,21 @@ CARRIES: dict[str, Op] = {
     "v_add_co_u32": op("u32", "u32 u32", lambda x, y: (x + y, x + y > ONES), carry=True),
     "v_sub_co_u32": op("u32", "u32 u32", lambda x, y: (x - y, x < y), carry=True),
     "v_subrev_co_u32": op("u32", "u32 u32", lambda x, y: (y - x, y < x), carry=True),
-    "v_add_co_ci_u32": op("u32", "u32 u32 mask", lambda x, y, c: (x + y + c, x + y + c > ONES), carry=True),
-    "v_sub_co_ci_u32": op("u32", "u32 u32 mask", lambda x, y, c: (x - y - c, x < y + c), carry=True),
-    "v_subrev_co_ci_u32": op("u32", "u32 u32 mask", lambda x, y, c: (y - x - c, y < x + c), carry=True),
-    "v_mad_co_u64_u32": op("u64", "u32 u32 u64", lambda x, y, z: (x * y + z, x * y + z >> 64 != 0), carry=True),
-    "v_mad_co_i64_i32": op("i64", "i32 i32 i64", lambda x, y, z: (x * y + z, _signed_carry(x * y + z)), carry=True),
+    "v_add_co_ci_u32": op(
+        "u32", "u32 u32 mask", lambda x, y, c: (x + y + c, x + y + c > ONES), carry=True
+    ),
+    "v_sub_co_ci_u32": op(
+        "u32", "u32 u32 mask", lambda x, y, c: (x - y - c, x < y + c), carry=True
+    ),
+    "v_subrev_co_ci_u32": op(
+        "u32", "u32 u32 mask", lambda x, y, c: (y - x - c, y < x + c), carry=True
+    ),
+    "v_mad_co_u64_u32": op(
+        "u64", "u32 u32 u64", lambda x, y, z: (x * y + z, x * y + z >> 64 != 0), carry=True
+    ),
+    "v_mad_co_i64_i32": op(
+        "i64", "i32 i32 i64", lambda x, y, z: (x * y + z, _signed_carry(x * y + z)), carry=True
+    ),
 }
 
 
@@ -230,7 +250,9 @@ def _extremes() -> dict[str, Op]:
         table[f"v_max_{code}"] = op(code, two, np.maximum)
         table[f"v_min3_{code}"] = op(code, three, by_element(min), clamps=True)
         table[f"v_max3_{code}"] = op(code, three, by_element(max), clamps=True)
-        table[f"v_med3_{code}"] = op(code, three, by_element(lambda x, y, z: sorted((x, y, z))[1]), clamps=True)
+        table[f"v_med3_{code}"] = op(
+            code, three, by_element(lambda x, y, z: sorted((x, y, z))[1]), clamps=True
+        )
     for code in ("i32", "u32"):
         three = f"{code} {code} {code}"
         table[f"v_maxmin_{code}"] = op(code, three, by_element(lambda x, y, z: min(max(x, y), z)))

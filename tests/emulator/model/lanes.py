@@ -1,7 +1,7 @@
 """Instructions that move data between lanes, or between registers that are chosen when they run.
 
-RDNA 4 ISA, 16.7 (V_READFIRSTLANE, V_PERMLANE64, V_MOVREL*, V_SWAP*), 16.12 (V_READLANE, V_PERMLANE*), 16.15
-(DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE). Waves have 32 lanes here.
+RDNA 4 ISA, 16.7 (V_READFIRSTLANE, V_PERMLANE64, V_MOVREL*, V_SWAP*), 16.12 (V_READLANE,
+V_PERMLANE*), 16.15 (DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE). Waves have 32 lanes here.
 """
 
 from __future__ import annotations
@@ -18,8 +18,14 @@ Wave = dict[int, NDArray[np.uint32]]
 Change = Callable[[Wave, int], None]
 LANES = range(32)
 ALL = (
-    *(f"v_{name}_b32" for name in ("readlane", "readfirstlane", "writelane", "permlane16", "permlanex16")),
-    *(f"v_{name}_b32" for name in ("permlane16_var", "permlanex16_var", "permlane64", "swap", "swaprel")),
+    *(
+        f"v_{name}_b32"
+        for name in ("readlane", "readfirstlane", "writelane", "permlane16", "permlanex16")
+    ),
+    *(
+        f"v_{name}_b32"
+        for name in ("permlane16_var", "permlanex16_var", "permlane64", "swap", "swaprel")
+    ),
     *(f"v_{name}_b32" for name in ("movrels", "movreld", "movrelsd", "movrelsd_2")),
     "v_swap_b16",
     *(f"ds_{name}_b32" for name in ("permute", "bpermute", "bpermute_fi", "swizzle")),
@@ -27,7 +33,8 @@ ALL = (
 
 
 class Lanes:
-    """Makes cases on the same inputs. Registers 2 to 13 hold inputs, 100 to 107 copies of the last ones."""
+    """Makes cases on the same inputs. Registers 2 to 13 hold inputs, 100 to 107 copies of the last
+    ones."""
 
     def __init__(self, inputs: Registers, random: np.random.Generator) -> None:
         self._inputs = inputs
@@ -43,7 +50,12 @@ class Lanes:
         return int(self._random.integers(end))
 
     def _case(
-        self, text: str, outputs: tuple[str, ...], change: Change, before: tuple[str, ...] = (), mask: int | None = None
+        self,
+        text: str,
+        outputs: tuple[str, ...],
+        change: Change,
+        before: tuple[str, ...] = (),
+        mask: int | None = None,
     ) -> Case:
         """`change` is given the registers of a wave and EXEC, and leaves what they are after."""
         if mask is None:
@@ -61,7 +73,10 @@ class Lanes:
     def _after(self, change: Change, mask: int, number: int, file: str) -> NDArray[np.uint32]:
         result = np.zeros(self._inputs.shape[1], np.uint32)
         for first in range(0, len(result), 32):
-            wave = {2 + row: values[first : first + 32].copy() for row, values in enumerate(self._inputs)}
+            wave = {
+                2 + row: values[first : first + 32].copy()
+                for row, values in enumerate(self._inputs)
+            }
             wave |= {100 + part: wave[6 + part].copy() for part in range(8)}
             change(wave, mask)
             # A scalar register is in all lanes.
@@ -78,7 +93,9 @@ class Lanes:
 
         # The upper bits of the number do not count.
         dirty = lane | self._number(1 << 27) << 5
-        yield self._case("v_readlane_b32 s50, v3, s51", ("s50",), read, (f"s_mov_b32 s51, {dirty:#x}",))
+        yield self._case(
+            "v_readlane_b32 s50, v3, s51", ("s50",), read, (f"s_mov_b32 s51, {dirty:#x}",)
+        )
         yield self._case(f"v_readlane_b32 s50, v3, {lane}", ("s50",), read)
 
         def first(wave: Wave, mask: int) -> None:
@@ -113,7 +130,9 @@ class Lanes:
             def named(wave: Wave) -> list[int]:
                 return [int(value) & 15 for value in wave[3]]
 
-            before = tuple(f"s_mov_b32 s{50 + number}, {value:#x}" for number, value in enumerate(select))
+            before = tuple(
+                f"s_mov_b32 s{50 + number}, {value:#x}" for number, value in enumerate(select)
+            )
             change = _permutation(places, other, bool(fetches), bool(zeroes))
             yield self._case(f"{name}_b32 v100, v2, s50, s51{tail}", ("v100",), change, before)
             change = _permutation(named, other, bool(fetches), bool(zeroes))
@@ -143,9 +162,17 @@ class Lanes:
                     sent[lane_of(wave, lane)] = int(wave[2][lane])
             _put(wave[100], sent, mask)
 
-        for name, change in (("bpermute", pull(False)), ("bpermute_fi", pull(True)), ("permute", push)):
+        for name, change in (
+            ("bpermute", pull(False)),
+            ("bpermute_fi", pull(True)),
+            ("permute", push),
+        ):
             yield self._case(f"ds_{name}_b32 v100, v5, v2 offset:{offset}", ("v100",), change)
-        for pattern in (self._number(0x8000), 0x8000 | self._number(256), 0xC000 | self._number(0x800)):
+        for pattern in (
+            self._number(0x8000),
+            0x8000 | self._number(256),
+            0xC000 | self._number(0x800),
+        ):
             yield self._swizzle(pattern)
         yield self._swizzle(0xE000 | int(self._random.choice([0, 0x10, 0x18, 0x1C, 0x1E, 0x1F])))
 
@@ -183,7 +210,9 @@ class Lanes:
         yield self._case("v_movreld_b32 v100, v2", every, copy(False, True), self_target)
         yield self._case("v_movrelsd_2_b32 v100, v2", every, copy(True, True), both)
         same = source = target
-        yield self._case("v_movrelsd_b32 v100, v2", every, copy(True, True), (f"s_mov_b32 m0, {same}",))
+        yield self._case(
+            "v_movrelsd_b32 v100, v2", every, copy(True, True), (f"s_mov_b32 m0, {same}",)
+        )
         yield self._case("v_swap_b32 v100, v101", every, exchange(100, 101))
         for near, far in ((100, 101), (102, 102)):
             for halves in ((0, 0), (0, 1), (1, 0), (1, 1)):
@@ -207,7 +236,10 @@ def _exchange_halves(first: tuple[int, int], second: tuple[int, int]) -> Change:
     """Register and half of both; the halves beside them stay."""
 
     def change(wave: Wave, mask: int) -> None:
-        taken = [[int(value) >> 16 * half & 0xFFFF for value in wave[number]] for number, half in (second, first)]
+        taken = [
+            [int(value) >> 16 * half & 0xFFFF for value in wave[number]]
+            for number, half in (second, first)
+        ]
         for (number, half), values in zip((first, second), taken, strict=True):
             kept = 0xFFFF << 16 * (1 - half)
             rows = zip(wave[number].tolist(), values, strict=True)
@@ -216,8 +248,11 @@ def _exchange_halves(first: tuple[int, int], second: tuple[int, int]) -> Change:
     return change
 
 
-def _permutation(places: Callable[[Wave], list[int]], other: int, fetches: bool, zeroes: bool) -> Change:
-    """A lane of the own row, or of the other one; what an inactive one holds counts, is 0, or leaves the lane alone."""
+def _permutation(
+    places: Callable[[Wave], list[int]], other: int, fetches: bool, zeroes: bool
+) -> Change:
+    """A lane of the own row, or of the other one; what an inactive one holds counts, is 0, or
+    leaves the lane alone."""
 
     def change(wave: Wave, mask: int) -> None:
         for lane, place in enumerate(places(wave)):

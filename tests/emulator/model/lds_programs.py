@@ -1,4 +1,5 @@
-"""LDS instructions with two addresses, with counters, with addresses by lane number; blocks of registers.
+"""LDS instructions with two addresses, with counters, with addresses by lane number; blocks of
+registers.
 
 RDNA 4 ISA, 16.15 "DS instructions", 16.16 (GLOBAL_*_ADDTID); a wave's LDS is a row of bytes here.
 """
@@ -16,9 +17,20 @@ REGION = 2048
 _PAIRS = {"b32": 4, "b64": 8}
 _FORMS = ("2addr", "2addr_stride64")
 ALL = (
-    *(f"ds_{verb}_{form}_{code}" for verb in ("load", "store") for form in _FORMS for code in _PAIRS),
+    *(
+        f"ds_{verb}_{form}_{code}"
+        for verb in ("load", "store")
+        for form in _FORMS
+        for code in _PAIRS
+    ),
     *(f"ds_storexchg_{form}_rtn_{code}" for form in _FORMS for code in _PAIRS),
-    *("ds_condxchg32_rtn_b64", "ds_append", "ds_consume", "ds_load_addtid_b32", "ds_store_addtid_b32"),
+    *(
+        "ds_condxchg32_rtn_b64",
+        "ds_append",
+        "ds_consume",
+        "ds_load_addtid_b32",
+        "ds_store_addtid_b32",
+    ),
     *("global_load_addtid_b32", "global_store_addtid_b32"),
     *(f"{space}_{verb}_block" for space in ("global", "scratch") for verb in ("load", "store")),
 )
@@ -39,7 +51,8 @@ def _dwords(value: int, count: int) -> list[int]:
 
 
 class SharedMemory:
-    """Makes cases: LDS is filled from the inputs, changed by one instruction, and read back as a whole."""
+    """Makes cases: LDS is filled from the inputs, changed by one instruction, and read back as a
+    whole."""
 
     def __init__(self, inputs: Registers, random: np.random.Generator) -> None:
         self._inputs = inputs
@@ -60,15 +73,23 @@ class SharedMemory:
     def _number(self, end: int, start: int = 0) -> int:
         return int(self._random.integers(start, end))
 
-    def _case(self, text: str, step: Step, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Case:
+    def _case(
+        self, text: str, step: Step, before: tuple[str, ...] = (), after: tuple[str, ...] = ()
+    ) -> Case:
         """`after` runs with all lanes."""
         mask = int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x80000000]))
         lines = [f"  v_mov_b32 v{100 + part}, v{2 + part}" for part in range(4)]
         lines += ["  v_lshlrev_b32 v251, 4, v0"]
-        lines += [f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{512 * part}" for part in range(4)]
+        lines += [
+            f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{512 * part}"
+            for part in range(4)
+        ]
         lines += [*(f"  {line}" for line in before), f"  s_mov_b32 exec_lo, {mask:#x}", f"  {text}"]
         lines += ["  s_wait_dscnt 0x0", "  s_mov_b32 exec_lo, -1", *(f"  {line}" for line in after)]
-        lines += [f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{512 * part}" for part in range(4)]
+        lines += [
+            f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{512 * part}"
+            for part in range(4)
+        ]
         outputs = tuple(f"v{number}" for number in range(100, 120))
         expected = self._after(step, mask)
 
@@ -88,7 +109,12 @@ class SharedMemory:
                 if mask >> lane & 1:
                     inputs = {2 + row: int(values[lane]) for row, values in enumerate(rows)}
                     step(lane, inputs, memory, results[lane])
-            back = np.frombuffer(bytes(memory), np.uint32).reshape(4, 32, 4).transpose(0, 2, 1).reshape(16, 32)
+            back = (
+                np.frombuffer(bytes(memory), np.uint32)
+                .reshape(4, 32, 4)
+                .transpose(0, 2, 1)
+                .reshape(16, 32)
+            )
             columns.append(np.concatenate([np.array(results, np.uint32).T, back]))
         return np.concatenate(columns, axis=1)
 
@@ -100,7 +126,9 @@ class SharedMemory:
         loads = [self._number(min(last, 255) + 1) for _ in range(2)]
         anywhere = (f"v_and_b32 v20, {31 * size:#x}, v9",)
         own = (f"v_xor_b32 v20, {self._number(32)}, v0", f"v_mul_u32_u24 v20, {size}, v20")
-        first = self._number(max(1, min(last, 255) - 32 // (stride // size) + 1) if stride == size else last)
+        first = self._number(
+            max(1, min(last, 255) - 32 // (stride // size) + 1) if stride == size else last
+        )
         stores = [first, first + (32 if stride == size else 1)]
         flip = int(own[0].split(", ")[1])
         if self._number(2):
@@ -113,12 +141,16 @@ class SharedMemory:
             result[: 2 * count] = [part for value in values for part in _dwords(value, count)]
 
         def exchange(keeps: bool) -> Step:
-            def step(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
+            def step(
+                lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]
+            ) -> None:
                 for number, offset in enumerate(stores):
                     place = (lane ^ flip) * size + offset * stride
                     data = sum(inputs[2 + 2 * number + part] << 32 * part for part in range(count))
                     if keeps:
-                        result[number * count : (number + 1) * count] = _dwords(_read(memory, place, size), count)
+                        result[number * count : (number + 1) * count] = _dwords(
+                            _read(memory, place, size), count
+                        )
                     _write(memory, place, data, size)
 
             return step
@@ -128,7 +160,9 @@ class SharedMemory:
         tails = [f" offset0:{pair[0]} offset1:{pair[1]}" for pair in (loads, stores)]
         yield self._case(f"ds_load_{form}_{code} {target}, v20{tails[0]}", load, anywhere)
         yield self._case(f"ds_store_{form}_{code} v20, {data}{tails[1]}", exchange(False), own)
-        yield self._case(f"ds_storexchg_{form}_rtn_{code} {target}, v20, {data}{tails[1]}", exchange(True), own)
+        yield self._case(
+            f"ds_storexchg_{form}_rtn_{code} {target}, v20, {data}{tails[1]}", exchange(True), own
+        )
 
     # Others
 
@@ -143,7 +177,9 @@ class SharedMemory:
                     _write(memory, place + 4 * part, inputs[2 + part] & 0x7FFFFFFF, 4)
 
         before = ("v_lshlrev_b32 v20, 3, v0",)
-        return self._case(f"ds_condxchg32_rtn_b64 v[100:101], v20, v[2:3] offset:{offset}", step, before)
+        return self._case(
+            f"ds_condxchg32_rtn_b64 v[100:101], v20, v[2:3] offset:{offset}", step, before
+        )
 
     def _counters(self) -> Iterator[Case]:
         for name, sign in (("append", 1), ("consume", -1)):
@@ -198,10 +234,13 @@ class SharedMemory:
         yield self._case(text, store, (), (f"global_store_b32 v250, v{2 + row}, {place}",))
 
     def _blocks(self) -> Iterator[Case]:
-        """M0 says which of 32 registers are loaded or stored: each has a dword, whether it is meant or not."""
+        """M0 says which of 32 registers are loaded or stored: each has a dword, whether it is meant
+        or not."""
         mask = self._number(16)
         before = (f"s_mov_b32 m0, {mask}", "v_lshlrev_b32 v252, 4, v0")
-        back = tuple(f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{128 * row}" for row in range(4))
+        back = tuple(
+            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{128 * row}" for row in range(4)
+        )
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             for part in range(4):
@@ -217,5 +256,8 @@ class SharedMemory:
             fill = f"{space}_store_b128 {first}, v[{{}}], {second}"
             text = f"{space}_load_block v[100:131], {first}, {second}"
             yield self._case(text, load, (*before, fill.format("6:9")), after)
-            text = f"{space}_store_block {first}, v[6:37], {second}\n  {space}_load_b128 v[100:103], {first}, {second}"
+            text = (
+                f"{space}_store_block {first}, v[6:37], {second}\n  {space}_load_b128 "
+                f"v[100:103], {first}, {second}"
+            )
             yield self._case(text, store, (*before, fill.format("2:5")), after)

@@ -1,4 +1,5 @@
-"""Loads, stores and atomics of all memories (RDNA 4 ISA, 16.13 to 16.17): what one lane does to bytes."""
+"""Loads, stores and atomics of all memories (RDNA 4 ISA, 16.13 to 16.17): what one lane does to
+bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from model.values import numbers, patterns
 
 @dataclass(frozen=True)
 class Load:
-    """size: bytes; signed: extended by the sign; half: the half of the register that is filled, else all of it."""
+    """size: bytes; signed: extended by the sign; half: the half of the register that is filled,
+    else all of it."""
 
     size: int
     signed: bool = False
@@ -30,7 +32,8 @@ class Store:
 
 @dataclass(frozen=True)
 class Atomic:
-    """compute: old value and operands to the new value, as patterns; code: how results are compared."""
+    """compute: old value and operands to the new value, as patterns; code: how results are
+    compared."""
 
     size: int
     compute: Callable[..., int]
@@ -129,7 +132,9 @@ def _memory_table(prefix: str) -> dict[str, Access]:
     table.update({f"{prefix}_atomic_{name}": access for name, access in _COMMON.items()})
     for size in (4, 8):
         table[f"{prefix}_atomic_swap_b{8 * size}"] = Atomic(size, lambda m, d: d)
-        table[f"{prefix}_atomic_cmpswap_b{8 * size}"] = Atomic(size, lambda m, d, c: d if m == c else m, 2)
+        table[f"{prefix}_atomic_cmpswap_b{8 * size}"] = Atomic(
+            size, lambda m, d, c: d if m == c else m, 2
+        )
     return table
 
 

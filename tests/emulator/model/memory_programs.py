@@ -1,4 +1,5 @@
-"""Programs of memory accesses: each instruction has a piece of memory of its own, which the model changes, too."""
+"""Programs of memory accesses: each instruction has a piece of memory of its own, which the model
+changes, too."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ Rows = NDArray[np.uint32]
 REGION = 512
 RESULTS = 2048
 _CASE = REGION + RESULTS
-# Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of data, four old.
+# Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of
+# data, four old.
 _ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 3, 7, 11
 
 
@@ -33,8 +35,8 @@ def inputs_for_memory(waves: int, random: np.random.Generator) -> Rows:
 class MemoryCase:
     """One access: its mnemonic, whether EXEC is partial, which row holds the offsets.
 
-    moved: what a scalar register adds to the address, and the instruction's offset takes off. wide: all of the address
-    is in vector registers. silent: an atomic that does not return.
+    moved: what a scalar register adds to the address, and the instruction's offset takes off. wide:
+    all of the address is in vector registers. silent: an atomic that does not return.
     """
 
     name: str
@@ -52,7 +54,9 @@ class MemoryCase:
 
     @property
     def returns(self) -> bool:
-        return isinstance(self.access, Load) or (isinstance(self.access, Atomic) and not self._silent())
+        return isinstance(self.access, Load) or (
+            isinstance(self.access, Atomic) and not self._silent()
+        )
 
     def _silent(self) -> bool:
         return "_rtn_" not in self.name if self.space == "ds" else self.silent
@@ -86,7 +90,11 @@ class MemoryCase:
                 "  s_mov_b32 s55, 0x30014000",
             ]
         if self.space in ("ds", "scratch"):
-            store = "ds_store_b128 v251, v[24:27]" if self.space == "ds" else "scratch_store_b128 off, v[24:27], off"
+            store = (
+                "ds_store_b128 v251, v[24:27]"
+                if self.space == "ds"
+                else "scratch_store_b128 off, v[24:27], off"
+            )
             scalar = f"  s_mov_b32 s56, {self.moved}"
             return ["  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}", scalar]
         return []
@@ -94,7 +102,11 @@ class MemoryCase:
     def _finished(self) -> list[str]:
         if self.space not in ("ds", "scratch"):
             return []
-        load = "ds_load_b128 v[24:27], v251" if self.space == "ds" else "scratch_load_b128 v[24:27], off, off"
+        load = (
+            "ds_load_b128 v[24:27], v251"
+            if self.space == "ds"
+            else "scratch_load_b128 v[24:27], off, off"
+        )
         return [f"  {load}", "  global_store_b128 v251, v[24:27], s[50:51]"]
 
     def text(self) -> str:
@@ -104,8 +116,14 @@ class MemoryCase:
         data = _group(2 + _DATA, self._data_dwords())
         target = _group(100, max(1, self.access.size // 4))
         if self.space == "ds":
-            second = f", {_group(2 + _DATA + 2, self.access.size // 4)}" if self._operands() == 2 else ""
-            first = f", {_group(2 + _DATA, max(1, self.access.size // 4))}" if not isinstance(self.access, Load) else ""
+            second = (
+                f", {_group(2 + _DATA + 2, self.access.size // 4)}" if self._operands() == 2 else ""
+            )
+            first = (
+                f", {_group(2 + _DATA, max(1, self.access.size // 4))}"
+                if not isinstance(self.access, Load)
+                else ""
+            )
             return f"{self.name} {f'{target}, ' if self.returns else ''}v20{first}{second}{tail}"
         address = {
             "global": ("v[21:22]", ", off") if self.wide else ("v20", ", s[56:57]"),
@@ -116,7 +134,10 @@ class MemoryCase:
         if self.space == "buffer":
             if isinstance(self.access, Atomic):
                 # The data registers take the result.
-                return f"{self.name} {_group(100, self._data_dwords())}, {address[0]}{address[1]}{tail}"
+                return (
+                    f"{self.name} {_group(100, self._data_dwords())}, "
+                    f"{address[0]}{address[1]}{tail}"
+                )
             value = target if isinstance(self.access, Load) else data
             return f"{self.name} {value}, {address[0]}{address[1]}{tail}"
         if isinstance(self.access, Load):
@@ -142,7 +163,9 @@ class MemoryCase:
                 self._lane(memory, rows[:, lane], result[:, lane], lane)
         return result
 
-    def _lane(self, memory: bytearray, inputs: NDArray[np.uint32], result: NDArray[np.uint32], lane: int) -> None:
+    def _lane(
+        self, memory: bytearray, inputs: NDArray[np.uint32], result: NDArray[np.uint32], lane: int
+    ) -> None:
         place = int(inputs[self.row]) + self.offset + (16 * lane if self.space == "scratch" else 0)
         here = slice(place, place + self.access.size)
         old = int.from_bytes(memory[here], "little")
@@ -190,27 +213,39 @@ def _put_loaded(result: NDArray[np.uint32], old: int, load: Load) -> None:
 _ZERO = _ROWS
 
 
-def memory_cases(table: dict[str, Access], random: np.random.Generator, forms: int) -> list[MemoryCase]:
+def memory_cases(
+    table: dict[str, Access], random: np.random.Generator, forms: int
+) -> list[MemoryCase]:
     """Every access, `forms` times with offsets, masks and collisions of their own."""
     cases = []
     for name, access in table.items():
         for _ in range(forms):
             row, offset = _place(name, access, random)
             partial, wide = bool(random.integers(2)), bool(random.integers(2))
-            silent = isinstance(access, Atomic) and not name.startswith("ds") and bool(random.integers(2))
-            cases.append(MemoryCase(name, access, partial, offset, row, _moved(name, wide, random), wide, silent))
+            silent = (
+                isinstance(access, Atomic)
+                and not name.startswith("ds")
+                and bool(random.integers(2))
+            )
+            cases.append(
+                MemoryCase(
+                    name, access, partial, offset, row, _moved(name, wide, random), wide, silent
+                )
+            )
     return cases
 
 
 def _moved(name: str, wide: bool, random: np.random.Generator) -> int:
-    """Return what a scalar register may add to the address: private memory takes one beside a vector or alone."""
+    """Return what a scalar register may add to the address: private memory takes one beside a
+    vector or alone."""
     if name.startswith("scratch"):
         return 4 * int(random.integers(5))
     return int(random.choice([0, 4, 64, 4096])) if name.startswith("global") and not wide else 0
 
 
 def _place(name: str, access: Access, random: np.random.Generator) -> tuple[int, int]:
-    """The row of offsets and the instruction's own offset. Lanes store to places of their own, atomics may meet."""
+    """The row of offsets and the instruction's own offset. Lanes store to places of their own,
+    atomics may meet."""
     if name.startswith("scratch"):
         return _ZERO, int(random.integers(0, 17 - access.size))
     if isinstance(access, Atomic):
@@ -220,13 +255,18 @@ def _place(name: str, access: Access, random: np.random.Generator) -> tuple[int,
     return _ANY, int(random.integers(0, 16))
 
 
-def run_memory_cases(cases: list[MemoryCase], inputs: Rows, random: np.random.Generator) -> list[str]:
+def run_memory_cases(
+    cases: list[MemoryCase], inputs: Rows, random: np.random.Generator
+) -> list[str]:
     """Run all cases on all waves; return what is wrong."""
     waves = inputs.shape[1]
     inputs = np.concatenate([inputs, np.zeros((1, waves, 32), np.uint32)])
     before = random.integers(0, 1 << 32, (waves, len(cases), _CASE // 4), np.uint32)
     output = before.copy()
-    loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(len(inputs))]
+    loads = [
+        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}"
+        for row in range(len(inputs))
+    ]
     body = [line for number, case in enumerate(cases) for line in case.lines(number)]
     head = own_parts(input_bytes=128 * len(inputs), output_bytes=_CASE * len(cases))
     code = assemble("\n".join([head, *loads, *body, ""]), lds=REGION, private=64)
@@ -249,7 +289,9 @@ def _compare(case: MemoryCase, inputs: Rows, before: Rows, after: Rows) -> str:
         wrong = differences(found, expected, code, 0, 0.0)
         if wrong.any():
             place = int(np.argmax(wrong))
-            return f"wave {wave}, memory {place}: {int(found[place]):x} for {int(expected[place]):x}"
+            return (
+                f"wave {wave}, memory {place}: {int(found[place]):x} for {int(expected[place]):x}"
+            )
         registers = after[wave, REGION // 4 : REGION // 4 + 128].reshape(32, 4).T
         bad = np.zeros(32, bool)
         for mine, right in zip(registers, result, strict=True):
@@ -282,7 +324,8 @@ def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
             ]
     head = own_parts(input_bytes=256, output_bytes=64 * len(names))
     setup = (
-        f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  s_mov_b32 s55, 0x30014000\n"
+        f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  "
+        "s_mov_b32 s55, 0x30014000\n"
     )
     source = random.integers(0, 1 << 32, (waves, 64), np.uint32)
     found = np.zeros((waves, len(names), 16), np.uint32)
@@ -298,6 +341,8 @@ def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
             value = signed(value, load.size) if load.signed else value
             expected = [value >> 32 * part & 0xFFFFFFFF for part in range(max(1, load.size // 4))]
             if list(found[wave, number, : len(expected)]) != expected:
-                wrong.append(f"{name} at {offset}: {found[wave, number, : len(expected)]} for {expected}")
+                wrong.append(
+                    f"{name} at {offset}: {found[wave, number, : len(expected)]} for {expected}"
+                )
                 break
     return wrong

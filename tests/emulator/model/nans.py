@@ -1,4 +1,5 @@
-"""Which NaN an instruction returns: the first one of its sources, made quiet, or the negative one without a payload."""
+"""Which NaN an instruction returns: the first one of its sources, made quiet, or the negative one
+without a payload."""
 
 from __future__ import annotations
 
@@ -72,10 +73,13 @@ def with_nans(table: Mapping[str, Op]) -> dict[str, Op]:
     found = dict(table)
     for name, entry in table.items():
         conversion = _CONVERSION.fullmatch(name)
-        rule = next((rule for pattern, rule in reversed(_RULES.items()) if re.fullmatch(pattern, name)), None)
+        rule = next(
+            (rule for pattern, rule in reversed(_RULES.items()) if re.fullmatch(pattern, name)),
+            None,
+        )
         if conversion is not None:
             source = FORMATS[conversion[2]]
-            rule = lambda form, bits, source=source: converted(source, form, bits[0])  # noqa: E731
+            rule = lambda form, bits, source=source: converted(source, form, bits[0])
         if rule is not None:
             found[name] = _with(name, entry, rule)
     return found

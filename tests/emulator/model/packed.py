@@ -1,4 +1,5 @@
-"""VOP3P: the same operation on two halves, products of mixed precision, dot products (RDNA 4 ISA, 16.10)."""
+"""VOP3P: the same operation on two halves, products of mixed precision, dot products (RDNA 4 ISA,
+16.10)."""
 
 from __future__ import annotations
 
@@ -46,13 +47,18 @@ def _on_halves() -> dict[str, Op]:
 def _fields(x: Numbers, bits: int, signed: bool) -> list[Numbers]:
     sign = 1 << bits - 1 if signed else 0
     mask = (1 << bits) - 1
-    return [integers([((int(v) >> first & mask) ^ sign) - sign for v in x]) for first in range(0, 32, bits)]
+    return [
+        integers([((int(v) >> first & mask) ^ sign) - sign for v in x])
+        for first in range(0, 32, bits)
+    ]
 
 
 def integer_dot(bits: int) -> Callable[..., Numbers]:
     """The sum of the products of fields and the addend; the flags say which operand is signed."""
 
-    def compute(x: Numbers, y: Numbers, z: Numbers, first: bool = False, second: bool = False) -> Numbers:
+    def compute(
+        x: Numbers, y: Numbers, z: Numbers, first: bool = False, second: bool = False
+    ) -> Numbers:
         pairs = zip(_fields(x, bits, first), _fields(y, bits, second), strict=True)
         return sum((a * b for a, b in pairs), z)
 
@@ -60,10 +66,14 @@ def integer_dot(bits: int) -> Callable[..., Numbers]:
 
 
 def byte_dot(left: str, right: str) -> Callable[..., Numbers]:
-    """Four products of 8-bit floats and the addend, rounded as the scalar model of gfx1201 rounds."""
+    """Four products of 8-bit floats and the addend, rounded as the scalar model of gfx1201
+    rounds."""
 
     def compute(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
-        factors = [[[int(word) >> first & 255 for first in range(0, 32, 8)] for word in words] for words in (x, y)]
+        factors = [
+            [[int(word) >> first & 255 for first in range(0, 32, 8)] for word in words]
+            for words in (x, y)
+        ]
         return _steps(factors, z, (left, right))
 
     return compute
@@ -103,7 +113,10 @@ def _half_bits(values: Numbers, code: str) -> Numbers:
 def dot_of_pairs(x: list[Numbers], y: list[Numbers], addend: Numbers, code: str) -> Numbers:
     """Both products and the addend, rounded as the scalar model of gfx1201 rounds."""
     factors = [
-        [[int(low), int(high)] for low, high in zip(*(_half_bits(half, code) for half in pair), strict=True)]
+        [
+            [int(low), int(high)]
+            for low, high in zip(*(_half_bits(half, code) for half in pair), strict=True)
+        ]
         for pair in (x, y)
     ]
     return _steps(factors, addend, (code, code))

@@ -1,4 +1,5 @@
-"""Forms of VOP3P instructions (halves of each operand, signs of each half) and of dual instructions (VOPD)."""
+"""Forms of VOP3P instructions (halves of each operand, signs of each half) and of dual instructions
+(VOPD)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ class Packed:
             mine = found[0].astype(np.uint64)
             return np.where(
                 written,
-                differences(mine, expected, code, 0, 0.0, self._name in HALVES and HALVES[self._name].nans),
+                differences(
+                    mine, expected, code, 0, 0.0, self._name in HALVES and HALVES[self._name].nans
+                ),
                 mine != self._old(),
             )
 
@@ -53,7 +56,9 @@ class Packed:
         if self._name == "v_pk_fmac_f16" and scalar < count:
             scalar = 0  # VOP2 takes a scalar as the first operand only
         found = [
-            self._maker.scalar(place, "b32") if place == scalar else self._maker.vector(place, "b32", 0)
+            self._maker.scalar(place, "b32")
+            if place == scalar
+            else self._maker.vector(place, "b32", 0)
             for place in range(count)
         ]
         return [source.text for source in found], [source.bits for source in found]
@@ -83,7 +88,10 @@ class Packed:
             self._flags(count, self._class == "halves" and not short, 0),
             self._flags(count, self._class == "halves" and not short, 1),
         ]
-        negate = [self._flags(count, self._class in ("signs", "clamp") and floats and not short, 0) for _ in range(2)]
+        negate = [
+            self._flags(count, self._class in ("signs", "clamp") and floats and not short, 0)
+            for _ in range(2)
+        ]
         parts = []
         for upper in (0, 1):
             operands = [
@@ -117,12 +125,18 @@ class Packed:
         negate = [[*self._flags(2, chance, 0), 0] for _ in range(2)]
         code = entry.sources[0]
         pairs = [
-            [self._selected(bits[place], code, select[upper][place], negate[upper][place]) for upper in (0, 1)]
+            [
+                self._selected(bits[place], code, select[upper][place], negate[upper][place])
+                for upper in (0, 1)
+            ]
             for place in (0, 1)
         ]
         with np.errstate(all="ignore"):
             total = dot_of_pairs(pairs[0], pairs[1], numbers(bits[2], "f32"), code)
-        text = f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(select[0])} op_sel_hi:{_list(select[1])}"
+        text = (
+            f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(select[0])} "
+            f"op_sel_hi:{_list(select[1])}"
+        )
         text += f" neg_lo:{_list(negate[0])} neg_hi:{_list(negate[1])}"
         return "f32", patterns(clamped(total) if self._clamp else total, "f32"), text + self._tail()
 
@@ -144,7 +158,9 @@ class Packed:
     def _byte_dot(self, entry: Op) -> tuple[str, Bits, str]:
         texts, bits = self._operands(3)
         with np.errstate(all="ignore"):
-            total = entry.compute(*(numbers(value, code) for value, code in zip(bits, entry.sources, strict=True)))
+            total = entry.compute(
+                *(numbers(value, code) for value, code in zip(bits, entry.sources, strict=True))
+            )
         return "f32", patterns(total, "f32"), f"{self._name} v{RESULT}, {', '.join(texts)}"
 
     def _mixed(self) -> tuple[str, Bits, str]:
@@ -163,9 +179,16 @@ class Packed:
             texts[place] = f"-{text}" if negate[place] else text
         with np.errstate(all="ignore"):
             total = fma(*operands)
-        text = f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(upper)} op_sel_hi:{_list(is_half)}"
+        text = (
+            f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(upper)} "
+            f"op_sel_hi:{_list(is_half)}"
+        )
         if self._name == "v_fma_mix_f32":
-            return "f32", patterns(clamped(total) if self._clamp else total, "f32"), text + self._tail()
+            return (
+                "f32",
+                patterns(clamped(total) if self._clamp else total, "f32"),
+                text + self._tail(),
+            )
         with np.errstate(all="ignore"):
             narrow = total.astype(np.float16)
         half = patterns(clamped(narrow) if self._clamp else narrow, "f16")
@@ -189,7 +212,8 @@ _LITERAL = 0x40490FDB
 
 
 def dual_case(maker: Maker, first: str, second: str) -> Case:
-    """X reads v2 and v6, Y reads v5 and v9 (their banks must differ); all is read before anything is written."""
+    """X reads v2 and v6, Y reads v5 and v9 (their banks must differ); all is read before anything
+    is written."""
     texts, results = [], []
     for number, name in enumerate((first, second)):
         sources = (2 + 3 * number, 6 + 3 * number)
@@ -218,7 +242,10 @@ def _dual_half(
     with np.errstate(all="ignore"):
         if name.startswith("dot2acc"):
             code = "bf16" if name.endswith("bf16") else "f16"
-            pairs = [[numbers(value >> np.uint64(16 * upper), code) for upper in (0, 1)] for value in bits]
+            pairs = [
+                [numbers(value >> np.uint64(16 * upper), code) for upper in (0, 1)]
+                for value in bits
+            ]
             total = dot_of_pairs(pairs[0], pairs[1], numbers(maker.registers(old, 1), "f32"), code)
             return f"{start}, v{sources[1]}", ("f32", patterns(total, "f32"))
         entry = _SINGLES[f"v_{name}"]
@@ -237,4 +264,7 @@ def _dual_half(
         if entry.old:
             operands.append(numbers(maker.registers(old, 1), entry.result))
         values = entry.compute(*operands)
-    return f"v_dual_{name} v{target}, {', '.join(texts)}", (entry.result, patterns(values, entry.result))
+    return f"v_dual_{name} v{target}, {', '.join(texts)}", (
+        entry.result,
+        patterns(values, entry.result),
+    )

@@ -1,4 +1,5 @@
-"""Programs that try many instructions on the same inputs, and what each of them should have left."""
+"""Programs that try many instructions on the same inputs, and what each of them should have
+left."""
 
 from __future__ import annotations
 
@@ -11,13 +12,21 @@ from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
 
-# Where the inputs of one lane are: each source has two registers (the third four), the old result four.
+# Where the inputs of one lane are: each source has two registers (the third four), the old result
+# four.
 SOURCES = (2, 4, 6)
 OLD = 10
 INPUTS = 12
 RESULT = 100
 # Constants of every program: scalars that the instructions may read, lane masks.
-SCALARS = {40: 0xC0490FDB, 41: 0xBFF12345, 42: 0x00010013, 43: 0x7FF00001, 44: 0x3F19999A, 45: 0x40010203}
+SCALARS = {
+    40: 0xC0490FDB,
+    41: 0xBFF12345,
+    42: 0x00010013,
+    43: 0x7FF00001,
+    44: 0x3F19999A,
+    45: 0x40010203,
+}
 VCC = 0x9A5F3C61
 MASK = 0x2DB7C3E4
 PARTIAL = 0xF3B81D5C
@@ -25,7 +34,8 @@ PARTIAL = 0xF3B81D5C
 
 @dataclass(frozen=True)
 class Case:
-    """One instruction: its lines, the rows it leaves, and a judge of those rows (True where a lane is wrong)."""
+    """One instruction: its lines, the rows it leaves, and a judge of those rows (True where a lane
+    is wrong)."""
 
     name: str
     lines: tuple[str, ...]
@@ -35,7 +45,8 @@ class Case:
 
 @dataclass
 class Failure:
-    """What came out wrong: the instruction, how many lanes, and the first of them with its inputs."""
+    """What came out wrong: the instruction, how many lanes, and the first of them with its
+    inputs."""
 
     case: str
     count: int
@@ -44,7 +55,10 @@ class Failure:
     found: list[str]
 
     def __str__(self) -> str:
-        return f"{self.case}: {self.count} lanes wrong, lane {self.lane} in {self.inputs} gives {self.found}"
+        return (
+            f"{self.case}: {self.count} lanes wrong, lane {self.lane} in {self.inputs} gives "
+            f"{self.found}"
+        )
 
 
 @dataclass
@@ -53,8 +67,11 @@ class _Layout:
     lines: list[str] = field(default_factory=list)
 
 
-def run_cases(cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0) -> list[Failure]:
-    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32); it has LDS and private memory."""
+def run_cases(
+    cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0
+) -> list[Failure]:
+    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32); it has LDS
+    and private memory."""
     rows, lanes = inputs.shape
     groups = lanes // 32
     layout = _Layout()
@@ -64,15 +81,25 @@ def run_cases(cases: list[Case], inputs: Registers, lds: int = 0, private: int =
             if not _is_vector(register):
                 layout.lines.append(f"  v_mov_b32 v249, {register}")
             source = register if _is_vector(register) else "v249"
-            layout.lines.append(f"  global_store_b32 v250, {source}, s[2:3] offset:{128 * layout.rows}")
+            layout.lines.append(
+                f"  global_store_b32 v250, {source}, s[2:3] offset:{128 * layout.rows}"
+            )
             layout.rows += 1
-    loads = [f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)]
+    loads = [
+        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)
+    ]
     scalars = [f"  s_mov_b32 s{number}, {value:#x}" for number, value in SCALARS.items()]
     head = own_parts(input_bytes=128 * rows, output_bytes=128 * layout.rows)
     text = "\n".join([head, *loads, "  s_wait_loadcnt 0x0", *scalars, *layout.lines, ""])
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
     found = np.zeros((groups, layout.rows, 32), np.uint32)
-    emulate(assemble(text, lds, private, attributes="+real-true16"), "kernel", groups, 32, [packed, found])
+    emulate(
+        assemble(text, lds, private, attributes="+real-true16"),
+        "kernel",
+        groups,
+        32,
+        [packed, found],
+    )
     return list(_judged(cases, inputs, found.transpose(1, 0, 2).reshape(layout.rows, lanes)))
 
 

@@ -1,4 +1,5 @@
-"""Inputs: special patterns of the operands' types against each other, numbers of moderate size, random bits."""
+"""Inputs: special patterns of the operands' types against each other, numbers of moderate size,
+random bits."""
 
 from __future__ import annotations
 
@@ -32,11 +33,14 @@ _KINDS = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 def _column(size: int, lanes: int, random: np.random.Generator) -> np.ndarray:
-    """One operand's patterns: special ones, floats of moderate size, random bits, small integers."""
+    """One operand's patterns: special ones, floats of moderate size, random bits, small
+    integers."""
     kind = _KINDS[size]
     quarter = lanes // 4
     special = random.choice(np.array(_SPECIAL[kind], kind), lanes - 3 * quarter)
-    plain = (random.standard_normal(quarter) * random.choice([0.01, 3.0, 300.0], quarter)).astype(FLOATS[f"f{size}"])
+    plain = (random.standard_normal(quarter) * random.choice([0.01, 3.0, 300.0], quarter)).astype(
+        FLOATS[f"f{size}"]
+    )
     noise = random.integers(0, 1 << size, quarter, kind, endpoint=False)
     small = random.integers(-40, 40, quarter).astype(kind)
     column = np.concatenate([special, plain.view(kind), noise, small])
@@ -44,13 +48,17 @@ def _column(size: int, lanes: int, random: np.random.Generator) -> np.ndarray:
 
 
 def inputs_for(size: int, lanes: int, seed: int) -> Registers:
-    """Registers by lanes; `size` is the width of the elements: 16 (two in a register), 32, or 64 (in pairs)."""
+    """Registers by lanes; `size` is the width of the elements: 16 (two in a register), 32, or 64
+    (in pairs)."""
     random = np.random.default_rng(seed)
     rows = []
     while len(rows) < INPUTS:
         if size == 64:
             wide = _column(64, lanes, random)
-            rows += [(wide & np.uint64(0xFFFFFFFF)).astype(np.uint32), (wide >> np.uint64(32)).astype(np.uint32)]
+            rows += [
+                (wide & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+                (wide >> np.uint64(32)).astype(np.uint32),
+            ]
         elif size == 16:
             low, high = (_column(16, lanes, random).astype(np.uint32) for _ in range(2))
             rows.append(low | high << np.uint32(16))

@@ -35,9 +35,12 @@ _HEAD = """
 
 
 class ScalarCase:
-    """One scalar instruction; the operands are s[40:41], s[42:43], the old result s[44:45], SCC bit 0 of s46."""
+    """One scalar instruction; the operands are s[40:41], s[42:43], the old result s[44:45], SCC bit
+    0 of s46."""
 
-    def __init__(self, name: str, entry: ScalarOp, klass: str, inputs: Inputs, random: np.random.Generator) -> None:
+    def __init__(
+        self, name: str, entry: ScalarOp, klass: str, inputs: Inputs, random: np.random.Generator
+    ) -> None:
         self._inputs = inputs
         self._random = random
         self._entry = entry
@@ -162,8 +165,14 @@ class ExecCase:
         ]
 
     def judge(self, found: Inputs) -> NDArray[np.bool_]:
-        kept = np.full(len(self._after), PARTIAL, object) if self._verb == "saveexec" else self._after
-        wrong = (found[0] != kept) | (found[1] != self._after) | (found[2].astype(bool) != (self._after != 0))
+        kept = (
+            np.full(len(self._after), PARTIAL, object) if self._verb == "saveexec" else self._after
+        )
+        wrong = (
+            (found[0] != kept)
+            | (found[1] != self._after)
+            | (found[2].astype(bool) != (self._after != 0))
+        )
         return np.asarray(wrong, bool)
 
 

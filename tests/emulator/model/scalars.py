@@ -10,7 +10,17 @@ import numpy as np
 
 from model.comparisons import float_predicates
 from model.floats import in_double, larger, maximum, minimum, smaller, to_integer, towards_zero
-from model.integers import ONES, by_element, counted, field, leading, packed, reversed_bits, sign_run, trailing
+from model.integers import (
+    ONES,
+    by_element,
+    counted,
+    field,
+    leading,
+    packed,
+    reversed_bits,
+    sign_run,
+    trailing,
+)
 from model.nans import with_nans
 from model.operation import Op, op
 from model.values import Numbers, choose, fma, integers
@@ -27,7 +37,9 @@ class ScalarOp:
     scc: str = "keep"
 
 
-def scalar(result: str, sources: str, compute: Callable[..., object], scc: str = "keep", old: bool = False) -> ScalarOp:
+def scalar(
+    result: str, sources: str, compute: Callable[..., object], scc: str = "keep", old: bool = False
+) -> ScalarOp:
     return ScalarOp(op(result, sources, compute, old=old, carry=scc == "carry"), scc)
 
 
@@ -62,7 +74,9 @@ def put_bit(value: int) -> Callable[..., Numbers]:
         mask = 1 << place % size
         return old | mask if value else old & ~mask
 
-    return lambda place, old, size=32: integers([one(int(p), int(o), size) for p, o in zip(place, old, strict=True)])
+    return lambda place, old, size=32: integers(
+        [one(int(p), int(o), size) for p, o in zip(place, old, strict=True)]
+    )
 
 
 def count_zeros(size: int) -> Callable[..., Numbers]:
@@ -113,9 +127,15 @@ ARITHMETIC = {
     "s_sub_co_u32": scalar("u32", "u32 u32", lambda x, y: (x - y, x < y), "carry"),
     "s_add_co_i32": scalar("i32", "i32 i32", lambda x, y: (x + y, overflows(x + y)), "carry"),
     "s_sub_co_i32": scalar("i32", "i32 i32", lambda x, y: (x - y, overflows(x - y)), "carry"),
-    "s_add_co_ci_u32": scalar("u32", "u32 u32 scc", lambda x, y, c: (x + y + c, x + y + c > ONES), "carry"),
-    "s_sub_co_ci_u32": scalar("u32", "u32 u32 scc", lambda x, y, c: (x - y - c, x < y + c), "carry"),
-    "s_addk_co_i32": scalar("i32", "simm", lambda k, old: (old + k, overflows(old + k)), "carry", old=True),
+    "s_add_co_ci_u32": scalar(
+        "u32", "u32 u32 scc", lambda x, y, c: (x + y + c, x + y + c > ONES), "carry"
+    ),
+    "s_sub_co_ci_u32": scalar(
+        "u32", "u32 u32 scc", lambda x, y, c: (x - y - c, x < y + c), "carry"
+    ),
+    "s_addk_co_i32": scalar(
+        "i32", "simm", lambda k, old: (old + k, overflows(old + k)), "carry", old=True
+    ),
     "s_mulk_i32": scalar("i32", "simm", lambda k, old: old * k, old=True),
     "s_absdiff_i32": scalar("i32", "i32 i32", lambda x, y: abs(_wrapped(x - y)), "nonzero"),
     "s_mul_i32": scalar("i32", "i32 i32", lambda x, y: x * y),
@@ -125,7 +145,9 @@ ARITHMETIC = {
     "s_sub_nc_u64": scalar("u64", "u64 u64", lambda x, y: x - y),
     "s_mul_u64": scalar("u64", "u64 u64", lambda x, y: x * y),
     **{
-        f"s_lshl{n}_add_u32": scalar("u32", "u32 u32", lambda x, y, n=n: ((x << n) + y, (x << n) + y > ONES), "carry")
+        f"s_lshl{n}_add_u32": scalar(
+            "u32", "u32 u32", lambda x, y, n=n: ((x << n) + y, (x << n) + y > ONES), "carry"
+        )
         for n in range(1, 5)
     },
     "s_min_i32": scalar("i32", "i32 i32", lambda x, y: (np.minimum(x, y), x < y), "carry"),
@@ -162,9 +184,15 @@ def _logic() -> dict[str, ScalarOp]:
         for name, compute in two.items():
             table[f"s_{name}_b{size}"] = scalar(code, f"{code} {code}", compute, "nonzero")
         table[f"s_not_b{size}"] = scalar(code, code, lambda x: ~x, "nonzero")
-        table[f"s_lshl_b{size}"] = scalar(code, f"{code} u32", lambda x, n, low=low: x << (n & low), "nonzero")
-        table[f"s_lshr_b{size}"] = scalar(code, f"{code} u32", lambda x, n, low=low: x >> (n & low), "nonzero")
-        table[f"s_ashr_i{size}"] = scalar(f"i{size}", f"i{size} u32", lambda x, n, low=low: x >> (n & low), "nonzero")
+        table[f"s_lshl_b{size}"] = scalar(
+            code, f"{code} u32", lambda x, n, low=low: x << (n & low), "nonzero"
+        )
+        table[f"s_lshr_b{size}"] = scalar(
+            code, f"{code} u32", lambda x, n, low=low: x >> (n & low), "nonzero"
+        )
+        table[f"s_ashr_i{size}"] = scalar(
+            f"i{size}", f"i{size} u32", lambda x, n, low=low: x >> (n & low), "nonzero"
+        )
     return table
 
 
@@ -183,7 +211,12 @@ def _floats() -> dict[str, ScalarOp]:
         }.items():
             table[f"s_{name}_{code}"] = scalar(code, two, compute)
         table[f"s_fmac_{code}"] = scalar(code, two, fma, old=True)
-        for name, compute in {"ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "rndne": np.rint}.items():
+        for name, compute in {
+            "ceil": np.ceil,
+            "floor": np.floor,
+            "trunc": np.trunc,
+            "rndne": np.rint,
+        }.items():
             table[f"s_{name}_{code}"] = scalar(code, code, compute)
     return table
 
@@ -196,7 +229,9 @@ CONVERSIONS = {
     "s_cvt_f16_f32": scalar("f16", "f32", lambda x: x.astype(np.float16)),
     "s_cvt_f32_f16": scalar("f32", "f16", lambda x: x.astype(np.float32)),
     "s_cvt_hi_f32_f16": scalar("f32", "hf16", lambda x: x.astype(np.float32)),
-    "s_cvt_pk_rtz_f16_f32": scalar("2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y))),
+    "s_cvt_pk_rtz_f16_f32": scalar(
+        "2xf16", "f32 f32", lambda x, y: packed(towards_zero(x), towards_zero(y))
+    ),
     "s_fmaak_f32": scalar("f32", "f32 f32 kf32", fma),
     "s_fmamk_f32": scalar("f32", "f32 kf32 f32", fma),
 }

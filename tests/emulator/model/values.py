@@ -1,4 +1,5 @@
-"""Bit patterns as numbers and back. Patterns are arrays of uint64, integers are arrays of Python's integers."""
+"""Bit patterns as numbers and back. Patterns are arrays of uint64, integers are arrays of Python's
+integers."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def each(function: Callable[..., Any], *arrays: Numbers) -> Numbers:
 def each_float(kind: type, function: Callable[..., float], *arrays: Numbers) -> Numbers:
     """Apply a function of Python's floats; its results are rounded to `kind`, once."""
     with np.errstate(all="ignore"):
-        return np.array([function(*map(float, items)) for items in zip(*arrays, strict=True)]).astype(kind)
+        return np.array(
+            [function(*map(float, items)) for items in zip(*arrays, strict=True)]
+        ).astype(kind)
 
 
 def fma(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
@@ -100,13 +103,16 @@ def _ordered(values: Numbers) -> NDArray[Any]:
 def _eighth_nan(bits: Bits, element: str) -> NDArray[np.bool_]:
     """Which bytes are NaNs of an 8-bit format."""
     above = {"fp8": 0x7E, "bf8": 0x7C}.get(element)
-    return np.zeros(len(bits), bool) if above is None else (bits & np.uint64(0x7F)) > np.uint64(above)
+    return (
+        np.zeros(len(bits), bool) if above is None else (bits & np.uint64(0x7F)) > np.uint64(above)
+    )
 
 
 def differences(
     found: Bits, expected: Bits, code: str, ulps: int, absolute: float, nans: bool = False
 ) -> NDArray[np.bool_]:
-    """Where results differ. ulps, absolute: what floats may be off (either is enough). nans: they are not all alike."""
+    """Where results differ. ulps, absolute: what floats may be off (either is enough). nans: they
+    are not all alike."""
     wrong = np.zeros(len(found), bool)
     wanted = parts(expected, code)
     for (element, mine), (_, right) in zip(parts(found, code), wanted, strict=True):

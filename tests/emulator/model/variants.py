@@ -1,4 +1,5 @@
-"""The forms in which an opcode may stand: encodings, kinds of operands, modifiers, lanes from elsewhere."""
+"""The forms in which an opcode may stand: encodings, kinds of operands, modifiers, lanes from
+elsewhere."""
 
 from __future__ import annotations
 
@@ -16,13 +17,26 @@ from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, 
 LITERALS = (0x40490FDB, 0xFFFF8003, 0x00000117, 0x12345678, 0xBE99999A)
 INLINE_INTEGERS = (-3, 0, 1, 7, 64, -16)
 INLINE_FLOATS = (0.5, -1.0, 2.0, -4.0)
-CLASSES = ("plain", "signs", "clamp", "omod", "scalar", "inline", "literal", "halves", "dpp16", "dpp8", "partial")
+CLASSES = (
+    "plain",
+    "signs",
+    "clamp",
+    "omod",
+    "scalar",
+    "inline",
+    "literal",
+    "halves",
+    "dpp16",
+    "dpp8",
+    "partial",
+)
 _FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """An operand: how it is written, its patterns lane by lane, its type; `read` is not in the text."""
+    """An operand: how it is written, its patterns lane by lane, its type; `read` is not in the
+    text."""
 
     text: str
     bits: Bits
@@ -31,7 +45,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Lanes:
-    """Lanes from elsewhere: the text, the source of each lane of a wave (None: none), and what happens then."""
+    """Lanes from elsewhere: the text, the source of each lane of a wave (None: none), and what
+    happens then."""
 
     text: str
     sources: tuple[int | None, ...]
@@ -71,7 +86,9 @@ class Maker:
     def vector(self, number: int, code: str, half: int, true16: bool = True) -> Source:
         first, size = SOURCES[number], _size(code)
         if size == 16 and true16:
-            return Source(f"v{first}.{'lh'[half]}", self.registers(first, 1) >> np.uint64(16 * half), code)
+            return Source(
+                f"v{first}.{'lh'[half]}", self.registers(first, 1) >> np.uint64(16 * half), code
+            )
         if size == 64:
             return Source(f"v[{first}:{first + 1}]", self.registers(first, 2), code)
         return Source(f"v{first}", self.registers(first, 1), code)
@@ -94,7 +111,8 @@ class Maker:
         return Source(str(integer), self.everywhere(integer & (1 << size) - 1), code)
 
     def literal(self, code: str) -> Source:
-        """32 bits: the upper half of f64; 64-bit integers extend it by their sign, patterns by zeros."""
+        """32 bits: the upper half of f64; 64-bit integers extend it by their sign, patterns by
+        zeros."""
         value = int(self.pick(*LITERALS))  # type: ignore[call-overload]
         if _size(code) == 16:
             value &= 0xFFFF
@@ -121,10 +139,14 @@ class Maker:
             return Lanes(text, sources, True, fetch, (True,) * 32)
         name, sources = self._control()
         bound = self.flip() or result == "mask"
-        rows, banks = (15, 15) if result == "mask" else (int(x) for x in self._random.integers(1, 16, 2))
+        rows, banks = (
+            (15, 15) if result == "mask" else (int(x) for x in self._random.integers(1, 16, 2))
+        )
         text = f" {name} row_mask:{rows:#x} bank_mask:{banks:#x}"
         text += (" bound_ctrl:1" if bound else "") + (" fi:1" if fetch else "")
-        written = tuple(bool(rows >> lane // 16 & 1 and banks >> lane // 4 % 4 & 1) for lane in range(32))
+        written = tuple(
+            bool(rows >> lane // 16 & 1 and banks >> lane // 4 % 4 & 1) for lane in range(32)
+        )
         return Lanes(text, sources, bound, fetch, written)
 
     def _control(self) -> tuple[str, tuple[int | None, ...]]:
@@ -142,7 +164,10 @@ class Maker:
         }
         name = str(self.pick(*moves))
         places = [moves[name](lane % 16) for lane in range(32)]
-        return name, tuple(lane // 16 * 16 + place if 0 <= place < 16 else None for lane, place in enumerate(places))
+        return name, tuple(
+            lane // 16 * 16 + place if 0 <= place < 16 else None
+            for lane, place in enumerate(places)
+        )
 
 
 def _size(code: str) -> int:
@@ -171,13 +196,18 @@ def clamped(values: Numbers) -> Numbers:
 def scaled(values: Numbers, code: str, omod: int) -> Numbers:
     """Results under `omod`."""
     form = FORMATS[code]
-    return numbers(np.array([output(form, int(x), omod, False) for x in patterns(values, code)], np.uint64), code)
+    return numbers(
+        np.array([output(form, int(x), omod, False) for x in patterns(values, code)], np.uint64),
+        code,
+    )
 
 
 class Variant:
     """One instruction in one form."""
 
-    def __init__(self, maker: Maker, row: Row, entry: Op, klass: str, halves: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, maker: Maker, row: Row, entry: Op, klass: str, halves: tuple[int, ...] = ()
+    ) -> None:
         self._maker = maker
         self._row = row
         self._op = entry
@@ -209,7 +239,11 @@ class Variant:
         lines.append(f"  {name}")
         # Where EXEC is the result it is kept before it is set back.
         lines += ["  s_mov_b32 s50, exec_lo"] if "cmpx" in self._row.opcode.mnemonic else []
-        lines += ["  s_mov_b32 exec_lo, -1"] if self._partial or "cmpx" in self._row.opcode.mnemonic else []
+        lines += (
+            ["  s_mov_b32 exec_lo, -1"]
+            if self._partial or "cmpx" in self._row.opcode.mnemonic
+            else []
+        )
         return Case(name, tuple(lines), self._outputs(), lambda found: self._judge(values, found))
 
     # Sources
@@ -265,10 +299,16 @@ class Variant:
 
     def _may_sign(self, place: int, code: str) -> bool:
         if self._short:
-            return self._lanes is not None and self._row.has(f"dneg{place}") and self._row.has(f"dabs{place}")
+            return (
+                self._lanes is not None
+                and self._row.has(f"dneg{place}")
+                and self._row.has(f"dabs{place}")
+            )
         flags = self._row.flags
         both = flags.get("neg", 0) & flags.get("abs", 0)
-        return bool(both >> place & 1) and (code in FLOATS or self._row.opcode.mnemonic.startswith("v_cndmask"))
+        return bool(both >> place & 1) and (
+            code in FLOATS or self._row.opcode.mnemonic.startswith("v_cndmask")
+        )
 
     def _moved(self, bits: Bits) -> Bits:
         """Patterns from other lanes; 0 where there is none and `bound_ctrl` says so."""
@@ -281,11 +321,15 @@ class Variant:
         """Which lanes of a wave have a source."""
         assert self._lanes is not None
         active = PARTIAL if self._partial and not self._lanes.inactive else -1
-        return np.array([lane is not None and bool(active >> lane & 1) for lane in self._lanes.sources])
+        return np.array(
+            [lane is not None and bool(active >> lane & 1) for lane in self._lanes.sources]
+        )
 
     def _writes(self) -> Numbers:
         """Which lanes of a wave are written."""
-        lanes = np.array([bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)])
+        lanes = np.array(
+            [bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)]
+        )
         if self._lanes is not None:
             lanes &= np.array(self._lanes.written)
             if not self._lanes.zero:
@@ -295,11 +339,15 @@ class Variant:
     # Results
 
     def _computed(self, sources: list[Source]) -> tuple[Numbers, Numbers | None]:
-        operands = [s.bits.astype(bool) if s.code == "mask" else numbers(s.bits, s.code) for s in sources]
+        operands = [
+            s.bits.astype(bool) if s.code == "mask" else numbers(s.bits, s.code) for s in sources
+        ]
         if self._op.carry:
             operands = [o.astype(int).astype(object) if o.dtype == bool else o for o in operands]
         if self._op.old:
-            operands.append(numbers(self._old() >> np.uint64(16 * self._result_half()), self._op.result))
+            operands.append(
+                numbers(self._old() >> np.uint64(16 * self._result_half()), self._op.result)
+            )
         with np.errstate(all="ignore"):
             values = self._op.compute(*operands)
             carry = None
@@ -356,13 +404,17 @@ class Variant:
         if self._dwords() == 2:
             mine |= found[1].astype(np.uint64) << np.uint64(32)
         new = _as_bits(values, code)
-        wrong = written & differences(self._part(mine), new, code, self._op.ulps, self._op.absolute, self._op.nans)
+        wrong = written & differences(
+            self._part(mine), new, code, self._op.ulps, self._op.absolute, self._op.nans
+        )
         # What is not written stays: whole registers of other lanes, the other half.
         kept = mine != self._old()
         wrong |= ~written & kept
         if width(code) == 16 and self._row.operands[0].half:
             other = np.uint64(16 * (1 - self._result_half()))
-            wrong |= (mine >> other & np.uint64(0xFFFF)) != (self._old() >> other & np.uint64(0xFFFF))
+            wrong |= (mine >> other & np.uint64(0xFFFF)) != (
+                self._old() >> other & np.uint64(0xFFFF)
+            )
         return wrong
 
     def _part(self, bits: Bits) -> Bits:

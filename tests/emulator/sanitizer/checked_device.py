@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amdjit.check_settings import Request
+from amdjit.checking.settings import Request
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator import EmulatorDevice
 
@@ -20,8 +20,12 @@ class CheckedDevice:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def launch(self, function: Any, grid: Any, block: Any, dynamic_lds: int, kernarg: bytearray) -> None:
+    def launch(
+        self, function: Any, grid: Any, block: Any, dynamic_lds: int, kernarg: bytearray
+    ) -> None:
         request = Request(self._checks, 20, (), promises_alignment=False)
-        reports, fault = self._inner.launch_sanitized(function, grid, block, dynamic_lds, kernarg, request)
+        reports, fault = self._inner.launch_sanitized(
+            function, grid, block, dynamic_lds, kernarg, request
+        )
         self.reports += reports
         assert fault is None

@@ -1,4 +1,5 @@
-"""Correct kernels that a careless check would complain of: synchronised in many ways, at the edges of their arrays."""
+"""Correct kernels that a careless check would complain of: synchronised in many ways, at the edges
+of their arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Correct kernels that look suspicious: memory that is partly written, lanes and waves that do different things."""
+"""Correct kernels that look suspicious: memory that is partly written, lanes and waves that do
+different things."""
 
 from __future__ import annotations
 
@@ -167,7 +168,8 @@ def half_written() -> amdjit.DeviceArray:
 
 
 def first_rows() -> amdjit.DeviceArray:
-    """Rows 0 to 7 of 16 by 16: lanes 0 to 7 hold their first halves, lanes 16 to 23 their second ones."""
+    """Rows 0 to 7 of 16 by 16: lanes 0 to 7 hold their first halves, lanes 16 to 23 their second
+    ones."""
     x = empty(256, kind=np.float16)
     x[:64].copy_from_host(np.ones(64, np.float16))
     x[128:192].copy_from_host(np.ones(64, np.float16))
@@ -180,14 +182,22 @@ LAUNCHES: list[Launch] = [
     (a_halo_that_is_filled, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_padded_tile, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_reduction_of_half_the_lanes, TILE, lambda: [half_written(), empty(1)]),
-    (a_counter_that_is_cleared, TILE, lambda: [ones(TILE, kind=np.int32), empty(TILE, kind=np.int32)]),
+    (
+        a_counter_that_is_cleared,
+        TILE,
+        lambda: [ones(TILE, kind=np.int32), empty(TILE, kind=np.int32)],
+    ),
     (a_local_array_by_parts, TILE, lambda: [100, empty(TILE, kind=np.int32)]),
     (halves_side_by_side, 32, lambda: [ones(TILE, kind=np.float16), empty(TILE, kind=np.float16)]),
     (bytes_of_words, TILE, lambda: [ones(TILE, kind=np.uint8), empty(TILE, kind=np.uint8)]),
     (a_shuffle_in_a_branch, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_vote, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_sum_over_the_wave, TILE, lambda: [ones(TILE), empty(TILE)]),
-    (a_swap_into_memory_that_is_new, TILE, lambda: [ones(TILE, kind=np.int32), empty(TILE, kind=np.int32)]),
+    (
+        a_swap_into_memory_that_is_new,
+        TILE,
+        lambda: [ones(TILE, kind=np.int32), empty(TILE, kind=np.int32)],
+    ),
     (waves_that_work_on_their_own, TILE, lambda: [ones(TILE), empty(TILE)]),
     (a_product_with_an_empty_corner, 32, lambda: [first_rows(), empty(8)]),
     (results_after_a_return, TILE, lambda: [half_written(), 32, empty(TILE)]),

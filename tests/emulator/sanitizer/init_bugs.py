@@ -281,8 +281,14 @@ CASES = [
     Case(double_of_nothing, one(of(empty, 64, kind=np.float64), of(empty, 64, kind=np.float64))),
     Case(long_of_nothing, one(of(empty, 64, kind=np.int64), of(empty, 64, kind=np.int64))),
     Case(handed_on_through_lds, one(OUT, OUT)),
-    Case(lane_that_computed_nothing, lambda kernel: kernel[1, 32](ones(32, kind=np.int32), empty(32, kind=np.int32))),
-    Case(transposed_rows_of_nothing, lambda kernel: kernel[1, 64](upper_rows(), empty(64, kind=np.float16))),
+    Case(
+        lane_that_computed_nothing,
+        lambda kernel: kernel[1, 32](ones(32, kind=np.int32), empty(32, kind=np.int32)),
+    ),
+    Case(
+        transposed_rows_of_nothing,
+        lambda kernel: kernel[1, 64](upper_rows(), empty(64, kind=np.float16)),
+    ),
 ]
 
 __all__ = ["CASES", "f16"]

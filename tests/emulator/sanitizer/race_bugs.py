@@ -1,4 +1,5 @@
-"""Seeded races. `# BUG` marks the later access in the order in which the emulator runs waves, `# OTHER` the earlier."""
+"""Seeded races. `# BUG` marks the later access in the order in which the emulator runs waves, `#
+OTHER` the earlier."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Kernels with bugs whose lines are marked, and what the checks say of them.
 
-A line with a bug ends in `# BUG check/kind`; the second place of a report (the other access of a race) in `# OTHER`.
-A case is a kernel and what launches it; what is found in its launches must be the marks of its source, no more and no
-less.
+A line with a bug ends in `# BUG check/kind`; the second place of a report (the other access of a
+race) in `# OTHER`. A case is a kernel and what launches it; what is found in its launches must be
+the marks of its source, no more and no less.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Case:
 
 def reports_of(launch: Callable[[], object], *checks: str) -> list[SanitizerReport]:
     """Return what the checks say of some launches on the emulator."""
-    with warnings.catch_warnings(), amdjit.use(DEVICE), amdjit.sanitize(*checks, raises=False) as found:
+    with (
+        warnings.catch_warnings(),
+        amdjit.use(DEVICE),
+        amdjit.sanitize(*checks, raises=False) as found,
+    ):
         warnings.simplefilter("ignore", amdjit.PerformanceWarning)
         launch()
     return found.reports

@@ -1,4 +1,5 @@
-"""Atomics that LLVM writes as loops of compare-and-swap are no races with themselves; what looks alike still is one."""
+"""Atomics that LLVM writes as loops of compare-and-swap are no races with themselves; what looks
+alike still is one."""
 
 from __future__ import annotations
 

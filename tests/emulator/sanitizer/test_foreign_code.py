@@ -15,7 +15,9 @@ from amdjit.emulator import run
 pytestmark = needs_tools
 
 
-def reports_of(source: str, check: str, *arguments: Any, flags: str = "-O2") -> list[SanitizerReport]:
+def reports_of(
+    source: str, check: str, *arguments: Any, flags: str = "-O2"
+) -> list[SanitizerReport]:
     """Compile kernel k and run it with 32 work-items."""
     code = compile_source(f'#include "common.h"\n{source}', flags)
     with amdjit.sanitize(check, raises=False) as found:
@@ -48,7 +50,8 @@ def test_a_flat_load_of_lds_is_called_so() -> None:
     assert (report.thread, report.address) == ((16, 0, 0), 64)
 
 
-# Each of four waves accesses other columns of 16 rows, as matrix kernels do to keep out of bank conflicts.
+# Each of four waves accesses other columns of 16 rows, as matrix kernels do to keep out of bank
+# conflicts.
 SWIZZLED = """
   s_load_b64 s[22:23], s[0:1], 0x8
   s_bfe_u32 s28, ttmp8, 0x50019
@@ -94,8 +97,14 @@ def test_waves_that_swizzle_the_same_rows_are_told_apart() -> None:
 def test_atomic_operations_that_go_wrong_are_called_so() -> None:
     source = "KERNEL k(GLOBAL int *x) { __atomic_fetch_add(x + LANE, 1, __ATOMIC_RELAXED); }"
     (report,) = reports_of(source, "memory", np.zeros(31, np.int32))
-    assert report.message == "atomic operation of 4 bytes at args[0][31], outside of args[0] of shape (31,)"
-    source = "KERNEL k(GLOBAL char *x) { __atomic_fetch_add((GLOBAL int *)(x + 2), 1, __ATOMIC_RELAXED); }"
+    assert (
+        report.message
+        == "atomic operation of 4 bytes at args[0][31], outside of args[0] of shape (31,)"
+    )
+    source = (
+        "KERNEL k(GLOBAL char *x) { __atomic_fetch_add((GLOBAL int *)(x + 2), 1, "
+        "__ATOMIC_RELAXED); }"
+    )
     (report,) = reports_of(source, "memory", np.zeros(32, np.int8))
     assert report.message.startswith("atomic operation of 4 bytes at args[0][2] (0x")
 

@@ -1,4 +1,5 @@
-"""The check for undefined values finds each seeded bug at its line, and where the value came from."""
+"""The check for undefined values finds each seeded bug at its line, and where the value came
+from."""
 
 from __future__ import annotations
 

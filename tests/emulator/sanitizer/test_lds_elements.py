@@ -36,11 +36,15 @@ def several(x, where: amdjit.Const):
         x[t] = f32(grid[3 - t % 4, 2])
 
 
-@pytest.mark.parametrize(("where", "shape", "last"), [("flags", (3,), None), ("box", (64,), None), ("grid", (4, 5), 2)])
+@pytest.mark.parametrize(
+    ("where", "shape", "last"), [("flags", (3,), None), ("box", (64,), None), ("grid", (4, 5), 2)]
+)
 def test_races_are_at_an_element(where: str, shape: tuple[int, ...], last: int | None) -> None:
     with amdjit.sanitize("race", raises=False) as found:
         several[1, 64](X.copy(), where)
-    reports = [report for report in found.reports if report.kind == "lds" and "load" in report.message]
+    reports = [
+        report for report in found.reports if report.kind == "lds" and "load" in report.message
+    ]
     assert {report.array for report in reports} == {where}
     for report in reports:
         assert report.shape == shape
@@ -60,7 +64,9 @@ def test_what_was_never_written_is_at_an_element() -> None:
 
     with amdjit.sanitize("init", raises=False) as found:
         half[1, 32](X.copy())
-    assert [(report.array, report.index, report.shape) for report in found.reports] == [("first", (1, 0), (2, 32))]
+    assert [(report.array, report.index, report.shape) for report in found.reports] == [
+        ("first", (1, 0), (2, 32))
+    ]
 
 
 def test_a_fault_is_at_an_element() -> None:
@@ -104,7 +110,8 @@ def test_a_library_without_lds_leaves_the_places_known() -> None:
 
 
 def test_variables_that_the_optimiser_splits_keep_their_places() -> None:
-    """LLVM makes one variable of each element of a small array that is indexed by constants only."""
+    """LLVM makes one variable of each element of a small array that is indexed by constants
+    only."""
 
     @amdjit.kernel
     def split(x):
@@ -116,7 +123,10 @@ def test_variables_that_the_optimiser_splits_keep_their_places() -> None:
         x[t] = pair[0] - pair[1] + box[63 - t]
 
     compiled = split.compile(f32[:])
-    assert '@"split.shared.0"' in compiled.optimized_llvm or "@split.shared.0" in compiled.optimized_llvm
+    assert (
+        '@"split.shared.0"' in compiled.optimized_llvm
+        or "@split.shared.0" in compiled.optimized_llvm
+    )
     assert compiled.optimized_llvm.count(", !absolute_symbol") == 3
     with amdjit.sanitize("race", raises=False) as found:
         split[1, 64](X.copy())
@@ -130,7 +140,8 @@ def test_lds_that_amdjit_does_not_place_is_left_to_llvm() -> None:
         "define amdgpu_kernel void @k(ptr addrspace(1) %p) {\n"
         "  %v = load float, ptr addrspace(3) @a\n  %w = load float, ptr addrspace(3) @b\n"
         "  %s = fadd float %v, %w\n  store float %s, ptr addrspace(1) %p\n"
-        "  store float %s, ptr addrspace(3) @a\n  store float %s, ptr addrspace(3) @b\n  ret void\n}\n"
+        "  store float %s, ptr addrspace(3) @a\n  store float %s, ptr addrspace(3) @b\n  ret "
+        "void\n}\n"
     )
     for other in ("float", "[5 x float]"):
         variables = (
@@ -138,7 +149,9 @@ def test_lds_that_amdjit_does_not_place_is_left_to_llvm() -> None:
             f"@b = internal addrspace(3) global {other} poison, align 16\n"
         )
         options = CompileOptions(named_target("gfx1201"))
-        text = optimise(f'target triple = "{TRIPLE}"\n{variables}{body}{listed}', options.target, options)
+        text = optimise(
+            f'target triple = "{TRIPLE}"\n{variables}{body}{listed}', options.target, options
+        )
         assert "addrspace(3) global" in text
         assert "absolute_symbol" not in text
         emit_object(text, options.target, options)

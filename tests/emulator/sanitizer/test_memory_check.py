@@ -47,7 +47,12 @@ def test_memory_that_is_not_freed_is_told_at_the_end_of_the_block() -> None:
         device.free(kept)
         del array
     (report,) = found.reports
-    assert (report.check, report.kind, report.severity, report.nbytes) == ("memory", "leak", "warning", 400)
+    assert (report.check, report.kind, report.severity, report.nbytes) == (
+        "memory",
+        "leak",
+        "warning",
+        400,
+    )
     assert (report.file, report.line) == (__file__, made_at)
     assert "400 bytes of device memory are not freed" in report.render()
 
@@ -56,7 +61,9 @@ def test_a_second_free_says_where_the_first_was() -> None:
     with amdjit.use(DEVICE) as device, amdjit.sanitize("memory"):
         address = device.allocate(100)
         device.free(address)
-        with pytest.raises(amdjit.BackendError, match=r"it was freed before, at .*test_memory_check.py:\d+"):
+        with pytest.raises(
+            amdjit.BackendError, match=r"it was freed before, at .*test_memory_check.py:\d+"
+        ):
             device.free(address)
 
 
@@ -68,9 +75,15 @@ def four_at_a_time(x, out):
 
 def test_wide_accesses_that_begin_inside_reach_beyond() -> None:
     """The end of what a kernel writes is no read-only memory."""
-    reports = reports_of(lambda: four_at_a_time[1, 32](np.zeros(40, np.float32), np.zeros(32, np.float32)), "memory")
+    reports = reports_of(
+        lambda: four_at_a_time[1, 32](np.zeros(40, np.float32), np.zeros(32, np.float32)), "memory"
+    )
     assert [(r.kind, r.message, r.count) for r in reports] == [
         ("out-of-bounds", "store of 16 bytes at out[29], reaching beyond out of shape (32,)", 3)
     ]
-    reports = reports_of(lambda: four_at_a_time[1, 32](np.zeros(34, np.float32), np.zeros(40, np.float32)), "memory")
-    assert [r.message for r in reports] == ["load of 16 bytes at x[31], reaching beyond x of shape (34,)"]
+    reports = reports_of(
+        lambda: four_at_a_time[1, 32](np.zeros(34, np.float32), np.zeros(40, np.float32)), "memory"
+    )
+    assert [r.message for r in reports] == [
+        "load of 16 bytes at x[31], reaching beyond x of shape (34,)"
+    ]

@@ -92,7 +92,9 @@ if (WAVE > 0) { JOIN(2); RELEASE; SIGNAL(2); WAIT; ACQUIRE; }
 if (WAVE == 2) x[LANE] = box[LANE - 64];
 """
     assert reports(kernel, "race") == []
-    found = reports(kernel.replace("SIGNAL(2); WAIT", "SIGNAL(2)").replace("INIT(2, 2)", "INIT(2, 3)"), "race")
+    found = reports(
+        kernel.replace("SIGNAL(2); WAIT", "SIGNAL(2)").replace("INIT(2, 2)", "INIT(2, 3)"), "race"
+    )
     assert [places for _, *places in found] == [[5, 2]], found
 
 

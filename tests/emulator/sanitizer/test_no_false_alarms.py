@@ -1,4 +1,5 @@
-"""All checks together are silent about correct kernels: those of this folder, all examples, and C kernels."""
+"""All checks together are silent about correct kernels: those of this folder, all examples, and C
+kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ from amdjit.emulator import run
 
 CHECKS = ("memory", "race", "init", "sync")
 # `report` prints what other examples measure.
-EXAMPLES = sorted({path.stem for path in Path(amdjit.examples.__file__).parent.glob("*.py")} - {"__init__", "report"})
+EXAMPLES = sorted(
+    {path.stem for path in Path(amdjit.examples.__file__).parent.glob("*.py")}
+    - {"__init__", "report"}
+)
 
 
 def test_there_are_as_many_as_promised() -> None:
@@ -72,8 +76,12 @@ def test_c_kernels_and_their_results_stay(case: CCase, level: str) -> None:
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 @pytest.mark.parametrize(("file", "name"), PROGRAMS, ids=lambda value: value)
-def test_c_programs_and_their_results_stay(file: str, name: str, level: str, wave_size: int) -> None:
-    code = compile_kernel(file, level, "-ffp-contract=off", *(["-mwavefrontsize64"] if wave_size == 64 else []))
+def test_c_programs_and_their_results_stay(
+    file: str, name: str, level: str, wave_size: int
+) -> None:
+    code = compile_kernel(
+        file, level, "-ffp-contract=off", *(["-mwavefrontsize64"] if wave_size == 64 else [])
+    )
     expected, given = ([words(1), words(2), np.uint32(3)] for _ in range(2))
     checked: Any = CheckedDevice(device(), *CHECKS)
     run(code, name, PROGRAM_GRID, PROGRAM_BLOCK, expected, device=device())

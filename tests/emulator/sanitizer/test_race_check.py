@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from race_bugs import CASES, floats, ints, lanes_contradict, no_barrier_before_reading_lds, plain_increment
+from race_bugs import (
+    CASES,
+    floats,
+    ints,
+    lanes_contradict,
+    no_barrier_before_reading_lds,
+    plain_increment,
+)
 from seeded import DEVICE, Case, found_lines, reports_of, text_of
 from test_emulator_hosts import HOSTS
 
 import amdjit
 from amdjit import f32, shared
 from amdjit.emulator import EmulatorDevice
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -34,7 +41,9 @@ def test_hosts_with_narrower_vectors_find_the_same(name: str) -> None:
         plain_increment[3, 32](ints(1))
     cases = {case.kernel: case for case in CASES}
     kernels = (no_barrier_before_reading_lds, lanes_contradict, plain_increment)
-    assert found_lines(found.reports) == {mark for kernel in kernels for mark in cases[kernel].marks()}
+    assert found_lines(found.reports) == {
+        mark for kernel in kernels for mark in cases[kernel].marks()
+    }
 
 
 def test_waves_of_64_lanes_name_their_threads() -> None:

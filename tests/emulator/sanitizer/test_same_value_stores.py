@@ -1,4 +1,5 @@
-"""Stores of the value that is there already are no race, whatever their width and wherever the lanes store."""
+"""Stores of the value that is there already are no race, whatever their width and wherever the
+lanes store."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def races(kernel: Any, values: Array, places: Array) -> list[str]:
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("space", ["global", "lds"])
-def test_a_store_of_what_is_there_is_no_race_and_any_other_is_one(space: str, kind: str, places: str) -> None:
+def test_a_store_of_what_is_there_is_no_race_and_any_other_is_one(
+    space: str, kind: str, places: str
+) -> None:
     kernel = to_global if space == "global" else to_lds(KINDS[kind])
     values = np.tile(np.arange(1, 33), 2).astype(DTYPES[kind])
     assert races(kernel, values, PLACES[places]) == []
@@ -78,5 +81,9 @@ def bytes_from_another_wave(values, places, out):
 @pytest.mark.parametrize("place", [0, 1, 14, 31])
 def test_every_lane_that_reads_a_byte_of_a_dword_is_known(place: int) -> None:
     """One wave reads all bytes backwards, the other stores one of them."""
-    assert races(bytes_from_another_wave, np.full(64, place, np.uint8), PLACES["backwards"]) == ["lds"]
-    assert races(bytes_from_another_wave, np.full(64, 32 + place, np.uint8), PLACES["backwards"]) == []
+    assert races(bytes_from_another_wave, np.full(64, place, np.uint8), PLACES["backwards"]) == [
+        "lds"
+    ]
+    assert (
+        races(bytes_from_another_wave, np.full(64, 32 + place, np.uint8), PLACES["backwards"]) == []
+    )

@@ -49,7 +49,9 @@ def test_all_errors_of_a_launch_come_in_one_exception_at_its_end() -> None:
     with amdjit.sanitize("memory") as found, pytest.raises(amdjit.SanitizerError) as caught:
         two_lines[1, 64](zeros(40), zeros(64))
     error = caught.value
-    assert [report.array for report in error.reports] == ["x", "y"] or [r.array for r in error.reports] == ["y", "x"]
+    assert [report.array for report in error.reports] == ["x", "y"] or [
+        r.array for r in error.reports
+    ] == ["y", "x"]
     assert error.reports == tuple(found.reports)
     assert isinstance(error, amdjit.KernelFault)
     assert error.kind == "out-of-bounds"
@@ -64,7 +66,9 @@ def test_a_report_reads_on_one_screen() -> None:
     line = past_the_end.function.__code__.co_firstlineno + 2
     lines = report.render().splitlines()
     assert (
-        lines[0] == "error[memory/out-of-bounds]: past_the_end: store of 4 bytes at x[40], outside of x of shape (40,)"
+        lines[0]
+        == "error[memory/out-of-bounds]: past_the_end: store of 4 bytes at x[40], outside of x of "
+        "shape (40,)"
     )
     assert lines[1] == f"{' ' * len(str(line))}--> {__file__}:{line}"
     assert lines[3] == f"{line} |     x[amdjit.grid(1)] = 1"
@@ -127,7 +131,9 @@ def test_a_block_is_of_its_thread() -> None:
 
 
 def test_names_that_are_no_checks_are_refused() -> None:
-    with pytest.raises(OptionError, match="there is no check 'memroy'; there are memory, race, init, sync"):
+    with pytest.raises(
+        OptionError, match="there is no check 'memroy'; there are memory, race, init, sync"
+    ):
         amdjit.sanitize("memroy")
     with pytest.raises(OptionError, match="no check 'x'"):
         amdjit.kernel(sanitize=("race", "x"))(past_the_end.function)
@@ -188,14 +194,23 @@ past_the_end[1, 64](numpy.zeros(40, numpy.float32))
 def test_environment_variables_check_a_whole_program(tmp_path: Path) -> None:
     program, file = tmp_path / "program.py", tmp_path / "reports.json"
     program.write_text(_PROGRAM)
-    path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "AMDJIT_DEVICE": DEVICE}
+    path = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "AMDJIT_DEVICE": DEVICE,
+    }
     variables = {"AMDJIT_SANITIZE": "memory, race", "AMDJIT_SANITIZE_JSON": str(file)}
-    done = subprocess.run([sys.executable, program], env={**path, **variables}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, program], env={**path, **variables}, capture_output=True, text=True
+    )
     assert done.returncode == 1
     assert "SanitizerError: past_the_end: the sanitizer has 1 report\n" in done.stderr
     assert json.loads(file.read_text())["line"] == 5
     wrong = subprocess.run(
-        [sys.executable, program], env={**path, "AMDJIT_SANITIZE": "speed"}, capture_output=True, text=True
+        [sys.executable, program],
+        env={**path, "AMDJIT_SANITIZE": "speed"},
+        capture_output=True,
+        text=True,
     )
     assert "AMDJIT_SANITIZE: there is no check 'speed'" in wrong.stderr
 

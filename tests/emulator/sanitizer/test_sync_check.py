@@ -1,4 +1,5 @@
-"""The synchronisation check finds each seeded mistake at its line, also in code objects of others."""
+"""The synchronisation check finds each seeded mistake at its line, also in code objects of
+others."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def test_a_missing_wait_is_reported_when_it_runs_and_results_stay() -> None:
     code = compile_source(SOURCE, "-O1")
     addresses = {step.text: pc for pc, step in listing(code).items()}
     numbers, out = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
-    for mutant, kinds in ((code, []), (without(code, addresses["s_wait_loadcnt 0x0"]), ["missing-wait"])):
+    for mutant, kinds in (
+        (code, []),
+        (without(code, addresses["s_wait_loadcnt 0x0"]), ["missing-wait"]),
+    ):
         checked: Any = CheckedDevice(device(), "sync")
         run(mutant, "twice", 1, 32, [numbers, out], device=checked)
         assert [report.kind for report in checked.reports] == kinds
@@ -92,4 +96,6 @@ def test_waves_may_take_turns_at_different_places_of_the_barrier() -> None:
     assert np.array_equal(x, doubled)
     assert np.array_equal(order[:8].reshape(-1), np.arange(16))
     reports = reports_of(lambda: take_turns[1, 64](x, order), "sync", "race")
-    assert {(report.kind, report.severity) for report in reports} == {("different-barriers", "warning")}
+    assert {(report.kind, report.severity) for report in reports} == {
+        ("different-barriers", "warning")
+    }

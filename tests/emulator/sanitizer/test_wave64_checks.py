@@ -1,4 +1,5 @@
-"""All checks in waves of 64 lanes: the seeded bugs and the correct kernels once more, and some of their own."""
+"""All checks in waves of 64 lanes: the seeded bugs and the correct kernels once more, and some of
+their own."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ import amdjit
 from amdjit.emulator import run
 
 CHECKS = ("memory", "race", "init", "sync")
-# What two waves of 32 lanes do to each other is no race within one of 64, and their barriers are one wave's.
+# What two waves of 32 lanes do to each other is no race within one of 64, and their barriers are
+# one wave's.
 OF_TWO_WAVES = {
     "no_barrier_before_reading_lds",
     "no_barrier_before_the_next_tile",
@@ -44,7 +46,9 @@ C_OF_WAVE32 = {"cross_lane", "matrix"}
 
 
 def is_for_wave32(case: Case) -> bool:
-    return case.name in OF_TWO_WAVES or any("_w32_" in name for name in case.kernel.function.__code__.co_names)
+    return case.name in OF_TWO_WAVES or any(
+        "_w32_" in name for name in case.kernel.function.__code__.co_names
+    )
 
 
 def wide(kernel: amdjit.Kernel) -> amdjit.Kernel:
@@ -57,27 +61,36 @@ SEEDED = [
     ("race", race_bugs.CASES),
     ("sync", sync_bugs.CASES),
 ]
-SEEDED_BUGS = [(check, case) for check, cases in SEEDED for case in cases if not is_for_wave32(case)]
+SEEDED_BUGS = [
+    (check, case) for check, cases in SEEDED for case in cases if not is_for_wave32(case)
+]
 
 
 def some(items: Sequence[Any]) -> list[Any]:
-    """Every third of them in each run, all of them in the exhaustive one. An item is what parametrize takes."""
+    """Every third of them in each run, all of them in the exhaustive one. An item is what
+    parametrize takes."""
     marks = [() if number % 3 == 0 else pytest.mark.exhaustive for number in range(len(items))]
     many = [item if isinstance(item, tuple) else (item,) for item in items]
     return [pytest.param(*item, marks=mark) for item, mark in zip(many, marks, strict=True)]
 
 
 CORRECT_KERNELS = [case for case in correct.CASES if not is_for_wave32(case)]
-LAUNCHES = [launch for launch in correct_kernels.LAUNCHES if not is_for_wave32(Case(launch[0], print))]
+LAUNCHES = [
+    launch for launch in correct_kernels.LAUNCHES if not is_for_wave32(Case(launch[0], print))
+]
 
 
-@pytest.mark.parametrize(("check", "case"), some(SEEDED_BUGS), ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(
+    ("check", "case"), some(SEEDED_BUGS), ids=lambda value: getattr(value, "name", value)
+)
 def test_the_bugs_of_wave32_are_found(check: str, case: Case) -> None:
     kernel = wide(case.kernel)
     reports = reports_of(lambda: case.launch(kernel), check)
     assert found_lines(reports) == case.marks(), text_of(reports)
     if case.others():
-        assert {report.other.line for report in reports if report.other} == case.others(), text_of(reports)
+        assert {report.other.line for report in reports if report.other} == case.others(), text_of(
+            reports
+        )
 
 
 @pytest.mark.parametrize(("check", "case"), BUGS, ids=lambda value: getattr(value, "name", value))
@@ -85,7 +98,9 @@ def test_bugs_of_wide_waves_are_found(check: str, case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), check)
     assert found_lines(reports) == case.marks(), text_of(reports)
     if case.others():
-        assert {report.other.line for report in reports if report.other} == case.others(), text_of(reports)
+        assert {report.other.line for report in reports if report.other} == case.others(), text_of(
+            reports
+        )
 
 
 def test_an_upper_lane_is_named() -> None:
@@ -124,7 +139,9 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
 
 @needs_tools
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
-@pytest.mark.parametrize("case", some([case for case in C_CASES if case.file not in C_OF_WAVE32]), ids=str)
+@pytest.mark.parametrize(
+    "case", some([case for case in C_CASES if case.file not in C_OF_WAVE32]), ids=str
+)
 def test_c_kernels_are_not_reported_and_their_results_stay(case: CCase, level: str) -> None:
     code = compile_kernel(case.file, level, "-ffp-contract=off", "-mwavefrontsize64")
     expected, given = (case.arguments(np.random.default_rng(7)) for _ in range(2))

@@ -10,8 +10,8 @@ import pytest
 from seeded import DEVICE, reports_of
 
 import amdjit
-from amdjit.emulator.checks.shadow_layout import PADDING
-from amdjit.emulator.checks.written_memory import WrittenMemory
+from amdjit.emulator.checks.init.layout import PADDING
+from amdjit.emulator.checks.init.written_memory import WrittenMemory
 
 
 @amdjit.kernel

@@ -1,4 +1,5 @@
-"""Kernels in waves of 64 lanes, with mistakes and without: their upper halves, and lane masks in pairs of registers."""
+"""Kernels in waves of 64 lanes, with mistakes and without: their upper halves, and lane masks in
+pairs of registers."""
 
 from __future__ import annotations
 
@@ -105,7 +106,9 @@ def product_of_the_lower_half(a, c):
     lane = threadIdx.x
     if lane < 32:
         part = a.load(4 * lane, 4)
-        total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(part, part, f32x4())  # BUG sync/matrix-partial-exec
+        total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(
+            part, part, f32x4()
+        )  # BUG sync/matrix-partial-exec
         c[lane] = total[0]
 
 
@@ -180,9 +183,18 @@ BUGS = [
     ("sync", Case(barrier_for_one_half, lambda k: k[1, 128](floats(128)))),
     ("sync", Case(early_return_of_a_wide_wave, lambda k: k[1, 128](floats(128)))),
     ("sync", Case(different_barriers_of_wide_waves, lambda k: k[1, 128](floats(128)))),
-    ("sync", Case(product_of_the_lower_half, lambda k: k[1, 64](np.ones(256, np.float16), floats(64)))),
+    (
+        "sync",
+        Case(product_of_the_lower_half, lambda k: k[1, 64](np.ones(256, np.float16), floats(64))),
+    ),
     ("race", Case(no_barrier_between_wide_waves, lambda k: k[1, 128](floats(128), floats(128)))),
-    ("race", Case(a_counter_of_wide_waves_reset_too_soon, lambda k: k[1, 128](*np.zeros((2, 128), np.int32)))),
+    (
+        "race",
+        Case(
+            a_counter_of_wide_waves_reset_too_soon,
+            lambda k: k[1, 128](*np.zeros((2, 128), np.int32)),
+        ),
+    ),
     ("race", Case(halves_that_contradict, lambda k: k[1, 64](floats(32)))),
     ("race", Case(two_lanes_of_two_halves, lambda k: k[1, 64](floats(64)))),
     ("race", Case(bytes_of_two_halves, lambda k: k[1, 64](np.zeros(64, np.uint8)))),
@@ -269,6 +281,9 @@ CORRECT = [
         lambda k: k[1, 64](without_rows_0_to_7(), ones(256, kind=np.float16), empty(64)),
     ),
     Case(halves_that_agree, lambda k: k[1, 64](floats(64), floats(64))),
-    Case(transposed_rows_that_are_written, lambda k: k[1, 64](upper_rows(), empty(64, kind=np.float16))),
+    Case(
+        transposed_rows_that_are_written,
+        lambda k: k[1, 64](upper_rows(), empty(64, kind=np.float16)),
+    ),
     Case(wide_waves_hand_over_with_a_barrier, lambda k: k[1, 128](ones(128), empty(128))),
 ]

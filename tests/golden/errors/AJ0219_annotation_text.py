@@ -1,4 +1,3 @@
-# ruff: noqa: F722
 """What is refused: annotation text."""
 
 import amdjit

@@ -1,4 +1,3 @@
-# ruff: noqa: F821
 """What is refused: unknown name."""
 
 import amdjit

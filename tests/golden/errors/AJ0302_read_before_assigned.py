@@ -1,4 +1,3 @@
-# ruff: noqa: F821
 """What is refused: read before assigned."""
 
 import amdjit

@@ -1,4 +1,3 @@
-# ruff: noqa: F821
 """The text of an error shows the first twenty."""
 
 import amdjit

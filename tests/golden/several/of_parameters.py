@@ -1,4 +1,3 @@
-# ruff: noqa: F821
 """The annotations of all parameters are looked at."""
 
 import amdjit

@@ -1,4 +1,3 @@
-# ruff: noqa: F821
 """The exception is that of the first error in the source; what a branch does not type has no errors."""
 
 import amdjit

@@ -1,4 +1,5 @@
-"""Small linked code objects made with LLVM alone, so that the tests of the runtime need nothing of the compiler."""
+"""Small linked code objects made with LLVM alone, so that the tests of the runtime need nothing of
+the compiler."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ attributes #0 = {{ "amdgpu-flat-work-group-size"="1,1024" }}
 
 @functools.cache
 def doubling_kernel(target: str = "gfx1201", name: str = "double_value") -> bytes:
-    """Return a code object with one kernel: (float* out, i32 n, float value), out[i] = 2 * value for i < n."""
+    """Return a code object with one kernel: (float* out, i32 n, float value), out[i] = 2 * value
+    for i < n."""
     return linked(_KERNEL.format(name=name), target)
 
 
@@ -43,10 +45,21 @@ def linked(llvm: str, target: str = "gfx1201") -> bytes:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     module = binding.parse_assembly(llvm)
-    machine = binding.Target.from_triple("amdgcn-amd-amdhsa").create_target_machine(cpu=target, reloc="pic")
+    machine = binding.Target.from_triple("amdgcn-amd-amdhsa").create_target_machine(
+        cpu=target, reloc="pic"
+    )
     with tempfile.TemporaryDirectory() as folder:
         object_file, code_object = Path(folder) / "kernel.o", Path(folder) / "kernel.hsaco"
         object_file.write_bytes(machine.emit_object(module))
-        command = [sys.executable, "-m", "ziglang", "ld.lld", "-shared", "-o", str(code_object), str(object_file)]
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "ld.lld",
+            "-shared",
+            "-o",
+            str(code_object),
+            str(object_file),
+        ]
         subprocess.run(command, check=True)
         return code_object.read_bytes()

@@ -1,4 +1,5 @@
-"""Checks with the stand-in's launches on the emulator: same kernels, same results as without HIP in between."""
+"""Checks with the stand-in's launches on the emulator: same kernels, same results as without HIP in
+between."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.hip_errors import HipError
 from amdjit.target import find_target
 
-EXAMPLES = sorted(info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report")
+EXAMPLES = sorted(
+    info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report"
+)
 TARGET = find_target("gfx1201")
 assert TARGET is not None
 GPU = standin.EmulatedGpu(EmulatorDevice(TARGET))
@@ -38,7 +41,14 @@ def test_a_code_object_runs(gpu: Device) -> None:
     function = gpu.load(code_objects.doubling_kernel()).function("double_value")
     out = arrays.zeros(gpu, 100)
     stream = gpu.create_stream()
-    gpu.launch(function, (1, 1, 1), (64, 1, 1), 0, bytearray(struct.pack("<Qif", out.address, 40, 1.75)), stream)
+    gpu.launch(
+        function,
+        (1, 1, 1),
+        (64, 1, 1),
+        0,
+        bytearray(struct.pack("<Qif", out.address, 40, 1.75)),
+        stream,
+    )
     gpu.synchronize_stream(stream)
     assert out.copy_to_host().tolist() == [3.5] * 40 + [0] * 60
 
@@ -61,7 +71,9 @@ def test_kernels_run_with_numpy_and_device_arrays(name: str) -> None:
         assert not out[:, 1::2].any()
         stream, there = amdjit.Stream(), amdjit.to_device(out)
         before = standin.library().standin_launches()
-        scale_rows[4, 32, stream](np.float32(3), amdjit.to_device(a)[:, ::-1], there[:, 1::2], np.float32(-1))
+        scale_rows[4, 32, stream](
+            np.float32(3), amdjit.to_device(a)[:, ::-1], there[:, 1::2], np.float32(-1)
+        )
         np.testing.assert_array_equal(there[:, 1::2].copy_to_host(stream=stream), expected)
         assert standin.library().standin_launches() - before == (name == "hip:0")
 
@@ -86,7 +98,9 @@ def write_far_away(out, n):
 
 def test_a_fault_becomes_a_hip_error_and_the_next_launch_works() -> None:
     out = np.full(32, 7, np.float32)
-    with pytest.raises(HipError, match=r"hipErrorLaunchFailure \(719\).*AMDJIT_DEVICE=emulator:gfx1201"):
+    with pytest.raises(
+        HipError, match=r"hipErrorLaunchFailure \(719\).*AMDJIT_DEVICE=emulator:gfx1201"
+    ):
         write_far_away[1, 32](out, 2**24)
     assert out.tolist() == [7] * 32
     assert isinstance(GPU.faults[-1], amdjit.KernelFault)
@@ -108,7 +122,9 @@ def show(x):
         print(i, x[i])
 
 
-def test_faults_and_prints_come_when_the_work_is_waited_for(gpu: Device, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_and_prints_come_when_the_work_is_waited_for(
+    gpu: Device, capsys: pytest.CaptureFixture[str]
+) -> None:
     good, bad = amdjit.to_device(np.arange(4)), amdjit.to_device(np.arange(8))
     show[1, 4](good)
     no_fives[1, 8](bad, "one")
@@ -116,7 +132,11 @@ def test_faults_and_prints_come_when_the_work_is_waited_for(gpu: Device, capsys:
     assert capsys.readouterr().out == ""
     with pytest.raises(amdjit.KernelFault, match="one: five at 5") as caught:
         amdjit.synchronize()
-    assert (caught.value.kind, caught.value.thread, caught.value.source_file) == ("assert", (5, 0, 0), __file__)
+    assert (caught.value.kind, caught.value.thread, caught.value.source_file) == (
+        "assert",
+        (5, 0, 0),
+        __file__,
+    )
     assert capsys.readouterr().out == "2 2\n3 3\n"
     with pytest.raises(amdjit.KernelFault, match="two: five at 5"):
         amdjit.synchronize()
@@ -172,7 +192,11 @@ def test_examples_give_the_same_on_hip_and_on_the_emulator(name: str) -> None:
     assert standin.library().standin_launches() > launches
     with amdjit.use("emulator:gfx1201"):
         emulated = main()
-    pairs = [(on_hip, emulated)] if not isinstance(on_hip, list) else list(zip(on_hip, emulated, strict=True))
+    pairs = (
+        [(on_hip, emulated)]
+        if not isinstance(on_hip, list)
+        else list(zip(on_hip, emulated, strict=True))
+    )
     for one, other in pairs:
         assert one.device == "hip:0"
         assert replace(one, device=other.device) == other

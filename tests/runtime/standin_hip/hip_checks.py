@@ -1,6 +1,8 @@
-"""Checks of amdjit's HIP device against the stand-in libamdhip64.so; test_hip.py runs them in a process of their own.
+"""Checks of amdjit's HIP device against the stand-in libamdhip64.so; test_hip.py runs them in a
+process of their own.
 
-The real hip-python calls the stand-in here, so signatures, structures and pointers are those of the real ABI.
+The real hip-python calls the stand-in here, so signatures, structures and pointers are those of the
+real ABI.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ def test_empty_copies_ask_nothing_of_hip(gpu: hip.HipDevice) -> None:
 
 
 @pytest.mark.parametrize("in_stream", [False, True])
-def test_launches_pass_grid_block_lds_and_kernarg(gpu: hip.HipDevice, kernel: hip.HipFunction, in_stream: bool) -> None:
+def test_launches_pass_grid_block_lds_and_kernarg(
+    gpu: hip.HipDevice, kernel: hip.HipFunction, in_stream: bool
+) -> None:
     stream = Stream(gpu) if in_stream else None
     out = arrays.zeros(gpu, 256, np.uint8)
     for size in (16, 16, 24):  # the packet is made anew when the kernarg's size changes
@@ -132,7 +136,9 @@ def test_many_threads_may_launch_one_kernel(gpu: hip.HipDevice, kernel: hip.HipF
 
 def test_a_function_keeps_its_module_and_the_module_its_image(gpu: hip.HipDevice) -> None:
     size = len(code_objects.doubling_kernel())
-    module = gpu.load(bytes(bytearray(code_objects.doubling_kernel())))  # a copy, so that only the module holds it
+    module = gpu.load(
+        bytes(bytearray(code_objects.doubling_kernel()))
+    )  # a copy, so that only the module holds it
     overwriting = [bytes(size) for _ in range(20)]
     function = module.function("double_value")
     del module, overwriting
@@ -149,7 +155,9 @@ def test_events_time_work(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
     with pytest.raises(HipError, match=r"time two events: hipErrorInvalidHandle \(400\)"):
         start.elapsed_milliseconds(end)
     start.record(stream)
-    gpu.launch(kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", out.address)), stream.handle)
+    gpu.launch(
+        kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", out.address)), stream.handle
+    )
     end.record(stream)
     with pytest.raises(HipError, match=r"hipErrorNotReady \(600\).*synchronize\(\)"):
         start.elapsed_milliseconds(end)
@@ -162,26 +170,47 @@ def test_events_time_work(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
 OPERATIONS: dict[str, tuple[str, Any]] = {
     "hipMalloc": ("allocate 64 bytes on hip:0", lambda g, k: g.allocate(64)),
     "hipFree": ("free memory", lambda g, k: g.free(12345)),
-    "hipMemcpy": ("copy 4 bytes (HostToDevice) on hip:0", lambda g, k: g.copy_to_device(64, memoryview(b"abcd"))),
+    "hipMemcpy": (
+        "copy 4 bytes (HostToDevice) on hip:0",
+        lambda g, k: g.copy_to_device(64, memoryview(b"abcd")),
+    ),
     "hipMemcpyAsync": (
         "copy 2 bytes (DeviceToHost) on hip:0",
         lambda g, k: g.copy_to_host(memoryview(bytearray(2)), 64, g.create_stream()),
     ),
-    "hipModuleLoadData": ("load a code object of", lambda g, k: g.load(code_objects.doubling_kernel())),
-    "hipModuleGetFunction": ("find the kernel f in its code object", lambda g, k: k._module.function("f")),
+    "hipModuleLoadData": (
+        "load a code object of",
+        lambda g, k: g.load(code_objects.doubling_kernel()),
+    ),
+    "hipModuleGetFunction": (
+        "find the kernel f in its code object",
+        lambda g, k: k._module.function("f"),
+    ),
     "hipModuleLaunchKernel": (
         "launch double_value",
         lambda g, k: g.launch(k, (1, 2, 3), (4, 5, 6), 0, bytearray(8)),
     ),
     "hipDeviceSynchronize": ("finish the work on hip:0", lambda g, k: g.synchronize()),
     "hipStreamCreate": ("create a stream on hip:0", lambda g, k: g.create_stream()),
-    "hipStreamSynchronize": ("finish the work of a stream", lambda g, k: g.synchronize_stream(g.create_stream())),
+    "hipStreamSynchronize": (
+        "finish the work of a stream",
+        lambda g, k: g.synchronize_stream(g.create_stream()),
+    ),
     "hipEventCreate": ("create an event on hip:0", lambda g, k: g.create_event()),
     "hipEventRecord": ("record an event", lambda g, k: g.record_event(g.create_event())),
-    "hipEventSynchronize": ("wait for an event", lambda g, k: g.synchronize_event(g.create_event())),
-    "hipEventElapsedTime": ("time two events", lambda g, k: g.elapsed_milliseconds(*2 * (g.create_event(),))),
+    "hipEventSynchronize": (
+        "wait for an event",
+        lambda g, k: g.synchronize_event(g.create_event()),
+    ),
+    "hipEventElapsedTime": (
+        "time two events",
+        lambda g, k: g.elapsed_milliseconds(*2 * (g.create_event(),)),
+    ),
     "hipGetDeviceCount": ("count the devices", lambda g, k: hip.HipDevice(0)),
-    "hipGetDevicePropertiesR0600": ("read the properties of device 0", lambda g, k: hip.HipDevice(0)),
+    "hipGetDevicePropertiesR0600": (
+        "read the properties of device 0",
+        lambda g, k: hip.HipDevice(0),
+    ),
     "hipRuntimeGetVersion": ("read the runtime's version", lambda g, k: hip.HipDevice(0)),
 }
 CODES = {
@@ -232,26 +261,40 @@ def test_codes_of_a_newer_hip_are_errors_too(gpu: hip.HipDevice) -> None:
 
 
 def test_out_of_memory_says_what_is_free(gpu: hip.HipDevice) -> None:
-    with pytest.raises(HipError, match=r"allocate 1099511627776 bytes .* bytes are free of 17179869184\."):
+    with pytest.raises(
+        HipError, match=r"allocate 1099511627776 bytes .* bytes are free of 17179869184\."
+    ):
         gpu.allocate(2**40)
 
 
-def test_a_refused_launch_says_with_what_it_was_launched(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
-    with pytest.raises(HipError, match=r"hipErrorInvalidConfiguration .* block \(64, 32, 1\), 16 bytes"):
+def test_a_refused_launch_says_with_what_it_was_launched(
+    gpu: hip.HipDevice, kernel: hip.HipFunction
+) -> None:
+    with pytest.raises(
+        HipError, match=r"hipErrorInvalidConfiguration .* block \(64, 32, 1\), 16 bytes"
+    ):
         gpu.launch(kernel, (1, 2, 3), (64, 32, 1), 16, bytearray(8))
 
 
 def test_images_for_other_processors_are_refused(gpu: hip.HipDevice) -> None:
-    with pytest.raises(HipError, match=r"hipErrorNoBinaryForGpu .*Compile for the GPU's own processor"):
+    with pytest.raises(
+        HipError, match=r"hipErrorNoBinaryForGpu .*Compile for the GPU's own processor"
+    ):
         gpu.load(code_objects.doubling_kernel("gfx1200"))
     with pytest.raises(HipError, match="hipErrorInvalidImage"):
         gpu.load(b"no ELF file" * 100)
-    with pytest.raises(HipError, match=r"find the kernel missing in its code object: hipErrorNotFound"):
+    with pytest.raises(
+        HipError, match=r"find the kernel missing in its code object: hipErrorNotFound"
+    ):
         gpu.load(code_objects.doubling_kernel()).function("missing")
 
 
-def test_what_a_kernel_failed_with_is_told_by_the_next_wait(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
-    gpu.launch(kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", 4096)))  # echoes out of bounds
+def test_what_a_kernel_failed_with_is_told_by_the_next_wait(
+    gpu: hip.HipDevice, kernel: hip.HipFunction
+) -> None:
+    gpu.launch(
+        kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", 4096))
+    )  # echoes out of bounds
     with pytest.raises(HipError, match="finish the work on hip:0: hipErrorLaunchFailure"):
         gpu.synchronize()
     gpu.synchronize()

@@ -1,4 +1,5 @@
-"""Checks with two GPUs, one of a processor that amdjit does not know when STANDIN_HIP_ARCH says so."""
+"""Checks with two GPUs, one of a processor that amdjit does not know when STANDIN_HIP_ARCH says
+so."""
 
 from __future__ import annotations
 
@@ -20,12 +21,19 @@ UNKNOWN = os.environ.get("STANDIN_HIP_ARCH", "gfx1201") == "gfx908:sramecc+:xnac
 def test_each_device_gets_its_own_work() -> None:
     (first, second), reason = hip.discover()
     assert (first.name, second.name, reason) == ("hip:0", "hip:1", "")
-    kernels = [device.load(code_objects.doubling_kernel()).function("double_value") for device in (first, second)]
+    kernels = [
+        device.load(code_objects.doubling_kernel()).function("double_value")
+        for device in (first, second)
+    ]
     outs = [arrays.zeros(device, 64, np.uint8) for device in (first, second)]
     streams = [device.create_stream() for device in (first, second)]
-    for device, kernel, out, stream in [*zip((first, second), kernels, outs, streams, strict=True)] * 2:
+    for device, kernel, out, stream in [
+        *zip((first, second), kernels, outs, streams, strict=True)
+    ] * 2:
         kernarg = bytearray(struct.pack("<Q", out.address))
-        device.launch(kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream)  # the stand-in refuses another device's
+        device.launch(
+            kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream
+        )  # the stand-in refuses another device's
         device.synchronize_stream(stream)
         assert standin.library().standin_device_of(out.address) == device.index
         assert hip._hip().hipGetDevice()[1] == 0  # other libraries' current device is as it was
@@ -35,7 +43,10 @@ def test_each_device_gets_its_own_work() -> None:
 def test_unknown_processors_are_left_out_and_named() -> None:
     devices, reason = hip.discover()
     assert devices == []
-    assert "hip:0 is a gfx908:sramecc+:xnack-, for which amdjit does not compile; it has gfx90a, gfx942" in reason
+    assert (
+        "hip:0 is a gfx908:sramecc+:xnack-, for which amdjit does not compile; it has gfx90a, "
+        "gfx942" in reason
+    )
     assert "hip:1 is a gfx908" in reason
     with pytest.raises(BackendError):
         hip.HipDevice(1)

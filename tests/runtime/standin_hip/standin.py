@@ -1,7 +1,7 @@
 """Build the stand-in libamdhip64.so, make hip-python find it, and let an amdjit device do its work.
 
-hip-python opens `libamdhip64.so` by that name when its first function is called, so the path must be in the environment
-before the process starts: `environment()`.
+hip-python opens `libamdhip64.so` by that name when its first function is called, so the path must
+be in the environment before the process starts: `environment()`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).with_name("amdhip64.c")
-FLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-Wl,-soname,libamdhip64.so")
+FLAGS = (
+    "-std=gnu11",
+    "-O1",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+    "-Wl,-soname,libamdhip64.so",
+)
 
 _Address = ctypes.c_uint64
 _Code = ctypes.c_int
@@ -60,21 +69,30 @@ def why_not() -> str:
 
 
 def build() -> Path:
-    """Return the directory whose lib/ has the stand-in; it is built once for each version of its source."""
+    """Return the directory whose lib/ has the stand-in; it is built once for each version of its
+    source."""
     key = hashlib.sha256(SOURCE.read_bytes() + repr(FLAGS).encode()).hexdigest()[:16]
     root = Path(tempfile.gettempdir()) / f"amdjit-standin-hip-{os.getuid()}-{key}"
     library = root / "lib" / "libamdhip64.so"
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         unfinished = library.with_name(f"{os.getpid()}.so")
-        command = [os.environ.get("CC", "gcc"), *FLAGS, "-o", str(unfinished), str(SOURCE), "-lpthread"]
+        command = [
+            os.environ.get("CC", "gcc"),
+            *FLAGS,
+            "-o",
+            str(unfinished),
+            str(SOURCE),
+            "-lpthread",
+        ]
         subprocess.run(command, check=True)
         unfinished.replace(library)
     return root
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Return this process's environment with the stand-in in it, and STANDIN_HIP_* as given: `arch="gfx1200"`."""
+    """Return this process's environment with the stand-in in it, and STANDIN_HIP_* as given:
+    `arch="gfx1200"`."""
     root = build()
     variables = dict(os.environ)
     variables["ROCM_PATH"] = str(root)  # hip-python from 10 on looks here first
@@ -93,22 +111,29 @@ def library() -> ctypes.CDLL:
 
 
 def set_failures(**codes: int) -> None:
-    """Let HIP functions fail with the given error codes, all others work: `set_failures(hipMalloc=2)`."""
-    library().standin_set_failures(",".join(f"{name}={code}" for name, code in codes.items()).encode())
+    """Let HIP functions fail with the given error codes, all others work:
+    `set_failures(hipMalloc=2)`."""
+    library().standin_set_failures(
+        ",".join(f"{name}={code}" for name, code in codes.items()).encode()
+    )
 
 
 class EmulatedGpu:
-    """Hands the stand-in's memory and launches to an amdjit device; `faults` are the exceptions of its kernels."""
+    """Hands the stand-in's memory and launches to an amdjit device; `faults` are the exceptions of
+    its kernels."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
         self.faults: list[BaseException] = []
         self._modules: dict[int, Any] = {}
         self._next_module = 1
-        self._callbacks = _Emulator(**{name: kind(getattr(self, name)) for name, kind in _Callbacks.items()})
+        self._callbacks = _Emulator(
+            **{name: kind(getattr(self, name)) for name, kind in _Callbacks.items()}
+        )
 
     def install(self) -> None:
-        """Let the stand-in call this from now on; the C side holds the callbacks until the process ends."""
+        """Let the stand-in call this from now on; the C side holds the callbacks until the process
+        ends."""
         library().standin_set_emulator(ctypes.byref(self._callbacks))
         _INSTALLED.append(self)
 
@@ -119,23 +144,33 @@ class EmulatedGpu:
         return self._guarded(lambda: self.device.free(address) or 0, 1)
 
     def to_device(self, address: int, source: int, nbytes: int) -> int:
-        return self._guarded(lambda: self.device.copy_to_device(address, _bytes(source, nbytes)) or 0, 1)
+        return self._guarded(
+            lambda: self.device.copy_to_device(address, _bytes(source, nbytes)) or 0, 1
+        )
 
     def to_host(self, destination: int, address: int, nbytes: int) -> int:
-        return self._guarded(lambda: self.device.copy_to_host(_bytes(destination, nbytes), address) or 0, 1)
+        return self._guarded(
+            lambda: self.device.copy_to_host(_bytes(destination, nbytes), address) or 0, 1
+        )
 
     def load(self, image: int, nbytes: int) -> int:
-        return self._guarded(lambda: self._keep(self.device.load(ctypes.string_at(image, nbytes))), 0)
+        return self._guarded(
+            lambda: self._keep(self.device.load(ctypes.string_at(image, nbytes))), 0
+        )
 
     def unload(self, module: int) -> None:
         del self._modules[module]
 
-    def launch(self, module: int, name: bytes, shape: Any, dynamic_lds: int, kernarg: int, nbytes: int) -> int:
+    def launch(
+        self, module: int, name: bytes, shape: Any, dynamic_lds: int, kernarg: int, nbytes: int
+    ) -> int:
         def run() -> int:
             function = self._modules[module].function(name.decode())
             x, y, z, block_x, block_y, block_z = shape[:6]
             arguments = bytearray(ctypes.string_at(kernarg, nbytes))
-            self.device.launch(function, (x, y, z), (block_x, block_y, block_z), dynamic_lds, arguments)
+            self.device.launch(
+                function, (x, y, z), (block_x, block_y, block_z), dynamic_lds, arguments
+            )
             self.device.synchronize()
             return 0
 

@@ -1,0 +1,179 @@
+"""What kernels tell the host while they run: failed assertions, exceptions, bad indices, and what
+they print.
+
+A kernel that does any of this gets one more argument behind its own: the address of a record in
+global memory. This module is the record's layout, and the tables that turn its numbers into text
+again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from amdjit.language.types import Scalar, boolean
+
+
+class Word(IntEnum):
+    """The record's head, in words of 32 bits; what is printed follows behind HEAD_BYTES."""
+
+    CLAIMED = 0  # 1 once a work-item has reported a fault: the first one stays
+    SITE = 1
+    BLOCK = 2  # and the next two
+    THREAD = 5  # and the next two
+    CALLS = 8  # 64 bits: the calls that led to the fault, see `ReportTable.calls_of`
+    CURSOR = 10  # 64 bits: bytes that prints have asked for
+    CAPACITY = 12  # 64 bits: bytes that there are; written by the host
+    # 64 bits: where the first line stood that did not fit, the capacity until then; the host starts
+    # it
+    END = 14
+    LOST = 16  # lines that did not fit
+    VALUES = 18  # of the fault's text, MAX_VALUE_WORDS at most
+
+
+MAX_VALUE_WORDS = 46
+HEAD_BYTES = 4 * (Word.VALUES + MAX_VALUE_WORDS)
+# Of each printed line: the site, block x, y, z, and the thread as x | y << 10 | z << 20.
+LINE_HEAD_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place in a text for a value of the run: an f-string's `{value!conversion:spec}`."""
+
+    type: Scalar
+    spec: str = ""
+    conversion: str = ""
+
+    @property
+    def words(self) -> int:
+        """The 32-bit words that the value takes in a record."""
+        return -(-self.type.bits // 32)
+
+    def text(self, words: Sequence[int]) -> str:
+        """Return the value, given by its words, as Python writes it."""
+        return format_value(self.value(words), self.spec, self.conversion)
+
+    def value(self, words: Sequence[int]) -> Any:
+        """Return the value: Python's own bool or int, NumPy's scalar for a float."""
+        bits = sum(word << 32 * position for position, word in enumerate(words))
+        if self.type is boolean:
+            return bool(bits & 1)
+        raw = np.frombuffer(bits.to_bytes(8, "little"), f"u{self.type.nbytes}", 1)
+        value = raw.view(self.type.dtype)[0]
+        return value if self.type.is_float else int(value)
+
+
+def format_value(value: Any, spec: str, conversion: str) -> str:
+    """Format as an f-string does; ValueError for a specification that the value does not take."""
+    if conversion or not spec:
+        return format(str(value), spec)  # a NumPy scalar writes 0.1 where Python's float would not
+    if isinstance(value, np.integer):
+        value = int(value)
+    return format(value if isinstance(value, (bool, int)) else float(value), spec)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text with places for values."""
+
+    parts: tuple[str | Field, ...] = ()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The places for values, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Field))
+
+    @property
+    def words(self) -> int:
+        """The 32-bit words that all values take."""
+        return sum(field.words for field in self.fields)
+
+    def fill(self, words: Sequence[int]) -> str:
+        """Return the text with the values, given by their words, in their places."""
+        filled, at = [], 0
+        for part in self.parts:
+            if isinstance(part, str):
+                filled.append(part)
+            else:
+                filled.append(part.text(words[at : at + part.words]))
+                at += part.words
+        return "".join(filled)
+
+    def values(self, words: Sequence[int]) -> tuple[Any, ...]:
+        """Return the values themselves."""
+        found, at = [], 0
+        for field in self.fields:
+            found.append(field.value(words[at : at + field.words]))
+            at += field.words
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSite:
+    """A statement that may stop the kernel. kind: "assert", "raise" or "index".
+
+    array: for an index, the array's name; the values are `indices` indices, then the extents.
+    is_library: in amdjit itself.
+    """
+
+    kind: str
+    text: Text
+    file: str
+    line: int
+    array: str = ""
+    is_library: bool = False
+    indices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call in `caller` that may lead to a fault; `text` is its source line."""
+
+    caller: str
+    file: str
+    line: int
+    text: str
+    is_library: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """What the numbers in a kernel's records mean.
+
+    faults, prints: by number from 0. calls: by number from 1. depth: functions on the longest way
+    from the kernel to a report, both counted.
+    """
+
+    faults: tuple[FaultSite, ...]
+    prints: tuple[Text, ...]
+    calls: tuple[CallSite, ...]
+    depth: int
+
+    @property
+    def base(self) -> int:
+        """What a call multiplies the number of the calls before it with; 0 where that would not fit
+        63 bits."""
+        base = len(self.calls) + 1
+        return base if base ** (self.depth - 1) < 2**63 else 0
+
+    def calls_of(self, number: int) -> tuple[CallSite, ...]:
+        """Return the calls that led to a fault, innermost first."""
+        found = []
+        while number:
+            number, call = divmod(number, self.base)
+            found.append(self.calls[call - 1])
+        return tuple(found)
+
+
+def fresh_head(capacity: int) -> bytearray:
+    """Return the head of a record into which no work-item has written, with room for `capacity`
+    bytes of lines."""
+    head = bytearray(HEAD_BYTES)
+    struct.pack_into("<QQ", head, 4 * Word.CAPACITY, capacity, capacity)
+    return head

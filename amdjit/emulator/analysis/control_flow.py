@@ -1,0 +1,223 @@
+"""The reachable instructions of a kernel as basic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder import UndecodableInstruction, decode
+from amdjit.emulator.decoder.instruction import Instruction, Literal
+
+CONDITIONAL = frozenset(
+    {
+        "s_cbranch_scc0",
+        "s_cbranch_scc1",
+        "s_cbranch_vccz",
+        "s_cbranch_vccnz",
+        "s_cbranch_execz",
+        "s_cbranch_execnz",
+    }
+)
+INDIRECT = frozenset({"s_setpc_b64", "s_swappc_b64"})
+ENDS = frozenset({"s_endpgm", "s_endpgm_saved"})
+PAUSES = frozenset({"s_barrier_wait", "s_sleep", "s_sleep_var"})
+_DEBUG_TRAP = 3
+_ADDITIONS = frozenset({"s_add_co_u32", "s_add_nc_u64"})
+_LAST = CONDITIONAL | INDIRECT | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_trap"}
+
+
+class WildBranch(Exception):
+    """A direct branch leaves the code object's code."""
+
+    def __init__(self, instruction: Instruction, target: int) -> None:
+        super().__init__(f"the branch goes to {target:#x}, outside of the code object's code")
+        self.instruction = instruction
+        self.target = target
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The executable segment: its bytes, its first virtual address, where functions are known to
+    start; the wave size that the code is for."""
+
+    code: bytes
+    address: int
+    functions: tuple[int, ...] = ()
+    wave_size: int = 32
+
+    def holds(self, pc: int) -> bool:
+        """Tell whether an instruction can start at `pc`."""
+        return self.address <= pc < self.address + len(self.code) and pc % 4 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Instructions that run one after the other; only the last may branch. successors: first
+    pcs."""
+
+    instructions: tuple[Instruction, ...]
+    successors: tuple[int, ...]
+
+    @property
+    def pc(self) -> int:
+        """The first instruction's address."""
+        return self.instructions[0].pc
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """All reachable blocks by their first pc; `indirect_targets`: where an indirect branch may
+    go."""
+
+    entry: int
+    blocks: dict[int, Block]
+    indirect_targets: tuple[int, ...]
+
+
+def is_debug_trap(instruction: Instruction) -> bool:
+    """Tell whether it is the trap that execution goes on behind (LLVM AMDGPU guide, "Trap Handler
+    ABI")."""
+    return instruction.mnemonic == "s_trap" and instruction.immediates["simm16"] == _DEBUG_TRAP
+
+
+def branch_target(instruction: Instruction) -> int:
+    """Return where a direct branch goes."""
+    return instruction.pc + 4 + 4 * instruction.immediates["simm16"]
+
+
+def build_graph(text: Text, entry: int) -> Graph:
+    """Decode what is reachable from `entry`.
+
+    UndecodableInstruction if reachable bytes are no instruction, WildBranch if a branch leaves the
+    text.
+    """
+    found = _Discovery(text)
+    found.follow(entry)
+    targets = found.indirect_targets()
+    blocks = {}
+    for leader in sorted(found.leaders):
+        if leader in found.instructions:
+            blocks[leader] = _block(found, leader, targets)
+    return Graph(entry, blocks, tuple(target for target in targets if target in blocks))
+
+
+def longest_run(graph: Graph) -> int | None:
+    """Return a bound on how many instructions a wave executes; None where a branch goes back and
+    there may be none."""
+    for block in graph.blocks.values():
+        if any(successor <= block.instructions[-1].pc for successor in block.successors):
+            return None
+    return sum(len(block.instructions) for block in graph.blocks.values())
+
+
+class _Discovery:
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self.instructions: dict[int, Instruction] = {}
+        self.leaders: set[int] = set()
+        self._returns: set[int] = set()
+        self._computed: set[int] = set()
+        self._indirect = False
+
+    def follow(self, entry: int) -> None:
+        """Decode everything reachable from `entry` by direct control flow."""
+        work = [entry]
+        while work:
+            start = work.pop()
+            self.leaders.add(start)
+            pc: int | None = start
+            while pc is not None and pc not in self.instructions:
+                instruction = self._decode(pc)
+                self.instructions[pc] = instruction
+                work += self._leave(instruction)
+                pc = None if instruction.mnemonic in _LAST else pc + instruction.size
+
+    def _decode(self, pc: int) -> Instruction:
+        return decode(self._text.code, pc - self._text.address, pc, self._text.wave_size)
+
+    def _leave(self, instruction: Instruction) -> list[int]:
+        name, following = instruction.mnemonic, instruction.pc + instruction.size
+        if name in ("s_swappc_b64", "s_call_b64"):
+            self._returns.add(following)
+        self._indirect |= name in INDIRECT
+        if name == "s_getpc_b64":
+            self._note_constants(following)
+        if name in CONDITIONAL:
+            return [following, self._target(instruction)]
+        if name in ("s_branch", "s_call_b64"):
+            return [self._target(instruction)] + ([following] if name == "s_call_b64" else [])
+        return (
+            [following]
+            if name in PAUSES or name == "s_swappc_b64" or is_debug_trap(instruction)
+            else []
+        )
+
+    def _target(self, instruction: Instruction) -> int:
+        target = branch_target(instruction)
+        if not self._text.holds(target):
+            raise WildBranch(instruction, target)
+        return target
+
+    def _note_constants(self, base: int) -> None:
+        """Take base + literal of the additions behind `s_getpc_b64` as possible code addresses.
+
+        The literal of the addition of the upper half is none: it is the sign.
+        """
+        pc = base
+        for _ in range(4):
+            try:
+                instruction = self._decode(pc)
+            except UndecodableInstruction:
+                return
+            for operand in instruction.operands if instruction.mnemonic in _ADDITIONS else ():
+                if isinstance(operand, Literal):
+                    value = operand.value - (operand.value >> 31 << 32)
+                    self._computed.add(base + value)
+            pc += instruction.size
+
+    def indirect_targets(self) -> list[int]:
+        """Return where indirect branches may go, after decoding those places too."""
+        if not self._indirect:
+            return []
+        done: set[int] = set()
+        while True:
+            open_targets = (self._returns | self._computed | set(self._text.functions)) - done
+            if not open_targets:
+                return sorted(done)
+            for target in open_targets:
+                done.add(target)
+                if self._text.holds(target):
+                    self._follow_if_code(target)
+
+    def _follow_if_code(self, target: int) -> None:
+        """A possible target that is no code is no error: going there is a fault at run time."""
+        known, leaders = dict(self.instructions), set(self.leaders)
+        try:
+            self.follow(target)
+        except (UndecodableInstruction, WildBranch):
+            self.instructions, self.leaders = known, leaders
+
+
+def _block(found: _Discovery, leader: int, targets: Iterable[int]) -> Block:
+    instructions = []
+    pc = leader
+    while True:
+        instruction = found.instructions[pc]
+        instructions.append(instruction)
+        pc += instruction.size
+        if instruction.mnemonic in _LAST or pc in found.leaders:
+            break
+    return Block(tuple(instructions), _successors(instructions[-1], targets))
+
+
+def _successors(last: Instruction, targets: Iterable[int]) -> tuple[int, ...]:
+    name, following = last.mnemonic, last.pc + last.size
+    if name in CONDITIONAL:
+        return (branch_target(last), following)
+    if name in ("s_branch", "s_call_b64"):
+        return (branch_target(last),)
+    if name in INDIRECT:
+        return tuple(targets)
+    if name in ENDS or (name == "s_trap" and not is_debug_trap(last)):
+        return ()
+    return (following,)

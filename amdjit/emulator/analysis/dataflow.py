@@ -1,0 +1,180 @@
+"""Facts about a kernel's blocks: which scalar registers are all ones, which vector registers are
+live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.decoder.instruction import (
+    InlineConstant,
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+)
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES
+from amdjit.emulator.wave.registers import scalar_slot
+
+# Scalar registers whose bits are all set.
+Ones = frozenset[int]
+
+
+_NOT_SCALAR = (RegisterFile.VGPR, RegisterFile.SCC)
+
+
+def exec_slots(wave_size: int) -> Ones:
+    """Return the scalar registers that hold EXEC."""
+    return frozenset(range(EXEC_LO, EXEC_LO + wave_size // HALF_LANES))
+
+
+def _is_ones(operand: Operand | None, ones: Ones, dwords: int) -> bool:
+    if isinstance(operand, InlineConstant):
+        return operand.value == -1
+    if isinstance(operand, Literal):
+        # A literal is zero-extended to 64 bits.
+        return operand.value == 0xFFFFFFFF and dwords == 1
+    if isinstance(operand, Register) and operand.file not in (RegisterFile.VGPR, RegisterFile.SCC):
+        slot = scalar_slot(operand)
+        return slot is not None and ones.issuperset(range(slot, slot + operand.dwords))
+    return False
+
+
+def _both(exec_ones: bool, source: bool) -> bool:
+    return exec_ones and source
+
+
+def _either(exec_ones: bool, source: bool) -> bool:
+    return exec_ones or source
+
+
+_SAVE_EXEC: Mapping[str, Callable[[bool, bool], bool]] = {
+    "s_and_saveexec": _both,
+    "s_or_saveexec": _either,
+}
+_KEEPS_ONES = frozenset(
+    {"s_mov_b32", "s_or_b32", "s_and_b32", "s_mov_b64", "s_or_b64", "s_and_b64"}
+)
+
+
+def scalar_writes(instruction: Instruction) -> set[int]:
+    """Return the numbers of the scalar registers that an instruction writes; SCC is not among
+    them."""
+    found: set[int] = set()
+    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+        if not spec.written or not isinstance(operand, Register) or operand.file in _NOT_SCALAR:
+            continue
+        slot = scalar_slot(operand)
+        if slot is not None:
+            found.update(range(slot, slot + operand.dwords))
+    if "exec_b" in instruction.mnemonic:  # s_*_saveexec_b32, s_*_wrexec_b64, ...
+        found.update(range(EXEC_LO, EXEC_LO + int(instruction.mnemonic[-2:]) // 32))
+    return found
+
+
+def ones_after(instruction: Instruction, ones: Ones) -> Ones:
+    """Return the registers known to be all ones after an instruction."""
+    writes = scalar_writes(instruction)
+    if not writes:
+        return ones
+    name, operands = instruction.mnemonic, instruction.operands
+    gained: set[int] = set()
+    dwords = 2 if name.endswith("b64") else 1
+    if name in _KEEPS_ONES:
+        known = [_is_ones(operand, ones, dwords) for operand in operands[1:]]
+        if any(known) if name.startswith("s_or") else all(known):
+            gained = writes
+    elif "_saveexec_" in name:
+        executes = frozenset(range(EXEC_LO, EXEC_LO + dwords))
+        if executes <= ones:
+            gained = writes - executes
+        keeps = _SAVE_EXEC.get(name[:-4])
+        if keeps and keeps(executes <= ones, _is_ones(operands[1], ones, dwords)):
+            gained |= executes
+    lost = writes - gained
+    return (ones - lost) | gained if lost or gained else ones
+
+
+def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[int, Ones]:
+    """Return for each block what is known to be all ones at its start: a forward analysis, meet is
+    intersection."""
+    known: dict[int, Ones] = {graph.entry: exec_slots(wave_size) if full_at_start else frozenset()}
+    work = [graph.entry]
+    while work:
+        block = graph.blocks[work.pop()]
+        state = known[block.pc]
+        for instruction in block.instructions:
+            state = ones_after(instruction, state)
+        for successor in block.successors:
+            if successor not in graph.blocks:
+                continue
+            old = known.get(successor)
+            new = state if old is None else old & state
+            if new != old:
+                known[successor] = new
+                work.append(successor)
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Vector registers live at each block's start, by the ISA's numbers: those of both halves of a
+    wave64."""
+
+    at_start: dict[int, frozenset[int]]
+
+
+def _vector_operands(instruction: Instruction) -> Iterable[tuple[bool, bool, Register]]:
+    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+            yield spec.written, spec.read, operand
+
+
+def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[int], set[int]]:
+    uses: set[int] = set()
+    kills: set[int] = set()
+    halves = [instruction, instruction.pair] if instruction.pair else [instruction]
+    for half in halves:
+        for written, read, register in _vector_operands(half):
+            numbers = range(register.index, register.index + register.dwords)
+            whole = exec_is_full and register.half is None and half.modifiers.dpp is None
+            if written and whole and not read:
+                kills.update(numbers)
+            else:
+                uses.update(numbers)
+    return uses, kills
+
+
+def vector_liveness(graph: Graph, ones: Mapping[int, Ones], wave_size: int) -> Liveness:
+    """Return which vector registers' values may still be read: a backward analysis."""
+    summaries = {
+        pc: _summary(block, ones[pc], wave_size) for pc, block in graph.blocks.items() if pc in ones
+    }
+    live: dict[int, frozenset[int]] = dict.fromkeys(graph.blocks, frozenset())
+    changed = True
+    while changed:
+        changed = False
+        for pc in sorted(summaries, reverse=True):
+            out: frozenset[int] = frozenset()
+            for successor in graph.blocks[pc].successors:
+                out |= live.get(successor, frozenset())
+            uses, kills = summaries[pc]
+            new = uses | (out - kills)
+            if new != live[pc]:
+                live[pc] = new
+                changed = True
+    return Liveness(live)
+
+
+def _summary(block: Block, ones: Ones, wave_size: int) -> tuple[frozenset[int], frozenset[int]]:
+    executes = exec_slots(wave_size)
+    used: set[int] = set()
+    killed: set[int] = set()
+    for instruction in block.instructions:
+        uses, kills = _uses_and_kills(instruction, executes <= ones)
+        used |= uses - killed
+        killed |= kills
+        ones = ones_after(instruction, ones)
+    return frozenset(used), frozenset(killed)

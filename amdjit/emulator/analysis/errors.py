@@ -1,0 +1,17 @@
+"""What the translator raises when it meets something that it does not emulate."""
+
+from __future__ import annotations
+
+from amdjit.emulator.decoder.instruction import Instruction
+
+NOT_THERE = "the emulator does not have this instruction"
+
+
+class Untranslatable(Exception):
+    """An instruction, or one of its operands or modifiers, has no translation. Becomes a
+    KernelFault."""
+
+    def __init__(self, instruction: Instruction, reason: str = NOT_THERE):
+        super().__init__(reason)
+        self.instruction = instruction
+        self.reason = reason

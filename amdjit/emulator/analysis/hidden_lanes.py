@@ -1,0 +1,187 @@
+"""Which lanes' values may still be read, where EXEC hides some of them: a backward analysis.
+
+An instruction leaves the inactive lanes of its result as they are. That costs a select on the host,
+which is not needed where nobody reads those lanes before they are written again:
+
+    v_cmpx_gt_u32 s0, v0      ; from here to the end of the kernel EXEC only loses lanes
+    v_add_f32 v1, v2, v3      ; lanes of v1 that are inactive here are inactive wherever v1 is read
+
+A set of vector registers is an integer with a bit for each. At each place there are two: the
+registers whose active lanes may be read later, and those whose inactive lanes may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.instructions.lanes.cross_lane import CROSS_LANE
+from amdjit.emulator.instructions.matrix.emitters import MATRIX
+from amdjit.emulator.instructions.memory.lds_special import COUNTERS
+from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
+from amdjit.emulator.instructions.vector.special import PSEUDO_SCALAR, RELATIVE
+from amdjit.emulator.layout import EXEC_LO, HALF_VGPRS
+
+ALL_VECTORS = (1 << HALF_VGPRS) - 1
+# They read other lanes, or write lanes that EXEC does not name, or not all that it names.
+_ACROSS = CROSS_LANE.keys() | MATRIX.keys() | TRANSPOSED_ACCESS.keys() | COUNTERS | PSEUDO_SCALAR
+_EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
+
+
+class _Change(Enum):
+    """What an instruction does to EXEC."""
+
+    NONE = auto()
+    LOSES = auto()
+    GAINS = auto()
+    ANY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """What an instruction does to vector registers and EXEC. across: registers of which it may read
+    any lane.
+
+    full: all lanes are active in front of it.
+    """
+
+    reads: int
+    overwrites: int
+    across: int
+    change: _Change
+    full: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The registers whose active lanes may be read later, and those whose inactive lanes may be."""
+
+    active: int = 0
+    hidden: int = 0
+
+    @property
+    def any(self) -> int:
+        """The registers that may be read at all."""
+        return self.active | self.hidden
+
+
+class HiddenLanes:
+    """The analysis of one kernel. ones: the scalar registers known to be all ones at the blocks'
+    starts."""
+
+    def __init__(self, graph: Graph, ones: Mapping[int, Ones], wave_size: int) -> None:
+        self._moves = any(
+            item.mnemonic in RELATIVE
+            for block in graph.blocks.values()
+            for item in block.instructions
+        )
+        executes = exec_slots(wave_size)
+        self._graph = graph
+        self._effects = {
+            pc: _effects(graph.blocks[pc], known, executes) for pc, known in ones.items()
+        }
+        self._at_start: dict[int, Seen] = {}
+        self._solve()
+
+    def live(self, pc: int) -> frozenset[int]:
+        """Return the registers that may be read from a block's start on, by the ISA's numbers."""
+        live = ALL_VECTORS if self._moves else self._at_start.get(pc, Seen()).any
+        return frozenset(index for index in range(HALF_VGPRS) if live >> index & 1)
+
+    def unseen(self, pc: int) -> list[int]:
+        """Return for each instruction of a block of which registers nobody reads the lanes that are
+        inactive there."""
+        effects = self._effects[pc]
+        if self._moves or all(effect.full for effect in effects):
+            return [0] * len(effects)
+        seen, found = self._behind(pc), []
+        for effect in reversed(effects):
+            found.append(ALL_VECTORS & ~seen.hidden)
+            seen = _before(effect, seen)
+        return found[::-1]
+
+    def _behind(self, pc: int) -> Seen:
+        following = [
+            self._at_start.get(successor, Seen()) for successor in self._graph.blocks[pc].successors
+        ]
+        active = hidden = 0
+        for seen in following:
+            active, hidden = active | seen.active, hidden | seen.hidden
+        return Seen(active, hidden)
+
+    def _solve(self) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for pc in sorted(self._effects, reverse=True):
+                seen = self._behind(pc)
+                for effect in reversed(self._effects[pc]):
+                    seen = _before(effect, seen)
+                if seen != self._at_start.get(pc):
+                    self._at_start[pc] = seen
+                    changed = True
+
+
+def _before(effect: _Effect, after: Seen) -> Seen:
+    active, hidden = after.active, after.hidden
+    if effect.change is not _Change.NONE:
+        # A lane that is active in front may be inactive behind, unless EXEC only gains lanes, and
+        # the other way round.
+        if effect.change is not _Change.GAINS:
+            active |= after.hidden
+        if effect.change is not _Change.LOSES:
+            hidden |= after.active
+    active = active & ~effect.overwrites | effect.reads
+    return Seen(active, 0 if effect.full else hidden | effect.across)
+
+
+def _effects(block: Block, ones: Ones, executes: Ones) -> list[_Effect]:
+    found = []
+    for instruction in block.instructions:
+        found.append(_effect(instruction, executes <= ones))
+        ones = ones_after(instruction, ones)
+    return found
+
+
+def _effect(instruction: Instruction, full: bool) -> _Effect:
+    reads = overwrites = across = 0
+    for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
+        lane_by_lane = part.mnemonic not in _ACROSS and part.modifiers.dpp is None
+        for written, read, register in _vectors(part):
+            registers = ((1 << register.dwords) - 1) << register.index
+            if lane_by_lane and written and not read and register.half is None:
+                overwrites |= registers
+            else:
+                reads |= registers
+                across |= 0 if lane_by_lane else registers
+    return _Effect(reads, overwrites, across, _change(instruction), full)
+
+
+def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
+    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+            yield spec.written, spec.read, operand
+
+
+def _change(instruction: Instruction) -> _Change:
+    if not scalar_writes(instruction) & _EXECUTES:
+        return _Change.NONE
+    name, sources = instruction.mnemonic, instruction.operands[1:]
+    if name.startswith(("v_cmpx_", "s_and_saveexec_")):
+        return _Change.LOSES
+    if name.startswith("s_or_saveexec_"):
+        return _Change.GAINS
+    target = instruction.operands[0]
+    if name in ("s_and_b32", "s_and_b64") and target in sources:
+        return _Change.LOSES
+    if name in ("s_and_not1_b32", "s_and_not1_b64") and _is_first(target, sources):
+        return _Change.LOSES
+    return _Change.GAINS if name in ("s_or_b32", "s_or_b64") and target in sources else _Change.ANY
+
+
+def _is_first(target: Operand | None, sources: tuple[Operand | None, ...]) -> bool:
+    return target == sources[0]

@@ -1,0 +1,30 @@
+"""Where the code of a code object's kernel is, for the decoder."""
+
+from __future__ import annotations
+
+from amdjit.code_object import CodeObject, Kernel, Segment
+from amdjit.diagnostics.errors import BackendError
+from amdjit.emulator.analysis.control_flow import Text
+
+
+def segment_of(whole: CodeObject, address: int) -> Segment:
+    """Return the segment that holds an address; BackendError if none does."""
+    for segment in whole.segments:
+        if segment.address <= address < segment.end:
+            return segment
+    raise BackendError(f"no segment of the code object holds {address:#x}")
+
+
+def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
+    """Return the segment that a kernel's code is in, with the functions that it may call: kernels
+    are none of them."""
+    segment = segment_of(whole, kernel.entry_address)
+    kernels = {other.entry_address for other in whole.kernels.values()}
+    functions = tuple(
+        symbol.address
+        for symbol in whole.symbols
+        if symbol.is_function
+        and segment.address <= symbol.address < segment.end
+        and symbol.address not in kernels
+    )
+    return Text(segment.data, segment.address, functions, kernel.descriptor.wavefront_size)

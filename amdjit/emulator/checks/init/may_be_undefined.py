@@ -1,0 +1,146 @@
+"""Which registers may hold undefined values at the start of each block, so that all others cost
+nothing at run time.
+
+What a load gives may be undefined, and so is what is computed from it; constants, ids and kernel
+arguments are not. A forward analysis; a set of registers is an integer with a bit for each: vector
+registers first, then the scalar ones by the ISA's operand codes, SCC among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.analysis.control_flow import Graph
+from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
+from amdjit.emulator.checks.waits.counters import effect_of
+from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
+from amdjit.emulator.wave.registers import scalar_slot
+
+VECTORS = 256
+SCC = 1 << (VECTORS + SCC_SLOT)
+_SCALARS = ((1 << 128) - 1) << VECTORS
+_COPIES = ("s_mov_b", "s_add_", "s_addk", "s_and_b")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known before an instruction: registers that may be undefined, and those that point to
+    the arguments."""
+
+    tainted: int
+    arguments: int
+
+
+def bit_set(register: Register) -> int:
+    """Return the registers of an operand as a set."""
+    if register.file is RegisterFile.VGPR:
+        return ((1 << register.dwords) - 1) << register.index
+    slot = SCC_SLOT if register.file is RegisterFile.SCC else scalar_slot(register)
+    return 0 if slot is None else ((1 << register.dwords) - 1) << (VECTORS + slot)
+
+
+def _registers(instruction: Instruction) -> Iterator[tuple[bool, bool, int]]:
+    """Yield (written, read, registers) of each operand; an instruction that writes half a register
+    keeps the other."""
+    for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
+        for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
+            if isinstance(operand, Register):
+                yield (
+                    spec.written,
+                    spec.read or (spec.written and operand.half is not None),
+                    bit_set(operand),
+                )
+
+
+def reads_arguments(instruction: Instruction, facts: Facts) -> bool:
+    """Tell whether a scalar load reads the kernel's arguments, which the launch has written."""
+    base = instruction.operand("sbase")
+    return isinstance(base, Register) and bit_set(base) & ~facts.arguments == 0
+
+
+def _loads(instruction: Instruction, facts: Facts) -> bool:
+    if not effect_of(instruction).fills or instruction.opcode.encoding in ("SOP1", "LDSDIR"):
+        return False
+    return instruction.opcode.encoding != "SMEM" or not reads_arguments(instruction, facts)
+
+
+def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> Facts:
+    """Return what is known behind an instruction."""
+    read = written = 0
+    for writes, reads, registers in _registers(instruction):
+        written |= registers if writes else 0
+        read |= registers if reads else 0
+    for slot in scalar_writes(instruction):
+        written |= 1 << (VECTORS + slot)
+    tainted = facts.tainted
+    scalar = instruction.opcode.encoding.startswith("SOP")
+    if scalar and not instruction.mnemonic.startswith(
+        ("s_mov_b", "s_wait", "s_cselect", "s_cbranch")
+    ):
+        written |= SCC
+    read |= SCC if scalar and instruction.mnemonic.startswith(_READS_SCC) else 0
+    if read & tainted or _loads(instruction, facts):
+        tainted |= written
+    else:
+        kept = 0 if exec_is_full else written & ~_SCALARS
+        tainted &= ~(written & ~kept)
+    return Facts(tainted & ~_EXEC, _arguments_after(instruction, facts, read, written))
+
+
+_EXEC = 3 << (VECTORS + EXEC_LO)
+_READS_SCC = ("s_cselect", "s_cmov", "s_add_co_ci", "s_sub_co_ci")
+
+
+def _arguments_after(instruction: Instruction, facts: Facts, read: int, written: int) -> int:
+    copied = (
+        instruction.mnemonic.startswith(_COPIES)
+        and (read & ~SCC)
+        and not read & ~SCC & ~facts.arguments
+    )
+    return facts.arguments | written if copied else facts.arguments & ~written
+
+
+def facts_at_entries(
+    graph: Graph,
+    ones: Mapping[int, Ones],
+    undefined_at_start: frozenset[int],
+    argument_slots: frozenset[int],
+    executes: frozenset[int],
+) -> dict[int, Facts]:
+    """Return the facts at each reachable block's start.
+
+    undefined_at_start: vector registers that nobody has written. argument_slots: scalar registers
+    that the launch set. executes: those that hold EXEC.
+    """
+    tainted = sum(1 << number for number in undefined_at_start)
+    known = {graph.entry: Facts(tainted, sum(1 << (VECTORS + slot) for slot in argument_slots))}
+    work = [graph.entry]
+    while work:
+        block = graph.blocks[work.pop()]
+        facts, full = known[block.pc], ones[block.pc]
+        for instruction in block.instructions:
+            facts = facts_after(instruction, facts, executes <= full)
+            full = ones_after(instruction, full)
+        for successor in block.successors:
+            if successor not in graph.blocks:
+                continue
+            old = known.get(successor)
+            new = (
+                facts
+                if old is None
+                else Facts(old.tainted | facts.tainted, old.arguments & facts.arguments)
+            )
+            if new != old:
+                known[successor] = new
+                work.append(successor)
+    return known
+
+
+def keeping_scalars(graph: Graph) -> frozenset[int]:
+    """Return the vector registers in whose lanes compilers keep scalar registers: they read what
+    they wrote."""
+    instructions = (item for block in graph.blocks.values() for item in block.instructions)
+    targets = (item.operands[0] for item in instructions if item.mnemonic == "v_writelane_b32")
+    return frozenset(target.index for target in targets if isinstance(target, Register))

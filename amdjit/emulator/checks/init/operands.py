@@ -1,0 +1,176 @@
+"""What an instruction reads and writes, as shadows: lane masks for vector operands, bits for scalar
+ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amdjit.emulator.checks.init.registers import (
+    DEFINED,
+    ONES,
+    ZERO,
+    Halves,
+    MaskBuilder,
+    ShadowRegisters,
+)
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
+from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
+from amdjit.emulator.wave.frame import Frame, source_number
+from amdjit.emulator.wave.registers import V32, scalar_slot
+
+_NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
+
+
+@dataclass
+class Shadow:
+    """The state that the rules work with while a block is translated."""
+
+    frame: Frame
+    masks: MaskBuilder
+    registers: ShadowRegisters
+
+    def lanes(self) -> Value:
+        """EXEC of the half of the wave, as a constant where it is known to be full."""
+        return ONES if self.frame.registers.exec_is_full else self.frame.registers.exec_bits()
+
+    def as_lanes(self, mask: Value) -> Value:
+        """Return a mask as 32 dwords, all ones where the bit is set."""
+        return self.frame.builder.resize(self.frame.builder.lane_mask(mask), 32, True)
+
+    def from_lanes(self, lanes: Value) -> Value:
+        """The inverse of `as_lanes`."""
+        b = self.frame.builder
+        return b.mask_bits(b.compare("ne", lanes, constant(V32, 0)))
+
+    # Scalar operands
+
+    def bits(self, operand: Operand | None, part: int = 0) -> Value:
+        """Return the undefined bits of a dword of a scalar operand."""
+        if not isinstance(operand, Register) or operand.file is RegisterFile.VGPR:
+            return ZERO
+        if operand.file is RegisterFile.SCC:
+            return self.registers.scalar(SCC_SLOT)
+        slot = scalar_slot(operand)
+        return (
+            ZERO
+            if slot is None or slot in (EXEC_LO, EXEC_HI)
+            else self.registers.scalar(slot + part)
+        )
+
+    def scalar(self, operand: Operand | None) -> Value:
+        """Return all ones if any bit of a scalar operand is undefined, else 0."""
+        dwords = operand.dwords if isinstance(operand, Register) else 1
+        return self.masks.spread(
+            self.masks.either(*(self.bits(operand, part) for part in range(dwords)))
+        )
+
+    def mask(self, operand: Operand | None) -> Value:
+        """Return the undefined bits of a lane mask, those of the half of the wave."""
+        return self.bits(operand, self.frame.registers.wave_half)
+
+    # Vector operands
+
+    def halves(self, instruction: Instruction, index: int) -> Halves:
+        """Return the lanes in which an operand is undefined: of its low half, of its high half."""
+        operand = instruction.operands[index]
+        if not isinstance(operand, Register):
+            return DEFINED
+        if operand.file is not RegisterFile.VGPR:
+            mask = self.scalar(operand)
+            return mask, mask
+        found = self._vector(operand, instruction.opcode.operands[index].type)
+        if instruction.modifiers.dpp is not None and source_number(instruction, index) == 0:
+            return self._moved(instruction, operand, found[0]), self._moved(
+                instruction, operand, found[1]
+            )
+        return found
+
+    def _vector(self, register: Register, kind: str) -> Halves:
+        if register.dwords > 1:
+            whole = self.whole(register)
+            return whole, whole
+        halves = self.registers.vector(register.index)
+        if register.half is None and kind not in _NARROW:
+            return halves
+        chosen = halves[register.half or 0]
+        return chosen, chosen
+
+    def whole(self, register: Register) -> Value:
+        """Return the lanes in which any part of consecutive vector registers is undefined."""
+        numbers = range(register.index, register.index + register.dwords)
+        return self.masks.either(*(self.registers.whole(number) for number in numbers))
+
+    def any_of(self, instruction: Instruction, index: int) -> Value:
+        """Return the lanes in which an operand is undefined."""
+        return self.masks.either(*self.halves(instruction, index))
+
+    def _moved(self, instruction: Instruction, register: Register, mask: Value) -> Value:
+        """Return a mask as DPP hands it over; a lane that is filled with 0 is defined."""
+        if mask == ZERO:
+            return ZERO
+        with self.frame.registers.stand_in({register.index: self.as_lanes(mask)}):
+            apply_dpp(self.frame, instruction)
+            moved = self.frame.source_override
+            clear_dpp(self.frame)
+        assert moved is not None
+        return self.from_lanes(moved)
+
+    def written_lanes(self, instruction: Instruction) -> Value:
+        """Return the lanes that an instruction writes."""
+        if instruction.modifiers.dpp is None:
+            return self.lanes()
+        apply_dpp(self.frame, instruction)
+        mask = self.frame.write_mask
+        clear_dpp(self.frame)
+        return (
+            self.lanes()
+            if mask is None or not mask.text.startswith("%")
+            else self.frame.builder.mask_bits(mask)
+        )
+
+    # Results
+
+    def write(self, instruction: Instruction, index: int, new: Halves, lanes: Value) -> None:
+        """Write a result's shadow."""
+        operand = instruction.operands[index]
+        spec = instruction.opcode.operands[index]
+        if not isinstance(operand, Register):
+            return
+        if operand.file is not RegisterFile.VGPR:
+            self._write_scalar(operand, self.masks.either(*new), lanes, spec.type == "mask")
+            return
+        if operand.dwords == 1 and (operand.half is not None or spec.type in _NARROW):
+            old = self.registers.vector(operand.index)
+            mask = self.masks.either(*new)
+            new = (old[0], mask) if operand.half == 1 else (mask, old[1])
+        for number in range(operand.index, operand.index + operand.dwords):
+            self.registers.write_vector(number, new, lanes)
+
+    def _write_scalar(self, register: Register, bits: Value, lanes: Value, is_mask: bool) -> None:
+        slot = SCC_SLOT if register.file is RegisterFile.SCC else scalar_slot(register)
+        if slot is None or slot in (EXEC_LO, EXEC_HI):
+            return
+        if is_mask:
+            self.registers.write_scalar(
+                slot + self.frame.registers.wave_half, self.masks.both(bits, lanes)
+            )
+            return
+        for part in range(register.dwords):
+            self.registers.write_scalar(slot + part, self.masks.spread(bits))
+
+
+def results(instruction: Instruction) -> Iterator[int]:
+    """Yield the numbers of the operands that an instruction writes."""
+    for index, spec in enumerate(instruction.opcode.operands):
+        if spec.written:
+            yield index
+
+
+def sources(instruction: Instruction) -> Iterator[int]:
+    """Yield the numbers of the operands that an instruction reads."""
+    for index, spec in enumerate(instruction.opcode.operands):
+        if spec.read:
+            yield index

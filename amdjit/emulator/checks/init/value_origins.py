@@ -1,0 +1,98 @@
+"""From a use of a register back to the loads that may have filled it: the nearest ones first."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from amdjit.emulator.analysis.control_flow import Graph
+from amdjit.emulator.analysis.dataflow import scalar_writes
+from amdjit.emulator.checks.waits.counters import effect_of
+from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.layout import HALF_LANES, SCC_SLOT, VCC_LO
+
+_MOST_STEPS = 20_000
+_SCC: Place = ("s", SCC_SLOT)
+
+
+def loads_behind(graph: Graph, pc: int, places: Iterable[Place]) -> Iterator[int]:
+    """Yield the addresses of loads that values in these places before `pc` may come from.
+
+    Goes back along the machine code's definitions. A vector register's definition may have left
+    some lanes as they were, so that the search goes on behind it, too.
+    """
+    code = _Code(graph)
+    block, index = code.where[pc]
+    work = deque((block, index - 1, place) for place in places)
+    seen = set(work)
+    for _ in range(_MOST_STEPS):
+        if not work:
+            return
+        block, index, place = work.popleft()
+        following: list[tuple[int, int, Place]] = []
+        if index < 0:
+            following = [
+                (before, len(graph.blocks[before].instructions) - 1, place)
+                for before in code.before[block]
+            ]
+        else:
+            instruction = graph.blocks[block].instructions[index]
+            writes = place in set(_written(instruction))
+            if writes and effect_of(instruction).fills:
+                yield instruction.pc
+            if writes:
+                following = [(block, index - 1, source) for source in _read(instruction)]
+            if not writes or place[0] == "v":
+                following.append((block, index - 1, place))
+        for step in following:
+            if step not in seen:
+                seen.add(step)
+                work.append(step)
+
+
+class _Code:
+    def __init__(self, graph: Graph) -> None:
+        self.where: dict[int, tuple[int, int]] = {}
+        self.before: dict[int, list[int]] = {start: [] for start in graph.blocks}
+        for start, block in graph.blocks.items():
+            for index, instruction in enumerate(block.instructions):
+                self.where[instruction.pc] = (start, index)
+            for successor in block.successors:
+                if successor in self.before:
+                    self.before[successor].append(start)
+
+
+def _written(instruction: Instruction) -> Iterator[Place]:
+    for written, _, register in register_operands(instruction):
+        if written:
+            yield from places_of(register)
+    for slot in scalar_writes(instruction):
+        yield "s", slot
+    if instruction.opcode.encoding in ("SOPC", "SOP2", "SOP1"):
+        yield _SCC
+
+
+def _read(instruction: Instruction) -> Iterator[Place]:
+    for _, read, register in register_operands(instruction):
+        if read:
+            yield from places_of(register)
+    if "cselect" in instruction.mnemonic or "cmov" in instruction.mnemonic:
+        yield _SCC
+
+
+def places_read(
+    instruction: Instruction, wave_size: int, roles: frozenset[str] | None = None
+) -> list[Place]:
+    """Return the places that an instruction reads in some roles, all of them if none are given."""
+    if instruction.mnemonic.startswith("s_cbranch_scc"):
+        return [_SCC]
+    if instruction.mnemonic.startswith("s_cbranch_vcc"):
+        return [("s", VCC_LO + half) for half in range(wave_size // HALF_LANES)]
+    if roles is None:
+        return list(_read(instruction))
+    found: list[Place] = []
+    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+        if spec.role in roles and isinstance(operand, Register):
+            found += places_of(operand)
+    return found

@@ -1,0 +1,104 @@
+"""Which bytes of device memory somebody has written: what the check for undefined values starts
+from.
+
+Every allocation begins unwritten; copies from the host write it, and so do checked launches, which
+change the shadow. A launch without the check may have written anything: all that was allocated
+before it counts as written then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.emulator.checks.init.layout import PADDING, TABLE_ROW, UNDEFINED
+
+Shadow = NDArray[np.uint8]
+
+
+@dataclass
+class _Track:
+    """An allocation that is not known to be written. launches: how many there had been when it was
+    made."""
+
+    nbytes: int
+    launches: int
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    shadow: Shadow | None = None
+
+
+class WrittenMemory:
+    """What is known of all allocations. Without a lock, as `DeviceMemory` is: each step is one of a
+    dict."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[int, _Track] = {}
+        self._launches = 0
+
+    def allocated(self, start: int, nbytes: int) -> None:
+        """Nothing of a new allocation is written."""
+        self._tracks[start] = _Track(nbytes, self._launches)
+
+    def forget(self, start: int) -> None:
+        """The allocation is gone, or somebody writes it whom nobody sees."""
+        self._tracks.pop(start, None)
+
+    def launched(self) -> None:
+        """A kernel ran without the check."""
+        self._launches += 1
+
+    def wrote(self, start: int, first: int, nbytes: int) -> None:
+        """Somebody wrote bytes of an allocation."""
+        track = self._tracks.get(start)
+        if track is None:
+            return
+        if (first, nbytes) == (0, track.nbytes):
+            self.forget(start)
+        elif track.shadow is None:
+            track.spans.append((first, first + nbytes))
+        else:
+            _clear(track.shadow, first, first + nbytes)
+
+    def shadow(self, start: int) -> Shadow | None:
+        """Return an allocation's shadow for a checked launch, None if all of it is written."""
+        track = self._tracks.get(start)
+        if track is None:
+            return None
+        if track.launches != self._launches:
+            self.forget(start)
+            return None
+        if track.shadow is None:
+            track.shadow = np.full(-(-track.nbytes // 4) + PADDING, UNDEFINED, np.uint8)
+            track.shadow[-PADDING:] = 0
+            for first, end in track.spans:
+                _clear(track.shadow, first, end)
+        if not track.shadow.any():
+            self.forget(start)
+            return None
+        return track.shadow
+
+
+def _clear(shadow: Shadow, first: int, end: int) -> None:
+    """Mark the bytes [first, end) as written."""
+    inner, last = -(-first // 4), end // 4
+    if first < end:
+        shadow[inner:last] = 0
+    for byte in {*range(first, min(4 * inner, end)), *range(max(4 * last, first), end)}:
+        shadow[byte // 4] &= ~(1 << byte % 4) & UNDEFINED
+
+
+def table_rows(
+    ranges: list[tuple[int, int]], written: WrittenMemory
+) -> tuple[NDArray[np.uint64], list[Shadow]]:
+    """Return the table of allocations that native code searches (`shadow_layout.TABLE_ROW`), and
+    what it points to."""
+    rows = np.zeros((max(len(ranges), 1), TABLE_ROW), np.uint64)
+    kept: list[Shadow] = []
+    for row, (start, end) in zip(rows, ranges, strict=False):
+        shadow = written.shadow(start)
+        row[:] = start, end, 0 if shadow is None else shadow.ctypes.data
+        if shadow is not None:
+            kept.append(shadow)
+    return rows, kept

@@ -1,0 +1,204 @@
+"""Accesses in the race check: a tag for each dword of memory says who touched it last.
+
+The shadow of an allocation (or of LDS) is planes of one 64-bit tag a dword: the last store, the
+last two reading waves, the last atomic, and the time of the last atomic, which is what others may
+acquire there. A tag is
+
+    interval << 32 | site << 16 | lane << 10 | scope << 4 | bytes of the dword
+
+Most accesses find no tag of another wave that could matter, which vectors of tags tell at once. For
+those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amdjit.emulator.checks.race.layout import READS_ONLY, Plane
+from amdjit.emulator.checks.race.ranges import RangeAccess
+from amdjit.emulator.checks.race.tags import OPERATIONS, RIVALS
+from amdjit.emulator.host.builder import Value, sequence
+from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
+from amdjit.emulator.wave.instrument import AccessKind
+
+_PROCESS = [
+    ("ptr", "context"), ("i32", "site"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"),
+    ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"),
+    ("ptr", "stored"),
+]  # fmt: skip
+
+
+def process_symbol(kind: AccessKind) -> str:
+    """Return the name of `process_text`'s function."""
+    return f"aj_race_{OPERATIONS[kind]}"
+
+
+def process_text(kind: AccessKind, attributes: str) -> str:
+    """Return `aj_race_load`, `_store` or `_atomic`: check and note an access whose lanes lie in one
+    shadow.
+
+    addresses: 32 of them, of i64; lanes: which count; start: the first address of the shadow;
+    plane: bytes of one; lds: 0 for global memory, else the host address of LDS; stored: what a
+    store stored, a vector for each dword.
+    """
+    function = NativeFunction(process_symbol(kind), "void", _PROCESS)
+    work = _Access(function, kind)
+    work.note_summary()
+    if kind is not AccessKind.ATOMIC:
+        work.ranges()
+        function.label("spread")
+    work.spread()
+    if kind is AccessKind.ATOMIC:
+        work.synchronise(function.parameter("flags"))
+    if kind is AccessKind.STORE:
+        arguments = [
+            function.parameter(name)
+            for name in ("context", "site", "addresses", "lanes", "size", "lds")
+        ]
+        arguments.append(function.parameter("stored"))
+        function.call_void("aj_lane_conflicts", arguments)
+    function.branch("end")
+    function.label("end")
+    if kind is AccessKind.LOAD:
+        work.see_atomics_of_lds()
+    function.give()
+    if kind is AccessKind.ATOMIC:
+        return function.text(attributes)
+    table = sequence("i16", [_lane_of(size, dword) for size in range(17) for dword in range(128)])
+    lanes = f"@lanes = internal constant {table.type} {table.text}, align 64"
+    return f"{lanes}\n{function.text(attributes)}"
+
+
+def _lane_of(size: int, dword: int) -> int:
+    """Return the lane that accesses a dword of a block of 32 consecutive elements of `size` bytes,
+    in a tag's place."""
+    return min(dword * 4 // size, 31) << 10 if size else 0
+
+
+class _Access(RangeAccess):
+    """An access of any lanes."""
+
+    def _stored_by_lane(self, address: Value, lane: Value, part: Value) -> Value:
+        """Return the dword that the store leaves, with what is stored of it in its place; -1 for
+        other accesses."""
+        f = self.f
+        if self.kind is not AccessKind.STORE:
+            return i64(-1)
+        value = self.stored(part, lane)
+        narrow = f.compare("ult", f.parameter("size"), i32(4))
+        shift = f.select(narrow, f.shift("shl", f.mask(address, 2), 3), i64(0))
+        return f.mask(f.shift("shl", value, shift), 32)
+
+    def spread(self) -> None:
+        """Go through the dwords of each lane's element with gathers and scatters."""
+        f = self.f
+        size = f.resize(f.parameter("size"), 64)
+        offsets = f.sub(self.wide, f.splat(f.parameter("start")))
+        bytes_of_lane = f.sub(f.shift("shl", i64(1), f.intrinsic("umin", size, i64(4))), i64(1))
+        mask = f.mask(f.shift("shl", f.splat(bytes_of_lane), f.mask(offsets, 2)), 4)
+        own = f.or_(
+            f.splat(self.tag), f.or_(sequence("i64", [lane << 10 for lane in range(32)]), mask)
+        )
+        places = f.shift("shl", f.shift("lshr", offsets, 2), 3)
+        before = f.current
+        following = f.name()
+        f.branch("part")
+        f.label("part")
+        part = f.emit("i64", f"phi i64 [ 0, %{before} ], [ {following}, %part.next ]")
+        here = f.add(places, f.splat(f.shift("shl", part, 3)))
+        lanes = f.lane_mask(f.parameter("lanes"))
+        f.branch_if(self.quiet, "part.note", "part.check")
+        f.label("part.check")
+        rivals = {plane: self._gather(plane, here, lanes) for plane in RIVALS[self.kind]}
+        self._ask_lanes(rivals, mask, part)
+        f.branch("part.note")
+        f.label("part.note")
+        self._note_lanes(own, here, lanes)
+        f.branch("part.next")
+        f.label("part.next")
+        f.line(f"{following} = add i64 {part.text}, 1")
+        done = f.shift("shl", Value("i64", following), 2)
+        f.branch_if(f.compare("ult", done, size), "part", "part.done")
+        f.label("part.done")
+        self.mark_dirty()
+
+    def _pointers(self, plane: Plane, places: Value) -> Value:
+        f = self.f
+        base = f.cast("ptrtoint", self.plane(plane), "i64")
+        return f.pointer(f.add(f.splat(base), places))
+
+    def _gather(self, plane: Plane, places: Value, lanes: Value) -> Value:
+        f = self.f
+        arguments = [self._pointers(plane, places), lanes, Value(V64, "zeroinitializer")]
+        return _masked(f, "gather", V64, arguments)
+
+    def _scatter(self, plane: Plane, tags: Value, places: Value, lanes: Value) -> None:
+        _masked(self.f, "scatter", "void", [tags, self._pointers(plane, places), lanes])
+
+    def _ask_lanes(self, rivals: dict[Plane, Value], mask: Value, part: Value) -> None:
+        f = self.f
+        found = i32(0)
+        for plane, tags in rivals.items():
+            found = f.or_(found, f.mask_bits(self.candidates(tags, plane)))
+        f.branch_if(f.compare("eq", found, i32(0)), "lanes.fine", "lanes.close")
+        f.label("lanes.close")
+        loop = f.each_lane(found, "lanes.close")
+        address = f.add(f.extract(self.wide, loop.lane), f.shift("shl", part, 2))
+        bytes_stored = f.extract(mask, loop.lane)
+        self.look(address, loop.lane, bytes_stored, self._stored_by_lane(address, loop.lane, part))
+        loop.close()
+        f.branch("lanes.fine")
+        f.label("lanes.fine")
+
+    def _note_lanes(self, own: Value, places: Value, lanes: Value) -> None:
+        f = self.f
+        if self.kind is AccessKind.STORE:
+            self._note_shared(Plane.WRITER, own, places, lanes)
+            return
+        if self.kind is AccessKind.ATOMIC:
+            updates = f.compare("eq", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
+            kept = f.select(updates, f.parameter("lanes"), i32(0))
+            self._scatter(Plane.ATOMIC, own, places, f.lane_mask(kept))
+            return
+        before = self._gather(Plane.READER, places, lanes)
+        interval = f.shift("lshr", before, 32)
+        fresh = f.compare("uge", interval, f.splat(self.first))
+        others = f.and_(fresh, f.compare("ne", interval, f.splat(self.mine)))
+        bits = f.mask_bits(others)
+        self._note_shared(Plane.READER, own, places, lanes)
+        f.branch_if(f.compare("eq", bits, i32(0)), "kept", "displace")
+        f.label("displace")
+        self._scatter(Plane.EARLIER_READER, before, places, others)
+        f.branch("kept")
+        f.label("kept")
+
+    def _note_shared(self, plane: Plane, own: Value, places: Value, lanes: Value) -> None:
+        """Note tags. Of lanes that share a dword the last one's tag stays: it gets the bytes of
+        all."""
+        f = self.f
+        self._scatter(plane, own, places, lanes)
+        before, more = f.current, f.name()
+        narrow = f.compare("ult", f.parameter("size"), i32(4))
+        f.branch_if(narrow, "shared", "noted")
+        f.label("shared")
+        tags = f.emit(V64, f"phi {V64} [ {own.text}, %{before} ], [ {more}, %shared.again ]")
+        now, wanted = self._gather(plane, places, lanes), f.mask(tags, 4)
+        lacking = f.and_(lanes, f.compare("ne", f.and_(now, wanted), wanted))
+        f.branch_if(f.compare("eq", f.mask_bits(lacking), i32(0)), "noted", "shared.again")
+        f.label("shared.again")
+        f.line(f"{more} = or {V64} {tags.text}, {f.mask(now, 4).text}")
+        self._scatter(plane, Value(V64, more), places, lacking)
+        f.branch("shared")
+        f.label("noted")
+
+
+def _masked(f: NativeFunction, verb: str, result: str, arguments: Sequence[Value]) -> Value:
+    """Call `llvm.masked.gather` or `scatter` of 64-bit lanes; the alignment stands before the
+    mask."""
+    name = f"llvm.masked.{verb}.v32i64.v32p0"
+    split = 1 if verb == "gather" else 2
+    values = [*arguments[:split], i32(8), *arguments[split:]]
+    if verb == "gather":
+        return f.call(name, result, values)
+    f.call_void(name, values)
+    return Value("void", "")

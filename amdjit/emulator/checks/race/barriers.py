@@ -1,0 +1,209 @@
+"""What named barriers order in the race check: their members only, and each by what it had done
+when it signalled.
+
+A clock has a time for each wave of the workgroup: its accesses in intervals up to then come before.
+Each wave has one, and each named barrier two: `all`, of everybody who has signalled, and `before`,
+which is `all` as it was when the first signal of the barrier's present round came, so that waves
+that are told late do not see the next round's. Intervals are never used again, so that clocks of
+earlier workgroups are just old.
+
+Behind a clock's times of waves are two more: the wave's `SEEN` and `SEEN_AGENT`.
+"""
+
+from __future__ import annotations
+
+from amdjit.emulator.checks.race.layout import Group, Race, Wave
+from amdjit.emulator.checks.race.time import (
+    entry_of,
+    get,
+    group_of,
+    next_interval,
+    put,
+    put_greater,
+    race_pointer,
+)
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.layout import (
+    BARRIER_ROW,
+    FIELD_BYTES,
+    JOINED_SLOT,
+    NAMED_BARRIERS,
+    SLOT_ROW,
+    Context,
+    SlotField,
+)
+
+_EXTRA = 2
+
+
+def clock_entries(waves: int) -> int:
+    """Return how many times the clocks of a workgroup have: its waves', then two of each named
+    barrier."""
+    return (waves + 2 * NAMED_BARRIERS) * (waves + _EXTRA)
+
+
+class _Clocks:
+    """The clocks of the workgroup of a wave."""
+
+    def __init__(self, function: NativeFunction, race: Value, row: Value) -> None:
+        self._f = function
+        self._first = get(function, group_of(function, row), Group.CLOCKS, "ptr")
+        self.waves = get(function, race, Race.WAVE_COUNT)
+        self.entries = function.add(self.waves, i64(_EXTRA))
+
+    def wave(self, number: Value) -> Value:
+        """Return the clock of a wave."""
+        return entry_of(self._f, self._first, self._f.mul(number, self.entries))
+
+    def barrier(self, number: Value, before: Value) -> Value:
+        """Return the clock of barrier `number`, an i64: `before` where that is 1, `all` where it is
+        0."""
+        f = self._f
+        index = f.add(f.shift("shl", f.sub(number, i64(1)), 1), before)
+        return self.wave(f.add(self.waves, index))
+
+    def merge(self, target: Value, source: Value, label: str, after: str) -> None:
+        """Put the later of each two times into `target`, and go on at label `after`. The current
+        block is `after`'s only way in."""
+        f = self._f
+        following, here = f.name(), f.current
+        f.branch(label)
+        f.label(label)
+        index = f.emit("i64", f"phi i64 [ 0, %{here} ], [ {following}, %{label} ]")
+        place = entry_of(f, target, index)
+        f.store(
+            f.intrinsic(
+                "umax", f.load("i64", place, 8), f.load("i64", entry_of(f, source, index), 8)
+            ),
+            place,
+            8,
+        )
+        f.line(f"{following} = add i64 {index.text}, 1")
+        f.branch_if(f.compare("ult", Value("i64", following), self.entries), label, after)
+        f.label(after)
+
+
+def clock_of(f: NativeFunction, race: Value, row: Value, other: Value) -> Value:
+    """Return until when the accesses of wave `other` come, by named barriers, before what a wave of
+    its group does."""
+    clock = _Clocks(f, race, row).wave(get(f, row, Wave.NUMBER))
+    return f.load("i64", entry_of(f, clock, other), 8)
+
+
+def arrive_text(attributes: str) -> str:
+    """Return `aj_race_arrive(context, state, number)`: a wave signals a named barrier, or leaves
+    the one it has joined, number -1; the barrier has not counted that yet."""
+    f = NativeFunction(
+        "aj_race_arrive", "void", [("ptr", "context"), ("ptr", "state"), ("i32", "number")]
+    )
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    joined = f.sub(f.load("i32", f.offset(f.parameter("state"), JOINED_SLOT * 4), 4), i32(1))
+    leaves = f.compare("eq", f.parameter("number"), i32(-1))
+    number = f.resize(f.select(leaves, joined, f.parameter("number")), 64)
+    f.branch_if(f.compare("ult", f.sub(number, i64(1)), i64(NAMED_BARRIERS)), "known", "done")
+    f.label("known")
+    clocks = _Clocks(f, race, row)
+    everybody, before = clocks.barrier(number, i64(0)), clocks.barrier(number, i64(1))
+    place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
+    slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
+    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    f.branch_if(f.compare("eq", signals, i64(0)), "first", "signal")
+    f.label("first")
+    clocks.merge(before, everybody, "keep", "kept")
+    f.branch("signal")
+    f.label("signal")
+    wave = get(f, row, Wave.NUMBER)
+    own = clocks.wave(wave)
+    f.store(get(f, row, Wave.INTERVAL), entry_of(f, own, wave), 8)
+    for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
+        f.store(get(f, row, field), entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
+    clocks.merge(everybody, own, "add", "added")
+    next_interval(f, race, row)
+    f.branch("done")
+    f.label("done")
+    f.give()
+    return f.text(attributes)
+
+
+def waits_text(attributes: str) -> str:
+    """Return `aj_race_waits(context, state)`: a wave waits for the named barrier that it has
+    joined."""
+    f = NativeFunction("aj_race_waits", "void", [("ptr", "context"), ("ptr", "state")])
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    joined = f.load("i32", f.offset(f.parameter("state"), JOINED_SLOT * 4), 4)
+    number = f.intrinsic("umax", joined, i32(1))
+    put(f, row, Wave.WAITED, f.resize(f.sub(number, i32(1)), 64))
+    f.give()
+    return f.text(attributes)
+
+
+def waited_text(attributes: str) -> str:
+    """Return `aj_race_waited(context, race, row)`: the wave goes on behind the named barrier of its
+    `WAITED`."""
+    f = NativeFunction(
+        "aj_race_waited", "void", [("ptr", "context"), ("ptr", "race"), ("ptr", "row")]
+    )
+    race, row = f.parameter("race"), f.parameter("row")
+    number = get(f, row, Wave.WAITED)
+    put(f, row, Wave.WAITED, i64(0))
+    clocks = _Clocks(f, race, row)
+    place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
+    slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
+    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    next_round = f.resize(f.compare("ne", signals, i64(0)), 64)
+    own = clocks.wave(get(f, row, Wave.NUMBER))
+    clocks.merge(own, clocks.barrier(number, next_round), "see", "seen")
+    for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
+        put_greater(
+            f, row, field, f.load("i64", entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
+        )
+    f.give()
+    return f.text(f"noinline {attributes}")
+
+
+def split_text(attributes: str) -> str:
+    """Return `aj_race_split(context)`: a wave signals the workgroup's barrier and has accesses
+    before it waits."""
+    f = NativeFunction("aj_race_split", "void", [("ptr", "context")])
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    put(f, row, Wave.SPLIT, get(f, row, Wave.INTERVAL))
+    next_interval(f, race, row)
+    f.give()
+    return f.text(attributes)
+
+
+def split_barrier_text(attributes: str) -> str:
+    """Return `aj_race_split_barrier(race, group, time)`: the workgroup's barrier has completed, and
+    some waves have accesses behind their signals: each wave sees of the others what they did before
+    theirs."""
+    f = NativeFunction(
+        "aj_race_split_barrier", "void", [("ptr", "race"), ("ptr", "group"), ("i64", "time")]
+    )
+    race, group, time = (f.parameter(name) for name in ("race", "group", "time"))
+    waves = get(f, race, Race.WAVE_COUNT)
+    entries = f.add(waves, i64(_EXTRA))
+    clocks, rows = get(f, group, Group.CLOCKS, "ptr"), get(f, group, Group.WAVES, "ptr")
+    outer, inner = f.name(), f.name()
+    f.branch("each")
+    f.label("each")
+    other = f.emit("i64", f"phi i64 [ 0, %entry ], [ {outer}, %told ]")
+    row = f.offset(rows, f.mul(other, i64(Wave.FIELDS * FIELD_BYTES)))
+    split = get(f, row, Wave.SPLIT)
+    until = f.select(f.compare("eq", split, i64(0)), time, split)
+    put(f, row, Wave.SPLIT, i64(0))
+    f.branch("tell")
+    f.label("tell")
+    wave = f.emit("i64", f"phi i64 [ 0, %each ], [ {inner}, %tell ]")
+    place = entry_of(f, clocks, f.add(f.mul(wave, entries), other))
+    f.store(f.intrinsic("umax", f.load("i64", place, 8), until), place, 8)
+    f.line(f"{inner} = add i64 {wave.text}, 1")
+    f.branch_if(f.compare("ult", Value("i64", inner), waves), "tell", "told")
+    f.label("told")
+    f.line(f"{outer} = add i64 {other.text}, 1")
+    f.branch_if(f.compare("ult", Value("i64", outer), waves), "each", "done")
+    f.label("done")
+    f.give()
+    return f.text(f"noinline {attributes}")

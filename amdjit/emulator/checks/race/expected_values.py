@@ -1,0 +1,155 @@
+"""Loads that only guess what a compare-and-swap expects: no races, since the swap finds a wrong
+guess.
+
+LLVM writes atomics that the instruction set lacks, such as f64 additions, as a plain load and a
+loop around a compare-and-swap (its AtomicExpand pass):
+
+    global_load_b64 v[2:3], v6, s[0:1]                     ; not atomic: any value will do
+  loop:
+    v_add_f64 v[0:1], v[2:3], v[4:5]
+    global_atomic_cmpswap_b64 v[0:1], v6, v[0:3], s[0:1]   ; expects v[2:3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
+from amdjit.emulator.decoder.instruction import Instruction, Register
+
+_SWAPS = ("global_atomic_cmpswap_", "flat_atomic_cmpswap_", "ds_cmpstore_")
+_LOADS = ("s_load_", "global_load_", "flat_load_", "ds_load_")
+_MOVES = frozenset({"v_mov_b32", "v_dual_mov_b32", "s_mov_b32", "s_mov_b64"})
+
+
+def guessing_loads(graph: Graph) -> dict[int, int]:
+    """Return the loads by pc, and the scope of the compare-and-swap that takes their value as the
+    expected one."""
+    found: dict[int, int] = {}
+    flow = _Flow(graph)
+    for block in graph.blocks.values():
+        for place, swap in enumerate(block.instructions):
+            if swap.mnemonic.startswith(_SWAPS):
+                for load in flow.writers(block, place, _expected(swap)):
+                    if load.mnemonic.startswith(_LOADS) and flow.is_same_place(
+                        load, swap, block, place
+                    ):
+                        found[load.pc] = swap.immediates.get("scope", 0)
+    return found
+
+
+def _expected(swap: Instruction) -> Place:
+    """Return the first register of the expected value: the last source of LDS, the upper half of
+    the others' data."""
+    if swap.mnemonic.startswith("ds_"):
+        register = swap.operand("data1")
+        assert isinstance(register, Register)
+        return "v", register.index
+    register = swap.operand("vdata")
+    assert isinstance(register, Register)
+    return "v", register.index + register.dwords // 2
+
+
+class _Flow:
+    """What reaches what, in one kernel."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._predecessors: dict[int, list[Block]] = {pc: [] for pc in graph.blocks}
+        for block in graph.blocks.values():
+            for successor in block.successors:
+                if successor in self._predecessors:
+                    self._predecessors[successor].append(block)
+
+    def writers(self, block: Block, end: int, wanted: Place) -> Iterator[Instruction]:
+        """Yield who wrote the value, copied or not, that a register has before an instruction of a
+        block."""
+        work: list[tuple[Block, int, Place]] = [(block, end, wanted)]
+        seen: set[tuple[int, int, Place]] = set()
+        while work:
+            at, stop, register = work.pop()
+            if (at.pc, stop, register) in seen:
+                continue
+            seen.add((at.pc, stop, register))
+            number = next(
+                (n for n in reversed(range(stop)) if _writes(at.instructions[n], register)), None
+            )
+            if number is None:
+                work += [
+                    (before, len(before.instructions), register)
+                    for before in self._predecessors[at.pc]
+                ]
+                continue
+            source = _copied(at.instructions[number], register)
+            if source is None:
+                yield at.instructions[number]
+            else:
+                work.append((at, number, source))
+
+    def is_same_place(self, load: Instruction, swap: Instruction, block: Block, end: int) -> bool:
+        """Return whether a load's address is a swap's, as far as their registers tell.
+
+        A swap may have the sum where the load has its terms: then one of these must be the load's
+        base.
+        """
+        if load.mnemonic.startswith("ds_") != swap.mnemonic.startswith("ds_"):
+            return False
+        if swap.mnemonic.startswith("ds_"):
+            return load.operand("addr") == swap.operand("addr") and _offset(load) == _offset(swap)
+        base = _register(load, "sbase") or _register(load, "saddr") or _register(load, "vaddr")
+        mine = _register(swap, "saddr") or _register(swap, "vaddr")
+        assert base is not None
+        assert mine is not None
+        if base == mine:
+            return _offset(load) == _offset(swap)
+        terms = {
+            place for writer in self.writers(block, end, _first(mine)) for place in _reads(writer)
+        }
+        return _first(base) in terms
+
+
+def _register(instruction: Instruction, role: str) -> Register | None:
+    roles = [spec.role for spec in instruction.opcode.operands]
+    operand = instruction.operands[roles.index(role)] if role in roles else None
+    return operand if isinstance(operand, Register) else None
+
+
+def _offset(instruction: Instruction) -> int:
+    return instruction.immediates.get("offset", 0)
+
+
+def _first(register: Register) -> Place:
+    return next(iter(places_of(register)))
+
+
+def _reads(instruction: Instruction) -> set[Place]:
+    return {
+        place
+        for _, read, register in register_operands(instruction)
+        if read
+        for place in places_of(register)
+    }
+
+
+def _writes(instruction: Instruction, place: Place) -> bool:
+    return any(
+        written and place in places_of(register)
+        for written, _, register in register_operands(instruction)
+    )
+
+
+def _copied(instruction: Instruction, target: Place) -> Place | None:
+    """Return the register that a move copies to `target`."""
+    halves = (instruction, instruction.pair) if instruction.pair else (instruction,)
+    for half in halves:
+        if half.mnemonic in _MOVES and all(
+            isinstance(operand, Register) for operand in half.operands
+        ):
+            written, read = (
+                list(places_of(operand))
+                for operand in half.operands
+                if isinstance(operand, Register)
+            )
+            if target in written:
+                return read[written.index(target)]
+    return None

@@ -1,0 +1,99 @@
+"""What is ordered before what in the race check: the look at one tag."""
+
+from __future__ import annotations
+
+from amdjit.emulator.checks.race.barriers import clock_of
+from amdjit.emulator.checks.race.layout import RING_ENTRIES, Group, Race, Wave
+from amdjit.emulator.checks.race.time import entry_of, get, group_of, race_pointer, table_index
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.layout import FIELD_BYTES
+
+
+def ordered_text(attributes: str) -> str:
+    """Return `aj_race_ordered(context, row, tag, load, lds)`: 1 if the tag's access comes before
+    what the wave does now, 0 if it may come at the same time, 2 if only a wait for stores lacks
+    before a barrier."""
+    parameters = [
+        ("ptr", "context"),
+        ("ptr", "row"),
+        ("i64", "tag"),
+        ("i64", "load"),
+        ("i64", "lds"),
+    ]
+    function = NativeFunction("aj_race_ordered", "i32", parameters)
+    race, row = race_pointer(function), function.parameter("row")
+    home = group_of(function, row)
+    then = function.shift("lshr", function.parameter("tag"), 32)
+    is_lds = function.compare("ne", function.parameter("lds"), i64(0))
+    is_load = function.compare("ne", function.parameter("load"), i64(0))
+    first = function.select(
+        is_lds, get(function, home, Group.START), get(function, race, Race.FIRST)
+    )
+    stale = function.compare("ult", then, first)
+    age = function.sub(get(function, race, Race.TIME), then)
+    old = function.compare("uge", age, i64(RING_ENTRIES))
+    function.branch_if(function.or_(stale, old), "yes", "look")
+    function.label("look")
+    place = function.and_(then, i64(RING_ENTRIES - 1))
+    owner = function.load(
+        "i64", entry_of(function, get(function, race, Race.RING, "ptr"), place), 8
+    )
+    group, wave = function.shift("lshr", owner, 6), function.and_(owner, i64(63))
+    index = table_index(function, race, group, wave)
+    fence = function.load(
+        "i64", entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8
+    )
+    fenced = function.compare("ugt", fence, then)
+    never_waits = function.or_(is_lds, is_load)
+    same = function.compare("eq", group, get(function, home, Group.NUMBER))
+    function.branch_if(same, "ours", "theirs")
+    _within_group(function, race, row, then, wave, never_waits, fenced)
+    function.label("theirs")
+    atomic = function.load(
+        "i64", entry_of(function, get(function, race, Race.ATOMICS, "ptr"), index), 8
+    )
+    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
+    horizon = function.load(
+        "i64", entry_of(function, get(function, race, Race.HORIZONS, "ptr"), mask), 8
+    )
+    shown = function.or_(
+        function.compare("ugt", atomic, then), function.compare("ule", then, horizon)
+    )
+    released = function.select(is_load, shown, fenced)
+    seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
+    function.branch_if(function.and_(released, seen), "yes", "no")
+    for label, value in (("yes", 1), ("no", 0), ("lacking", 2)):
+        function.label(label)
+        function.give(i32(value))
+    return function.text(f"noinline {attributes}")
+
+
+def _within_group(
+    function: NativeFunction,
+    race: Value,
+    row: Value,
+    then: Value,
+    wave: Value,
+    waits: Value,
+    fenced: Value,
+) -> None:
+    function.label("ours")
+    mine = function.compare("eq", wave, get(function, row, Wave.NUMBER))
+    home = group_of(function, row)
+    rows = get(function, home, Group.WAVES, "ptr")
+    other = function.offset(rows, function.mul(wave, i64(Wave.FIELDS * FIELD_BYTES)))
+    shown = function.compare("ugt", get(function, other, Wave.RELEASED), then)
+    seen = function.compare("ugt", get(function, row, Wave.SEEN), then)
+    function.branch_if(function.or_(mine, function.and_(shown, seen)), "yes", "barrier")
+    function.label("barrier")
+    before = function.compare("ule", then, get(function, home, Group.BARRIER))
+    function.branch_if(before, "waits", "named")
+    function.label("named")
+    told = function.compare("ule", then, clock_of(function, race, row, wave))
+    function.branch_if(told, "waits", "no")
+    function.label("waits")
+    always = function.compare("eq", get(function, race, Race.WGP), i64(0))
+    clean = function.compare("ule", then, get(function, home, Group.CLEAN))
+    fine = function.or_(function.or_(waits, always), function.or_(clean, fenced))
+    function.branch_if(fine, "yes", "lacking")

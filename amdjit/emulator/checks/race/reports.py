@@ -1,0 +1,77 @@
+"""The race check's reports in words."""
+
+from __future__ import annotations
+
+from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
+from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
+from amdjit.emulator.checks.race.rivals import CONFLICT, LACKING
+from amdjit.emulator.layout import RACE_KINDS, Report
+from amdjit.emulator.wave.instrument import AccessKind
+
+_WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
+_WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
+_BETWEEN_GROUPS = (
+    "workgroups run in any order: use atomics for what they share, `threadfence()` before the "
+    "atomic that says it is "
+    "done and behind the one that sees it, or a second launch"
+)
+
+
+def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
+    """Return the report of a race, or of lanes that contradict."""
+    number = row[Report.KIND] - RACE_KINDS
+    in_lds = 9 <= number < LACKING or number == CONFLICT + 1
+    place = facts.lds_place(row.address) if in_lds else facts.place(row)
+    where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"
+    block = facts.block(row[Report.OTHER_GROUP])
+    kind, message, other, remedy = _words(number, where, block == row.block())
+    thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
+    origin = Origin(other, *facts.line(row[Report.OTHER_SITE]), block, thread)
+    severity = "warning" if kind == "lanes" else "error"
+    finding = Finding(kind, message, remedy, origin, place=place, severity=severity)
+    return report_of("race", finding, row, facts, row.address, row[Report.SIZE])
+
+
+def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:
+    """Return the kind, the message, what the other access is, and the remedy."""
+    if number >= CONFLICT:
+        return (
+            "lanes",
+            f"lanes of one store write different values to {where}: which one stays is not defined",
+            "the other lane",
+            "let one lane store (`if threadIdx.x == 0:`), combine the values first, or use an "
+            "atomic operation",
+        )
+    who = "another wave of the workgroup" if same_block else "another workgroup"
+    if number == LACKING:
+        return (
+            "fence",
+            f"access to {where}, whose store by {who} the barrier between them does not wait for",
+            "the store",
+            "that barrier orders LDS only: use `syncthreads()`, which waits for stores to global "
+            "memory, too",
+        )
+    mine, theirs = AccessKind(number % 9 // 3), AccessKind(number % 3)
+    first, second = _WORDS[mine], _WORDS[theirs]
+    if mine is theirs is AccessKind.ATOMIC:
+        return (
+            "scope",
+            f"atomic operation on {where} races with that of {who}: its scope is too narrow for "
+            "both",
+            "the other atomic operation",
+            'give both scope="agent" (the default), or wider',
+        )
+    kind = "lds" if number >= 9 else "global"
+    if AccessKind.ATOMIC in (mine, theirs):
+        remedy = "make both accesses atomic, or " + (
+            _WITHIN_GROUP if same_block else _BETWEEN_GROUPS
+        )
+    else:
+        remedy = _WITHIN_GROUP if same_block else _BETWEEN_GROUPS
+    article = "an" if second.startswith("a") else "a"
+    return (
+        kind,
+        f"{first} of {where} races with {article} {second} by {who}",
+        f"the {second}",
+        remedy,
+    )

@@ -1,0 +1,275 @@
+"""The race check's rare paths: a dword with a rival's tag, finding a shadow."""
+
+from __future__ import annotations
+
+from amdjit.emulator.checks.race.accesses import process_symbol
+from amdjit.emulator.checks.race.layout import (
+    DEVICE_SCOPE,
+    READS_ONLY,
+    RING_ENTRIES,
+    SCOPE_BITS,
+    SHADOW_ROW,
+    Group,
+    Plane,
+    Race,
+)
+from amdjit.emulator.checks.race.tags import OPERATIONS
+from amdjit.emulator.checks.race.time import entry_of, get, group_of, race_pointer
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
+from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
+from amdjit.emulator.wave.instrument import AccessKind
+
+# The numbers of the kinds: mine and theirs, in LDS or in global memory; a store not waited for;
+# lanes that contradict.
+LACKING = 18
+CONFLICT = 20
+_CONTEXT = ("ptr", "context")
+
+
+_DWORD = [
+    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"),
+    ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"), ("i64", "address"), ("i64", "lane"),
+    ("i64", "bytes"), ("i64", "value"),
+]  # fmt: skip
+_THEIRS = {
+    Plane.WRITER: AccessKind.STORE,
+    Plane.READER: AccessKind.LOAD,
+    Plane.EARLIER_READER: AccessKind.LOAD,
+    Plane.ATOMIC: AccessKind.ATOMIC,
+}
+
+
+def dword_text(attributes: str) -> str:
+    """Return `aj_race_dword`: look at all tags of a dword closely, and report what is not
+    ordered."""
+    f = NativeFunction("aj_race_dword", "void", _DWORD)
+    other = f.allocate("[4 x i64]", 8)
+    for plane, theirs in _THEIRS.items():
+        _look_at(f, plane, theirs, other)
+    f.give()
+    return f.text(f"noinline cold {attributes}")
+
+
+def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) -> None:
+    name = plane.name.lower()
+    dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
+    place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
+    tag = f.load("i64", entry_of(f, place, dword), 8)
+    overlaps = f.compare("ne", f.and_(f.mask(tag, 4), f.parameter("bytes")), i64(0))
+    rivals = f.and_(overlaps, _are_rivals(f, theirs, tag))
+    if theirs is AccessKind.STORE:
+        rivals = f.and_(rivals, f.not_(_stores_the_same(f)))
+    f.branch_if(rivals, f"{name}.ask", f"{name}.done")
+    f.label(f"{name}.ask")
+    load = i64(int(theirs is AccessKind.LOAD))
+    arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
+    verdict = f.call("aj_race_ordered", "i32", arguments)
+    f.branch_if(f.compare("eq", verdict, i32(1)), f"{name}.done", f"{name}.report")
+    f.label(f"{name}.report")
+    _describe(f, tag, other)
+    in_lds = f.compare("ne", f.parameter("lds"), i64(0))
+    kind = f.add(f.mul(f.parameter("kind"), i32(3)), i32(RACE_KINDS + theirs))
+    kind = f.add(kind, f.select(in_lds, i32(9), i32(0)))
+    lacking = f.compare("eq", verdict, i32(2))
+    kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
+    report_race(f, kind, f.parameter("lane"), f.parameter("address"), f.parameter("size"), other)
+    f.branch(f"{name}.done")
+    f.label(f"{name}.done")
+
+
+def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
+    """Two loads are none; two atomics are if one is for less than the device, and never in LDS.
+
+    An atomic load of LDS is the instruction of a plain one: beside atomics, every load counts as
+    one.
+    """
+    mine = f.parameter("kind")
+    in_lds = f.compare("ne", f.parameter("lds"), i64(0))
+    if theirs is AccessKind.STORE:
+        return constant("i1", 1)
+    reads = f.compare("ne", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
+    if theirs is AccessKind.LOAD:
+        loads = f.compare("eq", mine, i32(AccessKind.LOAD))
+        beside = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.ATOMIC)))
+        return f.not_(f.or_(f.or_(loads, reads), beside))
+    load = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.LOAD)))
+    atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
+    scope = f.and_(f.resize(f.parameter("flags"), 64), i64(SCOPE_BITS))
+    least = f.intrinsic("umin", scope, f.mask(f.shift("lshr", tag, 4), 2))
+    enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), in_lds)
+    same = f.compare("eq", _group_of(f, tag), get(f, group_of(f, f.parameter("row")), Group.NUMBER))
+    return f.not_(f.or_(load, f.and_(atomic, f.or_(enough, same))))
+
+
+def _stores_the_same(f: NativeFunction) -> Value:
+    """Whether the store in hand, which comes behind this, leaves the dword as it is: that harms
+    nobody.
+
+    value: the new dword, in its place, or -1 where it is not known; bytes: which of them are
+    stored.
+    """
+    value, covered = f.parameter("value"), f.parameter("bytes")
+    narrow = f.compare("ult", f.parameter("size"), i32(4))
+    address = f.add(f.parameter("address"), f.parameter("lds"))
+    place = f.select(narrow, f.and_(address, i64(-4)), address)
+    now = f.load("i32", f.pointer(place), 1)
+    bits = f.convert("sext", f.cast("bitcast", f.resize(covered, 4), "<4 x i1>"), "i8")
+    mask = f.cast("bitcast", bits, "i32")
+    changed = f.and_(f.xor(now, f.resize(value, 32)), mask)
+    known = f.compare("sge", value, i64(0))
+    return f.and_(known, f.compare("eq", changed, i32(0)))
+
+
+def _owner_of(f: NativeFunction, tag: Value) -> Value:
+    ring = get(f, race_pointer(f), Race.RING, "ptr")
+    place = f.and_(f.shift("lshr", tag, 32), i64(RING_ENTRIES - 1))
+    return f.load("i64", entry_of(f, ring, place), 8)
+
+
+def _group_of(f: NativeFunction, tag: Value) -> Value:
+    return f.shift("lshr", _owner_of(f, tag), 6)
+
+
+def _describe(f: NativeFunction, tag: Value, other: Value) -> None:
+    """Write site, group, wave and lane of a tag, as `aj_report` takes them."""
+    owner = _owner_of(f, tag)
+    site = f.mask(f.shift("lshr", tag, 16), 16)
+    lane = f.mask(f.shift("lshr", tag, 10), 6)
+    for index, value in enumerate((site, f.shift("lshr", owner, 6), f.mask(owner, 6), lane)):
+        f.store(value, f.offset(other, index * FIELD_BYTES), 8)
+
+
+def report_race(
+    f: NativeFunction, kind: Value, lane: Value, address: Value, size: Value, other: Value
+) -> None:
+    """Report a lane's access with another place: site, group, wave and lane."""
+    f.store(i64(0), f.context_field(Context.OFFSET_BASE), 8)
+    f.call_void(
+        "aj_report", [f.parameter("context"), kind, f.parameter("site"), lane, address, size, other]
+    )
+
+
+ACCESS_PARAMETERS = [
+    _CONTEXT,
+    ("i32", "site"),
+    ("ptr", "addresses"),
+    ("i32", "lanes"),
+    ("i32", "size"),
+    ("i32", "flags"),
+    ("ptr", "stored"),
+]
+
+
+def global_symbol(kind: AccessKind) -> str:
+    """Return the name of `global_text`'s function."""
+    return f"aj_race_global_{OPERATIONS[kind]}"
+
+
+def lds_symbol(kind: AccessKind) -> str:
+    """Return the name of `lds_text`'s function."""
+    return f"aj_race_lds_{OPERATIONS[kind]}"
+
+
+def global_text(kind: AccessKind, attributes: str) -> str:
+    """Return `aj_race_global_load` and so on: an access of global memory, one allocation after the
+    other."""
+    f = NativeFunction(global_symbol(kind), "void", ACCESS_PARAMETERS)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    race = race_pointer(f)
+    wide = f.load(V64, f.parameter("addresses"), 64)
+    sites = get(f, race, Race.SITES, "ptr")
+    cache = f.offset(sites, f.mul(f.resize(f.parameter("site"), 64), i64(SHADOW_ROW * FIELD_BYTES)))
+    rest = f.name()
+    f.branch("next")
+    f.label("next")
+    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %entry ], [ {rest}, %more ]")
+    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
+    f.label("some")
+    start, end = f.load("i64", cache, 8), f.load("i64", f.offset(cache, 8), 8)
+    inside = f.and_(f.compare("uge", wide, f.splat(start)), f.compare("ult", wide, f.splat(end)))
+    here = f.and_(f.mask_bits(inside), left)
+    f.branch_if(f.compare("eq", here, i32(0)), "miss", "hit")
+    f.label("hit")
+    shadow = f.load("ptr", f.offset(cache, 16), 8)
+    f.branch_if(f.compare("eq", shadow, Value("ptr", "null")), "skip", "process")
+    f.label("process")
+    plane = f.load("i64", f.offset(cache, 24), 8)
+    _process(f, kind, row, here, (start, shadow, plane, i64(0)))
+    f.branch("skip")
+    f.label("skip")
+    f.branch("more")
+    f.label("miss")
+    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
+    found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
+    bit = f.binary("shl", i32(1), f.resize(lane, 32))
+    unknown = f.select(f.compare("ne", found, i32(0)), i32(0), bit)
+    f.branch("more")
+    f.label("more")
+    gone = f.phi("i32", (here, "skip"), (unknown, "miss"))
+    f.line(f"{rest} = and i32 {left.text}, {f.not_(gone).text}")
+    f.branch("next")
+    f.label("done")
+    f.give()
+    return f.text(attributes)
+
+
+def _process(
+    f: NativeFunction, kind: AccessKind, row: Value, lanes: Value, memory: tuple[Value, ...]
+) -> None:
+    """Compare the access of some lanes with the shadow. memory: its start, shadow, bytes of a
+    plane, and LDS or 0."""
+    before = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), lanes]
+    before += [f.parameter("size"), f.parameter("flags")]
+    f.call_void(process_symbol(kind), [*before, *memory, f.parameter("stored")])
+
+
+def find_text(attributes: str) -> str:
+    """Return `aj_race_find(race, cache, address)`: put the row of an address's shadow in the cache;
+    0 if none has."""
+    f = NativeFunction(
+        "aj_race_find", "i32", [("ptr", "race"), ("ptr", "cache"), ("i64", "address")]
+    )
+    race = f.parameter("race")
+    rows, count = get(f, race, Race.SHADOWS, "ptr"), get(f, race, Race.SHADOW_COUNT)
+    following = f.name()
+    f.branch("next")
+    f.label("next")
+    index = f.emit("i64", f"phi i64 [ 0, %entry ], [ {following}, %further ]")
+    f.branch_if(f.compare("ult", index, count), "look", "none")
+    f.label("look")
+    row = f.offset(rows, f.mul(index, i64(SHADOW_ROW * FIELD_BYTES)))
+    above = f.compare("uge", f.parameter("address"), f.load("i64", row, 8))
+    below = f.compare("ult", f.parameter("address"), f.load("i64", f.offset(row, 8), 8))
+    f.branch_if(f.and_(above, below), "found", "further")
+    f.label("further")
+    f.line(f"{following} = add i64 {index.text}, 1")
+    f.branch("next")
+    f.label("found")
+    for part in range(SHADOW_ROW):
+        f.store(
+            f.load("i64", f.offset(row, 8 * part), 8), f.offset(f.parameter("cache"), 8 * part), 8
+        )
+    f.give(i32(1))
+    f.label("none")
+    f.give(i32(0))
+    return f.text(f"noinline cold {attributes}")
+
+
+def lds_text(kind: AccessKind, attributes: str) -> str:
+    """Return `aj_race_lds_load` and so on: an access of LDS; lanes outside of it are left out."""
+    f = NativeFunction(lds_symbol(kind), "void", ACCESS_PARAMETERS)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    race = race_pointer(f)
+    wide = f.load(V64, f.parameter("addresses"), 64)
+    room = f.sub(f.context(Context.LDS_SIZE), f.resize(f.parameter("size"), 64))
+    inside = f.mask_bits(f.compare("sle", wide, f.splat(room)))
+    lanes = f.and_(f.parameter("lanes"), inside)
+    f.branch_if(f.compare("eq", lanes, i32(0)), "done", "some")
+    f.label("some")
+    shadow, plane = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr"), get(f, race, Race.LDS_PLANE)
+    _process(f, kind, row, lanes, (i64(0), shadow, plane, f.context(Context.LDS)))
+    f.branch("done")
+    f.label("done")
+    f.give()
+    return f.text(attributes)

@@ -1,0 +1,292 @@
+"""Time in the race check: intervals of waves, and what is ordered before what.
+
+A wave's life is cut into intervals at its barriers, atomics and fences. Intervals are numbered in
+the order in which they begin, in all launches of a device, so that a number is a point in time, and
+tags of earlier launches are stale by themselves. A ring tells which wave an interval is of.
+Race-checked launches run on one host thread, so that all this needs no locks and gives the same
+reports each time.
+
+What orders the accesses of two waves (LLVM AMDGPU guide, "Memory Model gfx12"):
+- a barrier of their workgroup, or a named one for its members (`race_barriers.py`); for stores to
+  global memory in WGP mode only with `s_wait_storecnt 0` before it,
+- an atomic that one does after the access, and the other sees before its own (the same location, in
+  time): within a workgroup that is enough. Between workgroups a store needs `s_wait_storecnt 0`
+  (release) before the atomic, and the other side a `global_inv` of the device's scope (acquire)
+  behind its own.
+Where machine code cannot tell, accesses count as ordered: what is reported is a race.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from amdjit.emulator.checks.race.layout import READS_ONLY, RING_ENTRIES, Group, Plane, Race, Wave
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Sanitizer
+
+
+def race_pointer(function: NativeFunction) -> Value:
+    """Return the address of the launch's `Race`."""
+    launch = function.context_pointer(Context.LAUNCH)
+    sanitizer = function.load("ptr", function.offset(launch, Launch.SANITIZER * FIELD_BYTES), 8)
+    return function.load("ptr", function.offset(sanitizer, Sanitizer.RACE * FIELD_BYTES), 8)
+
+
+def get(function: NativeFunction, base: Value, field: IntEnum, kind: str = "i64") -> Value:
+    """Read a 64-bit field."""
+    return function.load(kind, function.offset(base, field * FIELD_BYTES), 8)
+
+
+def put(function: NativeFunction, base: Value, field: IntEnum, value: Value) -> None:
+    """Write a 64-bit field."""
+    function.store(value, function.offset(base, field * FIELD_BYTES), 8)
+
+
+def put_greater(function: NativeFunction, base: Value, field: IntEnum, value: Value) -> None:
+    """Write a 64-bit field if the value is above the one there."""
+    put(function, base, field, function.intrinsic("umax", get(function, base, field), value))
+
+
+def entry_of(function: NativeFunction, base: Value, index: Value) -> Value:
+    """Return the address of an i64 of an array."""
+    return function.offset(base, function.shift("shl", index, 3))
+
+
+def group_of(function: NativeFunction, row: Value) -> Value:
+    """Return the address of a wave's `Group`."""
+    return get(function, row, Wave.GROUP, "ptr")
+
+
+def current_group(function: NativeFunction, race: Value) -> Value:
+    """Return the address of the `Group` that runs."""
+    slot = function.mul(function.context(Context.SLOT), i64(Group.FIELDS * FIELD_BYTES))
+    return function.offset(get(function, race, Race.GROUPS, "ptr"), slot)
+
+
+def next_interval(function: NativeFunction, race: Value, row: Value) -> Value:
+    """Begin another interval of a wave; returns its number."""
+    time = function.add(get(function, race, Race.TIME), i64(1))
+    put(function, race, Race.TIME, time)
+    put(function, row, Wave.INTERVAL, time)
+    place = function.and_(time, i64(RING_ENTRIES - 1))
+    number = get(function, group_of(function, row), Group.NUMBER)
+    owner = function.or_(function.shift("shl", number, 6), get(function, row, Wave.NUMBER))
+    function.store(owner, entry_of(function, get(function, race, Race.RING, "ptr"), place), 8)
+    return time
+
+
+def table_index(function: NativeFunction, race: Value, group: Value, wave: Value) -> Value:
+    """Return the place of a wave of the launch in FENCES and ATOMICS."""
+    number = function.add(function.mul(group, get(function, race, Race.WAVE_COUNT)), wave)
+    return function.and_(number, get(function, race, Race.TABLE_MASK))
+
+
+def wave_text(attributes: str) -> str:
+    """Return `aj_race_wave(context)`: the running wave's row, in the interval that holds now."""
+    function = NativeFunction("aj_race_wave", "ptr", [("ptr", "context")])
+    race = race_pointer(function)
+    group = current_group(function, race)
+    rows = get(function, group, Group.WAVES, "ptr")
+    row = function.offset(
+        rows, function.mul(function.context(Context.WAVE), i64(Wave.FIELDS * FIELD_BYTES))
+    )
+    same = function.compare("eq", get(function, row, Wave.EPOCH), function.context(Context.EPOCH))
+    function.branch_if(same, "known", "changed")
+    function.label("changed")
+    function.call_void("aj_race_epoch", [function.parameter("context"), race, row, group])
+    function.branch("known")
+    function.label("known")
+    waited = function.compare("ne", get(function, row, Wave.WAITED), i64(0))
+    function.branch_if(waited, "behind", "done")
+    function.label("behind")
+    function.call_void("aj_race_waited", [function.parameter("context"), race, row])
+    function.branch("done")
+    function.label("done")
+    function.give(row)
+    return function.text(attributes)
+
+
+def epoch_text(attributes: str) -> str:
+    """Return `aj_race_epoch(context, race, row, group)`: the wave runs for the first time behind a
+    barrier or in a workgroup."""
+    parameters = [("ptr", "context"), ("ptr", "race"), ("ptr", "row"), ("ptr", "group")]
+    function = NativeFunction("aj_race_epoch", "void", parameters)
+    race, row, group = (function.parameter(name) for name in ("race", "row", "group"))
+    epoch = function.context(Context.EPOCH)
+    known = function.compare("eq", get(function, group, Group.EPOCH), epoch)
+    function.branch_if(known, "wave", "first")
+    function.label("first")
+    put(function, group, Group.EPOCH, epoch)
+    number = group_number(function, race)
+    time = get(function, race, Race.TIME)
+    same = function.compare("eq", get(function, group, Group.NUMBER), number)
+    function.branch_if(same, "barrier", "begin")
+    function.label("begin")
+    _begin_group(function, race, group, number, time)
+    function.branch("wave")
+    function.label("barrier")
+    _join_waves(function, race, group, time)
+    function.branch("wave")
+    function.label("wave")
+    put(function, row, Wave.EPOCH, epoch)
+    put(function, row, Wave.NUMBER, function.context(Context.WAVE))
+    put(function, row, Wave.GROUP, group)
+    put_greater(function, row, Wave.SEEN_AGENT, get(function, group, Group.SEEN))
+    next_interval(function, race, row)
+    function.give()
+    return function.text(f"noinline {attributes}")
+
+
+def group_number(function: NativeFunction, race: Value) -> Value:
+    """Return the number of the workgroup that runs, from 0."""
+    x, y, z = (
+        function.context(field) for field in (Context.GROUP_X, Context.GROUP_Y, Context.GROUP_Z)
+    )
+    above = function.add(function.mul(z, get(function, race, Race.GRID_Y)), y)
+    return function.add(function.mul(above, get(function, race, Race.GRID_X)), x)
+
+
+# No interval is so late.
+_NEVER = 1 << 62
+
+
+def _begin_group(
+    function: NativeFunction, race: Value, group: Value, number: Value, time: Value
+) -> None:
+    """A workgroup begins in its slot; one in another slot than the first says that they take turns
+    from now on."""
+    put(function, group, Group.NUMBER, number)
+    further = function.resize(function.compare("ne", function.context(Context.SLOT), i64(0)), 64)
+    interleaved = function.or_(get(function, race, Race.INTERLEAVED), further)
+    put(function, race, Race.INTERLEAVED, interleaved)
+    start = function.add(time, i64(1))
+    put(function, group, Group.START, start)
+    put(function, group, Group.OWN_START, start)
+    put(function, group, Group.BARRIER, time)
+    put(function, group, Group.CLEAN, time)
+    put(function, group, Group.SEEN, i64(0))
+    size = function.mul(get(function, race, Race.WAVE_COUNT), i64(Wave.FIELDS * FIELD_BYTES))
+    rows = get(function, group, Group.WAVES, "ptr")
+    function.line(
+        f"call void @llvm.memset.p0.i64(ptr {rows.text}, i8 0, i64 {size.text}, i1 false)"
+    )
+    function.declarations["llvm.memset"] = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+
+
+def own_start(function: NativeFunction, race: Value, group: Value) -> Value:
+    """Return the interval from which on all are the workgroup's own; where workgroups take turns
+    there is none."""
+    apart = function.compare("eq", get(function, race, Race.INTERLEAVED), i64(0))
+    return function.select(apart, get(function, group, Group.OWN_START), i64(_NEVER))
+
+
+def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value) -> None:
+    """At a barrier all waves have seen what one has; the barrier is clean if no wave had stores in
+    flight.
+
+    What waves did between a signal and the wait is not ordered: the barrier is then as early as the
+    first such signal, and the waves' clocks know the others.
+    """
+    count = get(function, race, Race.WAVE_COUNT)
+    rows = get(function, group, Group.WAVES, "ptr")
+    following, seen, dirty, bound = (function.name() for _ in range(4))
+    function.branch("join")
+    function.label("join")
+    number = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {following}, %join ]")
+    best = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {seen}, %join ]")
+    any_dirty = function.emit("i64", f"phi i64 [ 0, %barrier ], [ {dirty}, %join ]")
+    earliest = function.emit("i64", f"phi i64 [ {time.text}, %barrier ], [ {bound}, %join ]")
+    row = function.offset(rows, function.mul(number, i64(Wave.FIELDS * FIELD_BYTES)))
+    split = get(function, row, Wave.SPLIT)
+    until = function.select(function.compare("eq", split, i64(0)), time, split)
+    function.line(f"{bound} = call i64 @llvm.umin.i64(i64 {earliest.text}, i64 {until.text})")
+    function.declarations["llvm.umin.i64"] = "declare i64 @llvm.umin.i64(i64, i64)"
+    theirs = get(function, row, Wave.SEEN_AGENT)
+    greater = function.compare("ugt", theirs, best)
+    function.line(f"{seen} = select i1 {greater.text}, i64 {theirs.text}, i64 {best.text}")
+    flag = get(function, row, Wave.DIRTY)
+    function.line(f"{dirty} = or i64 {any_dirty.text}, {flag.text}")
+    function.line(f"{following} = add i64 {number.text}, 1")
+    function.branch_if(function.compare("ult", Value("i64", following), count), "join", "joined")
+    function.label("joined")
+    put_greater(function, group, Group.SEEN, Value("i64", seen))
+    waits = function.and_(Value("i64", dirty), get(function, race, Race.WGP))
+    clean = function.compare("eq", waits, i64(0))
+    put(function, group, Group.BARRIER, Value("i64", bound))
+    put(
+        function,
+        group,
+        Group.CLEAN,
+        function.select(clean, Value("i64", bound), get(function, group, Group.CLEAN)),
+    )
+    whole = function.compare("eq", Value("i64", bound), time)
+    function.branch_if(whole, "whole", "parts")
+    function.label("parts")
+    function.call_void("aj_race_split_barrier", [race, group, time])
+    function.branch("whole")
+    function.label("whole")
+
+
+def fence_text(attributes: str) -> str:
+    """Return `aj_race_fence(context, acquire)`: the wave has waited for its stores, or acquires
+    what atomics showed."""
+    function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "acquire")])
+    race = race_pointer(function)
+    row = function.call("aj_race_wave", "ptr", [function.parameter("context")])
+    acquires = function.compare("ne", function.parameter("acquire"), i32(0))
+    function.branch_if(acquires, "seen", "waited")
+    function.label("seen")
+    put_greater(function, row, Wave.SEEN_AGENT, get(function, row, Wave.SEEN))
+    function.give()
+    function.label("waited")
+    put(function, row, Wave.DIRTY, i64(0))
+    time = next_interval(function, race, row)
+    group = get(function, group_of(function, row), Group.NUMBER)
+    index = table_index(function, race, group, get(function, row, Wave.NUMBER))
+    function.store(time, entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8)
+    function.give()
+    return function.text(attributes)
+
+
+def sync_text(attributes: str) -> str:
+    """Return `aj_race_sync(context, row, addresses, lanes, start, shadow, plane, flags)`: what an
+    atomic orders.
+
+    The wave sees the time of the last atomic at each address; unless it only reads, it leaves its
+    own.
+    """
+    parameters = [
+        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i64", "start"),
+        ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
+    ]  # fmt: skip
+    f = NativeFunction("aj_race_sync", "void", parameters)
+    race, row = race_pointer(f), f.parameter("row")
+    clocks = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(Plane.CLOCK)))
+    loop = f.each_lane(f.parameter("lanes"), "entry")
+    put_greater(f, row, Wave.SEEN, f.load("i64", _clock_of(f, clocks, loop.lane), 8))
+    loop.close()
+    updates = f.compare("eq", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
+    f.branch_if(updates, "leave", "done")
+    f.label("leave")
+    time = next_interval(f, race, row)
+    put(f, row, Wave.RELEASED, time)
+    home = group_of(f, row)
+    group = get(f, home, Group.NUMBER)
+    index = table_index(f, race, group, get(f, row, Wave.NUMBER))
+    f.store(time, entry_of(f, get(f, race, Race.ATOMICS, "ptr"), index), 8)
+    place = f.and_(group, get(f, race, Race.TABLE_MASK))
+    f.store(get(f, home, Group.BARRIER), entry_of(f, get(f, race, Race.HORIZONS, "ptr"), place), 8)
+    leaving = f.each_lane(f.parameter("lanes"), "leave")
+    f.store(time, _clock_of(f, clocks, leaving.lane), 8)
+    leaving.close()
+    f.branch("done")
+    f.label("done")
+    f.give()
+    return f.text(attributes)
+
+
+def _clock_of(f: NativeFunction, clocks: Value, lane: Value) -> Value:
+    address = f.load("i64", entry_of(f, f.parameter("addresses"), lane), 8)
+    dword = f.shift("lshr", f.sub(address, f.parameter("start")), 2)
+    return entry_of(f, clocks, dword)

@@ -1,0 +1,52 @@
+"""Missing waits of a whole code object, whoever compiled it; nothing is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.emulator.analysis.control_flow import build_graph
+from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedWait:
+    """A missing wait with its places: file and line of the use and of the instruction in flight,
+    where known."""
+
+    kernel: str
+    wait: MissingWait
+    line: Line | None
+    load_line: Line | None
+
+    def __str__(self) -> str:
+        where = f"\n  at {self.line[0]}:{self.line[1]}" if self.line else ""
+        came = f"\n  loaded at {self.load_line[0]}:{self.load_line[1]}" if self.load_line else ""
+        instruction = f"\n  instruction: {self.wait.text} at pc {self.wait.pc:#x}"
+        return f"{self.kernel}: {self.wait.message}{where}{came}{instruction}"
+
+
+def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
+    """Return every use of a register that comes before a needed `s_wait_*`, for all kernels of a
+    code object.
+
+    MalformedCodeObject if it is none; UndecodableInstruction or WildBranch if a kernel's code
+    cannot be read.
+    """
+    whole = CodeObject.read(code_object)
+    return tuple(
+        found for kernel in whole.kernels.values() for found in kernel_waits(whole, kernel)
+    )
+
+
+def kernel_waits(whole: CodeObject, kernel: Kernel) -> tuple[LocatedWait, ...]:
+    """Return the missing waits of one kernel."""
+    graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
+    waits = missing_waits(graph)
+    return tuple(
+        LocatedWait(kernel.name, wait, whole.line_of(wait.pc), whole.line_of(wait.load_pc))
+        for wait in waits
+    )

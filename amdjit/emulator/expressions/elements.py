@@ -1,0 +1,87 @@
+"""Matrix element types: from the low bits of dwords to f32, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Builder, Value, like
+
+Convert = Callable[[Builder, Value], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """bits: width. widen: the low bits of i32 lanes as f32. narrow: f32 as the low bits of i32,
+    others 0."""
+
+    bits: int
+    widen: Convert
+    narrow: Convert
+
+
+def half_to_single(b: Builder, lanes: Value) -> Value:
+    """The low 16 bits as half precision."""
+    return b.convert("fpext", b.bitcast(b.resize(lanes, 16), "half"), "float")
+
+
+def single_to_half(b: Builder, value: Value) -> Value:
+    """Round to half precision, to nearest even."""
+    return b.resize(b.bitcast(b.convert("fptrunc", value, "half"), "i16"), 32)
+
+
+def brain_to_single(b: Builder, lanes: Value) -> Value:
+    """The low 16 bits as bfloat16."""
+    return b.bitcast(b.shift("shl", lanes, 16), "float")
+
+
+def single_to_brain(b: Builder, value: Value) -> Value:
+    """Round to bfloat16, to nearest even; a NaN stays one."""
+    bits = b.bitcast(value, "i32")
+    odd = b.mask(b.shift("lshr", bits, 16), 1)
+    rounded = b.shift("lshr", b.add(b.add(bits, b.const(bits, 0x7FFF)), odd), 16)
+    quiet = b.or_(b.shift("lshr", bits, 16), b.const(bits, 0x40))
+    return b.select(b.compare("uno", value, value), quiet, rounded)
+
+
+def fp8_to_single(b: Builder, lanes: Value) -> Value:
+    """The low 8 bits as OCP E4M3: half precision has the same bits with another bias; 0x7f is
+    NaN."""
+    byte = b.mask(lanes, 8)
+    magnitude = b.mask(byte, 7)
+    sign = b.shift("shl", b.shift("lshr", byte, 7), 15)
+    bits = b.or_(sign, b.shift("shl", magnitude, 7))
+    scaled = half_to_single(b, bits)
+    number = b.binary("fmul", scaled, b.const(scaled, 256.0))
+    nan = b.bitcast(b.or_(b.shift("shl", sign, 16), b.const(byte, 0x7FC00000)), "float")
+    return b.select(b.compare("eq", magnitude, b.const(byte, 0x7F)), nan, number)
+
+
+def bf8_to_single(b: Builder, lanes: Value) -> Value:
+    """The low 8 bits as OCP E5M2: the upper byte of half precision."""
+    return half_to_single(b, b.shift("shl", b.mask(lanes, 8), 8))
+
+
+def _integer(bits: int, signed: bool) -> Convert:
+    def widen(b: Builder, lanes: Value) -> Value:
+        narrow = b.resize(lanes, bits)
+        wide = b.resize(narrow, 32, signed)
+        return b.cast("sitofp", wide, like(lanes.type, "float"))
+
+    return widen
+
+
+def _refuse(b: Builder, value: Value) -> Value:
+    raise AssertionError("this element type is never a result")
+
+
+ELEMENTS: Mapping[str, Element] = {
+    "f16": Element(16, half_to_single, single_to_half),
+    "bf16": Element(16, brain_to_single, single_to_brain),
+    "fp8": Element(8, fp8_to_single, _refuse),
+    "bf8": Element(8, bf8_to_single, _refuse),
+    "i8": Element(8, _integer(8, True), _refuse),
+    "u8": Element(8, _integer(8, False), _refuse),
+    "i4": Element(4, _integer(4, True), _refuse),
+    "u4": Element(4, _integer(4, False), _refuse),
+}

@@ -1,0 +1,262 @@
+"""Float operations as expressions over scalars or vectors alike. The host code never contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.expressions.nans import bits, converted_nan, first_nan, quieted, settled
+from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like
+
+_MANTISSA = {32: 23, 64: 52, 16: 10}
+_BIAS = {32: 127, 64: 1023, 16: 15}
+
+
+def through_float(inner: Expression) -> Expression:
+    """Compute a half-precision result in single precision: exact for + - * / sqrt, min, max,
+    rounding.
+
+    One rounding to 24 bits before the one to 11 changes no result of these operations (2 * 11 + 2
+    <= 24).
+    """
+
+    def expression(b: Builder, *operands: Value) -> Value:
+        wide = [
+            b.convert("fpext", v, "float") if element_of(v.type) == "half" else v for v in operands
+        ]
+        result = inner(b, *wide)
+        return (
+            b.convert("fptrunc", result, "half") if element_of(result.type) == "float" else result
+        )
+
+    return expression
+
+
+def fma_half(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    """Fused multiply-add in half precision: exact in double, then rounded once."""
+    product = b.binary("fmul", *(b.convert("fpext", v, "double") for v in (x, y)))
+    return narrow_to_half(b, b.binary("fadd", product, b.convert("fpext", z, "double")))
+
+
+def narrow_to_half(b: Builder, value: Value) -> Value:
+    """Round double to half once: keep 22 mantissa bits plus a sticky one, which single precision
+    holds exactly."""
+    bits = b.bitcast(value, "i64")
+    dropped = b.mask(bits, 30)
+    sticky = b.resize(b.compare("ne", dropped, b.const(bits, 0)), 64)
+    kept = b.and_(bits, b.const(bits, -(1 << 30)))
+    odd = b.or_(kept, b.shift("shl", sticky, 30))
+    single = b.convert("fptrunc", b.bitcast(odd, "double"), "float")
+    return b.convert("fptrunc", single, "half")
+
+
+def fma(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    """x * y + z with one rounding."""
+    return b.intrinsic("fma", x, y, z)
+
+
+def multiply_legacy(b: Builder, x: Value, y: Value) -> Value:
+    """x * y, but 0 if either is 0 (DX9 rules)."""
+    zero = b.const(x, 0.0)
+    either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
+    return b.select(either, zero, b.binary("fmul", x, y))
+
+
+def fma_legacy(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    """x * y + z, but z + 0 if x or y is 0 (DX9 rules)."""
+    zero = b.const(x, 0.0)
+    either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
+    return b.select(either, b.binary("fadd", zero, z), fma(b, x, y, z))
+
+
+def legacy_nan(b: Builder, operands: Sequence[Value]) -> Value:
+    """Return the NaN of `fma_legacy`: the addend's where a factor is 0."""
+    x, y, z = operands
+    zero = b.const(x, 0.0)
+    either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
+    return b.select(either, quieted(b, z), first_nan(b, operands))
+
+
+def reciprocal(b: Builder, x: Value) -> Value:
+    """1 / x."""
+    return b.binary("fdiv", b.const(x, 1.0), x)
+
+
+def square_root(b: Builder, x: Value) -> Value:
+    """sqrt(x)."""
+    return b.intrinsic("sqrt", x)
+
+
+def reciprocal_root(b: Builder, x: Value) -> Value:
+    """1 / sqrt(x)."""
+    return reciprocal(b, b.intrinsic("sqrt", x))
+
+
+_BELOW_ONE = {"float": 1 - 2.0**-24, "double": 1 - 2.0**-53, "half": 1 - 2.0**-11}
+
+
+def fraction(limit: str) -> Expression:
+    """Return x - floor(x), kept below 1 in the format `limit`."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        part = b.binary("fsub", x, b.intrinsic("floor", x))
+        return b.intrinsic("minimum", part, b.const(x, _BELOW_ONE[limit]))
+
+    return expression
+
+
+def _integer_view(b: Builder, x: Value) -> Value:
+    return b.bitcast(x, f"i{bits_of(x.type)}")
+
+
+def _is_finite_nonzero(b: Builder, x: Value) -> Value:
+    magnitude = b.intrinsic("fabs", x)
+    finite = b.compare("olt", magnitude, b.const(x, float("inf")))
+    return b.and_(finite, b.compare("ogt", magnitude, b.const(x, 0.0)))
+
+
+def _normalised(b: Builder, x: Value) -> tuple[Value, Value]:
+    """Scale a denormal up by 2**64 (2**128 for double); return it and the exponent to take off
+    again."""
+    width = bits_of(x.type)
+    amount = 64 if width == 32 else 128
+    smallest = b.const(x, 2.0 ** (1 - _BIAS[width]))
+    tiny = b.compare("olt", b.intrinsic("fabs", x), smallest)
+    scaled = b.select(tiny, b.binary("fmul", x, b.const(x, 2.0**amount)), x)
+    shape = like(x.type, "i32")
+    zero, taken = Value(shape, "zeroinitializer" if shape[0] == "<" else "0"), None
+    taken = b.select(tiny, b.const(zero, amount), b.const(zero, 0))
+    return scaled, taken
+
+
+def unbiased_exponent(b: Builder, x: Value) -> Value:
+    """The biased exponent field as i32."""
+    width = bits_of(x.type)
+    field = b.shift("lshr", _integer_view(b, x), _MANTISSA[width])
+    return b.resize(b.mask(field, width - 1 - _MANTISSA[width]), 32)
+
+
+def frexp_exponent(b: Builder, x: Value) -> Value:
+    """The exponent e of x = m * 2**e with 0.5 <= |m| < 1, as i32; 0 for 0, Inf and NaN."""
+    scaled, taken = _normalised(b, x)
+    biased = unbiased_exponent(b, scaled)
+    exponent = b.sub(b.sub(biased, b.const(biased, _BIAS[bits_of(x.type)] - 1)), taken)
+    return b.select(_is_finite_nonzero(b, x), exponent, b.const(exponent, 0))
+
+
+def frexp_mantissa(b: Builder, x: Value) -> Value:
+    """The mantissa m of `frexp_exponent`; 0, Inf and NaN stay."""
+    width = bits_of(x.type)
+    scaled, _ = _normalised(b, x)
+    bits = _integer_view(b, scaled)
+    exponent_mask = ((1 << (width - 1 - _MANTISSA[width])) - 1) << _MANTISSA[width]
+    kept = b.and_(bits, b.const(bits, ~exponent_mask))
+    half = b.or_(kept, b.const(bits, (_BIAS[width] - 1) << _MANTISSA[width]))
+    return b.select(_is_finite_nonzero(b, x), b.bitcast(half, element_of(x.type)), x)
+
+
+def power_of_two(b: Builder, exponent: Value) -> Value:
+    """2**n as double for an i32 n in [-1022, 1023]."""
+    wide = b.resize(exponent, 64, signed=True)
+    biased = b.add(wide, b.const(wide, 1023))
+    return b.bitcast(b.shift("shl", biased, 52), "double")
+
+
+def ldexp_single(b: Builder, x: Value, exponent: Value) -> Value:
+    """x * 2**n for single precision (or narrower, held in it), rounded once."""
+    wide = b.resize(exponent, 32, signed=True)
+    low = b.intrinsic("smax", wide, b.const(wide, -300))
+    limited = b.intrinsic("smin", low, b.const(wide, 300))
+    product = b.binary("fmul", b.convert("fpext", x, "double"), power_of_two(b, limited))
+    return b.convert("fptrunc", product, "float")
+
+
+def ldexp_double(b: Builder, x: Value, exponent: Value) -> Value:
+    """x * 2**n for double precision, rounded once: large steps are exact powers of two."""
+    low = b.intrinsic("smax", exponent, b.const(exponent, -2200))
+    left = b.intrinsic("smin", low, b.const(exponent, 2200))
+    value = x
+    for _ in range(2):
+        above = b.compare("sgt", left, b.const(left, 1023))
+        value = b.select(above, b.binary("fmul", value, b.const(x, 2.0**1023)), value)
+        left = b.select(above, b.sub(left, b.const(left, 1023)), left)
+        below = b.compare("slt", left, b.const(left, -1022))
+        value = b.select(below, b.binary("fmul", value, b.const(x, 2.0**-969)), value)
+        left = b.select(below, b.add(left, b.const(left, 969)), left)
+    left = b.intrinsic("smax", b.intrinsic("smin", left, b.const(left, 1023)), b.const(left, -1022))
+    return b.binary("fmul", value, power_of_two(b, left))
+
+
+def to_integer(signed: bool, element: str = "i32") -> Expression:
+    """Truncate towards zero, saturate, NaN gives 0."""
+    name = "fptosi" if signed else "fptoui"
+
+    def expression(b: Builder, x: Value) -> Value:
+        result = like(x.type, element)
+        shape = "" if x.type[0] != "<" else f"v{x.type[1 : x.type.index(' ')]}"
+        short = {"half": "f16", "float": "f32", "double": "f64"}[element_of(x.type)]
+        return b.call(f"llvm.{name}.sat.{shape}{element}.{shape}{short}", result, [x])
+
+    return expression
+
+
+def from_integer(signed: bool, element: str) -> Expression:
+    """Convert an integer, rounding to nearest even."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        return b.convert("sitofp" if signed else "uitofp", x, element)
+
+    return expression
+
+
+def cast(operation: str, element: str) -> Expression:
+    """Return the expression of a plain conversion."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        return b.convert(operation, x, element)
+
+    return expression
+
+
+def _to_integer_by_sign(b: Builder, x: Value, rounded: Value) -> Value:
+    """Convert to i32, where a NaN is the limit on its side, not the ISA document's 0 (rocjitsu,
+    `conversion.h`)."""
+    number = to_integer(True)(b, rounded)
+    raw = bits(b, x)
+    limit = b.xor(b.shift("ashr", raw, 31), b.const(raw, 0x7FFFFFFF))
+    return b.select(b.compare("uno", x, x), limit, number)
+
+
+def nearest_up(b: Builder, x: Value) -> Value:
+    """floor(x + 0.5) as i32 (V_CVT_NEAREST_I32_F32)."""
+    return _to_integer_by_sign(b, x, b.intrinsic("floor", b.binary("fadd", x, b.const(x, 0.5))))
+
+
+def floor_to_integer(b: Builder, x: Value) -> Value:
+    """floor(x) as i32 (V_CVT_FLOOR_I32_F32)."""
+    return _to_integer_by_sign(b, x, b.intrinsic("floor", x))
+
+
+def half_towards_zero(b: Builder, x: Value) -> Value:
+    """Convert single to the bits of half (i16) rounding towards zero: overflow gives the largest
+    finite number."""
+    nearest = settled(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
+    bits = b.bitcast(nearest, "i16")
+    back = b.convert("fpext", nearest, "float")
+    away = b.compare("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))
+    return b.select(away, b.sub(bits, b.const(bits, 1)), bits)
+
+
+def pack_towards_zero(b: Builder, x: Value, y: Value) -> Value:
+    """Two singles to two halves in a dword, x low (V_CVT_PK_RTZ_F16_F32)."""
+    low, high = (b.resize(half_towards_zero(b, v), 32) for v in (x, y))
+    return b.or_(low, b.shift("shl", high, 16))
+
+
+def unsigned_byte(index: int) -> Expression:
+    """Convert byte `index` of a dword to single precision."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        return b.convert("uitofp", b.mask(b.shift("lshr", x, 8 * index), 8), "float")
+
+    return expression

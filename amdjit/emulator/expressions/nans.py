@@ -1,0 +1,183 @@
+"""Which NaN an instruction returns: explicitly, since neither LLVM nor hosts agree on one.
+
+The first NaN among the sources, in their order, made quiet; where numbers make a NaN, the negative
+quiet one without a payload. A multiply-add looks at its product first: 0 times infinity gives that
+one although the addend is a NaN. Measured on gfx1201 for V_DIV_FMAS, V_DIV_SCALE, V_DIV_FIXUP
+(bjacob/goc, `tests/div_fmas_hardware.h` and its neighbours), V_FMA_F16, V_FRACT and V_FREXP_MANT;
+AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems, `shared/fp_mode.h`,
+`shared/rounding.h`).
+
+Results are compared with themselves, and only if some lane holds a NaN is it looked for:
+
+    %r = fadd <32 x float> %x, %y
+    br i1 %any, label %own.nan1, label %own.go1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.host.builder import (
+    Builder,
+    Value,
+    bits_of,
+    element_of,
+    is_float,
+    lanes_of,
+    like,
+)
+
+# Bits of the fraction, by width.
+_FRACTION = {16: 10, 32: 23, 64: 52}
+_ELEMENTS = {16: "half", 32: "float", 64: "double"}
+RARELY = '!prof !{!"branch_weights", i32 1, i32 2000}'
+
+# Makes the bits of a NaN of the operands.
+Rule = Callable[[Builder, Sequence[Value]], Value]
+
+
+def bits(b: Builder, x: Value) -> Value:
+    """Return a float's bits."""
+    return b.bitcast(x, f"i{bits_of(x.type)}")
+
+
+def quieted(b: Builder, x: Value) -> Value:
+    """Return the bits of a NaN, made quiet."""
+    raw = bits(b, x)
+    return b.or_(raw, b.const(raw, 1 << _FRACTION[bits_of(x.type)] - 1))
+
+
+def invalid(b: Builder, shape: Value) -> Value:
+    """Return the bits of the NaN that numbers make; `shape`: a float of the type."""
+    width = bits_of(shape.type)
+    raw = Value(like(shape.type, f"i{width}"), "")
+    return b.const(raw, (1 << width) - (1 << _FRACTION[width] - 1))
+
+
+def is_nan(b: Builder, x: Value) -> Value:
+    """Return where a float is a NaN."""
+    if element_of(x.type) != "half":
+        return b.compare("uno", x, x)
+    # Hosts compare halves after a conversion.
+    magnitude = b.mask(bits(b, x), 15)
+    return b.compare("ugt", magnitude, b.const(magnitude, 0x7C00))
+
+
+def first_nan(b: Builder, operands: Sequence[Value]) -> Value:
+    """Return the first NaN, quiet, else the invalid one."""
+    floats = [x for x in operands if is_float(x.type)]
+    result = invalid(b, floats[0])
+    for x in reversed(floats):
+        result = b.select(is_nan(b, x), quieted(b, x), result)
+    return result
+
+
+def fused_nan(b: Builder, operands: Sequence[Value]) -> Value:
+    """Return the NaN of x * y + z: an invalid product comes before the addend."""
+    x, y, z = operands
+    product = is_nan(b, _wide(b, "fmul", x, y))
+    return b.select(product, first_nan(b, [x, y]), first_nan(b, [z]))
+
+
+def _wide(b: Builder, operation: str, x: Value, y: Value) -> Value:
+    """Compute halves in single precision."""
+    if element_of(x.type) == "half":
+        x, y = (b.convert("fpext", v, "float") for v in (x, y))
+    return b.binary(operation, x, y)
+
+
+def converted_nan(element: str) -> Rule:
+    """Return the rule of conversions: sign and leading bits of the fraction stay."""
+
+    def rule(b: Builder, operands: Sequence[Value]) -> Value:
+        source, width = bits_of(operands[0].type), {"half": 16, "float": 32, "double": 64}[element]
+        raw = quieted(b, operands[0])
+        fraction = _FRACTION[width]
+        top = b.const(raw, 1 << source - 1)
+        if width < source:
+            kept = b.shift(
+                "lshr", b.shift("shl", raw, source - _FRACTION[source]), source - fraction
+            )
+            sign = b.shift("lshr", b.and_(raw, top), source - width)
+            exponent = b.const(raw, (1 << width - 1) - (1 << fraction))
+            return b.resize(b.or_(b.or_(sign, exponent), kept), width)
+        wide = b.resize(raw, width)
+        sign = b.shift("shl", b.resize(b.and_(raw, top), width), width - source)
+        payload = b.shift("lshr", b.shift("shl", wide, width - _FRACTION[source]), width - fraction)
+        return b.or_(b.or_(sign, b.const(wide, (1 << width - 1) - (1 << fraction))), payload)
+
+    return rule
+
+
+def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan) -> Value:
+    """Return a result with the NaNs that the rule makes of the operands."""
+    element = element_of(result.type)
+    if lanes_of(result.type) is not None and b.unchecked is not None:
+        if rule in _PROPAGATING:
+            for x in operands:
+                b.unchecked.pop(x.text, None)
+        b.unchecked[result.text] = result
+        return result
+    raw = bits(b, result)
+    if lanes_of(result.type) is None or b.is_exact:
+        return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
+    number = b.name()[1:]
+    before, found, after = b.current, f"own.nan{number}", f"own.go{number}"
+    b.line(f"br i1 {any_nan(b, [result]).text}, label %{found}, label %{after}, {RARELY}")
+    b.label(found)
+    corrected = b.select(is_nan(b, result), rule(b, operands), raw)
+    b.branch(after)
+    b.label(after)
+    joined = b.emit(
+        raw.type, f"phi {raw.type} [ {raw.text}, %{before} ], [ {corrected.text}, %{found} ]"
+    )
+    return b.bitcast(joined, element)
+
+
+# With these a NaN among the operands is one in the result.
+_PROPAGATING = (first_nan, fused_nan)
+
+
+def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -> Value:
+    """Return whether some lane of some float is a NaN; `active`: the lanes that count, None for
+    all.
+
+    "All are numbers" is asked because hosts with mask registers combine comparisons by `and` at no
+    cost.
+    """
+    numbers: dict[str, Value] = {}
+    for x in results:
+        lanes = _numbers(b, x, whole=active is not None)
+        known = numbers.get(lanes.type)
+        numbers[lanes.type] = lanes if known is None else b.and_(known, lanes)
+    found = None
+    for lanes in numbers.values():
+        counted = b.or_(lanes, b.not_(active)) if active else lanes
+        word = b.cast("bitcast", counted, f"i{lanes_of(lanes.type)}")
+        one = b.compare("ne", word, b.const(word, -1))
+        found = one if found is None else b.or_(found, one)
+    assert found is not None
+    return found
+
+
+def _numbers(b: Builder, x: Value, whole: bool) -> Value:
+    """Return where lanes are no NaNs; unless `whole`, one comparison sees two halves of a
+    vector."""
+    if element_of(x.type) == "half":
+        magnitude = b.mask(bits(b, x), 15)
+        return b.compare("ule", magnitude, b.const(magnitude, 0x7C00))
+    if whole:
+        return b.compare("ord", x, x)
+    middle = (lanes_of(x.type) or 0) // 2
+    low, high = (b.shuffle(x, x, range(start, start + middle)) for start in (0, middle))
+    return b.compare("ord", low, high)
+
+
+def with_nans(expression: Expression, rule: Rule = first_nan) -> Expression:
+    """Return an expression with NaNs by a rule, of its operands in the order of the instruction."""
+
+    def with_rule(b: Builder, *operands: Value) -> Value:
+        return settled(b, expression(b, *operands), operands, rule)
+
+    return with_rule

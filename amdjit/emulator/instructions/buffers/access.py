@@ -1,0 +1,248 @@
+"""Buffer instructions: addresses through a resource of four SGPRs, with its own bounds (RDNA 4 ISA,
+9.4 to 9.6).
+
+Out of a buffer's bounds loads give 0 and stores do nothing, silently, as the ISA has it; what the
+resource claims to hold is checked against the allocations like any other access. Nothing is ever
+not resident here, so that `tfe` leaves its register as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.buffers.parts import PARTS_LOAD, PARTS_STORE
+from amdjit.emulator.instructions.buffers.places import (
+    HIGH_OFFSET,
+    INDEXED,
+    MASKS_OFFSET,
+    PLACE,
+    WHOLE,
+)
+from amdjit.emulator.instructions.memory.access import (
+    LOAD_WIDTHS,
+    STORE_WIDTHS,
+    Address,
+    Width,
+    load_vectors,
+    register_of,
+    store_vectors,
+    stored_values,
+    write_loaded,
+)
+from amdjit.emulator.instructions.memory.access_native import Access
+from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.registers import V32, scalar_slot
+
+# Where `aj_buffer_place` leaves its results: behind what atomics and formats use of the staging
+# area.
+_PLACE_STAGING = 20
+_STRIDE_SCALES = ((1, 2), (2, 3), (3, 5))
+
+
+def resource_words(frame: Frame, register: Register) -> list[Value]:
+    """Return a resource's four dwords."""
+    slot = scalar_slot(register)
+    assert slot is not None
+    return [frame.registers.scalar(slot + index) for index in range(4)]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the lanes of a buffer instruction access memory, and the lanes of which something is
+    inside."""
+
+    address: Address
+    lanes: Value
+    words: list[Value]
+
+
+def buffer_place(frame: Frame, instruction: Instruction, size: Value, whole: bool) -> Place:
+    """Find the addresses of lanes that transfer `size` bytes; whole: all of them or none."""
+    b = frame.builder
+    rsrc = instruction.operand("rsrc")
+    assert isinstance(rsrc, Register)
+    words = resource_words(frame, rsrc)
+    index, offset = _lane_parts(frame, instruction)
+    out = frame.staging(_PLACE_STAGING)
+    arguments = [
+        frame.lane_context,
+        frame.sites.add(instruction.pc),
+        *words,
+        frame.scalar_operand(instruction.operand("soffset"), "b32", instruction),
+        index,
+        offset,
+        constant("i32", instruction.immediates["offset"]),
+        size,
+        constant("i32", INDEXED * instruction.immediates["idxen"] | WHOLE * whole),
+        frame.registers.exec_bits(),
+        out,
+    ]
+    lanes = frame.native(PLACE, "i32", arguments)
+    low, high = b.load(V32, out, 64), b.load(V32, b.offset(out, HIGH_OFFSET), 64)
+    return Place(("v", [low, high, constant("i64", 0)]), lanes, words)
+
+
+def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
+    register = register_of(instruction, "vaddr")
+    index = offset = constant(V32, 0)
+    if register is not None and instruction.immediates["idxen"]:
+        index = frame.registers.vector(register.index)
+    if register is not None and instruction.immediates["offen"]:
+        offset = frame.registers.vector(register.index + instruction.immediates["idxen"])
+    return index, offset
+
+
+def _full_lanes(frame: Frame, place: Place, size: int) -> Value:
+    """Return the lanes of which all dwords are inside."""
+    if size <= 4:
+        return place.lanes
+    b = frame.builder
+    masks = b.offset(frame.staging(_PLACE_STAGING), MASKS_OFFSET)
+    full = place.lanes
+    for part in range(size // 4):
+        full = b.and_(full, b.load("i32", b.offset(masks, 4 * part), 4))
+    return full
+
+
+def _parts(frame: Frame, instruction: Instruction, symbol: str, full: Value) -> None:
+    """Transfer the dwords of lanes that are partly inside, between memory and the staging area."""
+    site = frame.sites.add(instruction.pc)
+    place = frame.staging(_PLACE_STAGING)
+    frame.native_void(symbol, [frame.lane_context, site, place, full, frame.staging(0)])
+
+
+def _load(width: Width) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        place = buffer_place(frame, instruction, constant("i32", width.size), False)
+        frame.access_mask = _full_lanes(frame, place, width.size)
+        if width.size <= 4:
+            values = load_vectors(frame, instruction, place.address, width.size)
+        else:
+            values = _load_wide(frame, instruction, place, width.size, frame.access_mask)
+        frame.access_mask = None
+        register = register_of(instruction, "vdata")
+        assert register is not None
+        write_loaded(frame, register, width, values)
+
+    return emit
+
+
+def _load_wide(
+    frame: Frame, instruction: Instruction, place: Place, size: int, full: Value
+) -> list[Value]:
+    access = Access("v", size, False)
+    site = frame.sites.add(instruction.pc)
+    frame.native_void(
+        access.symbol, [frame.lane_context, site, *place.address[1], full, frame.staging(0)]
+    )
+    _parts(frame, instruction, PARTS_LOAD, full)
+    values = [frame.builder.load(V32, frame.staging(part), 64) for part in range(size // 4)]
+    frame.accessed(instruction, AccessKind.LOAD, place.address, size, values)
+    return values
+
+
+def _store(width: Width) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "vdata")
+        assert register is not None
+        place = buffer_place(frame, instruction, constant("i32", width.size), False)
+        full = frame.access_mask = _full_lanes(frame, place, width.size)
+        store_vectors(
+            frame, instruction, place.address, width.size, stored_values(frame, register, width)
+        )
+        if width.size > 4:
+            _parts(frame, instruction, PARTS_STORE, full)
+        frame.access_mask = None
+
+    return emit
+
+
+def _atomic(operation: Operation) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "vdata")
+        assert register is not None
+        place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)
+        frame.access_mask = place.lanes
+        count = operation.bits // 32 * operation.operands
+        data = [frame.registers.vector(register.index + index) for index in range(count)]
+        returns = instruction.immediates.get("th", 0) & 1
+        emit_atomic(
+            frame, instruction, operation, place.address, data, register if returns else None
+        )
+        frame.access_mask = None
+
+    return emit
+
+
+def _scalar_load(bits: int, count: int, signed: bool) -> Emitter:
+    """S_BUFFER_LOAD: dwords from past the end on are 0 (RDNA 4 ISA, 9.4.1.4)."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        sbase, sdst = instruction.operand("sbase"), instruction.operands[0]
+        assert isinstance(sbase, Register)
+        assert isinstance(sdst, Register)
+        words = resource_words(frame, sbase)
+        offset = constant("i64", instruction.immediates["offset"])
+        soffset = instruction.operand("soffset")
+        if soffset is not None:
+            offset = b.add(offset, b.resize(frame.scalar_operand(soffset, "b32", instruction), 64))
+        base, length = b.concat_bits(words[0], b.mask(words[1], 16)), _scalar_length(frame, words)
+        slot = scalar_slot(sdst)
+        for index in range(count):
+            place = b.add(offset, constant("i64", index * bits // 8))
+            value = _scalar_part(frame, instruction, base, place, length, bits)
+            if slot is not None:
+                frame.registers.write_scalar(slot + index, b.resize(value, 32, signed))
+
+    return emit
+
+
+def _scalar_length(frame: Frame, words: list[Value]) -> Value:
+    b = frame.builder
+    code = b.mask(b.shift("lshr", words[3], 18), 2)
+    scale = constant("i32", 0)
+    for number, shift in _STRIDE_SCALES:
+        scale = b.select(
+            b.compare("eq", code, constant("i32", number)), constant("i32", shift), scale
+        )
+    stride = b.resize(b.shift("shl", b.mask(b.shift("lshr", words[1], 16), 14), scale), 64)
+    unit = b.select(b.compare("eq", stride, constant("i64", 0)), constant("i64", 1), stride)
+    return b.mul(b.resize(words[2], 64), unit)
+
+
+def _scalar_part(
+    frame: Frame, instruction: Instruction, base: Value, place: Value, length: Value, bits: int
+) -> Value:
+    b = frame.builder
+    inside = b.compare("ult", place, length)
+    site = frame.sites.add(instruction.pc)
+    address = b.select(inside, b.add(base, place), constant("i64", 0))
+    size = b.select(inside, constant("i32", bits // 8), constant("i32", 0))
+    pointer = frame.native("aj_scalar_address", "ptr", [CONTEXT, site, address, size])
+    frame.accessed(instruction, AccessKind.LOAD, ("k", [address]), bits // 8)
+    return b.load(f"i{bits}", pointer)
+
+
+BUFFER_ACCESS: Mapping[str, Emitter] = {
+    **{f"buffer_load_{name}": _load(width) for name, width in LOAD_WIDTHS.items()},
+    **{f"buffer_store_{name}": _store(width) for name, width in STORE_WIDTHS.items()},
+    **{
+        f"buffer_atomic_{name}": _atomic(operation)
+        for name, operation in memory_operations().items()
+    },
+    **{
+        f"s_buffer_load_b{32 * count}": _scalar_load(32, count, False)
+        for count in (1, 2, 3, 4, 8, 16)
+    },
+    "s_buffer_load_u8": _scalar_load(8, 1, False),
+    "s_buffer_load_i8": _scalar_load(8, 1, True),
+    "s_buffer_load_u16": _scalar_load(16, 1, False),
+    "s_buffer_load_i16": _scalar_load(16, 1, True),
+}

@@ -1,0 +1,56 @@
+"""One instruction as host IR, in both halves of a wave64, and what conditional branches test."""
+
+from __future__ import annotations
+
+from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
+from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.refused import refusal
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.vector.dual import emit_dual
+from amdjit.emulator.layout import EXEC_LO, VCC_LO
+from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.rounding import rounding_shift
+
+
+def emit_instruction(frame: Frame, instruction: Instruction) -> None:
+    """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
+    if frame.registers.halves == 1 or is_for_the_whole_wave(instruction):
+        _emit_once(frame, instruction)
+        return
+    frame.deferred = []
+    for half in (0, 1):
+        frame.registers.select_half(half)
+        _emit_once(frame, instruction)
+    frame.registers.select_half(0)
+    written, frame.deferred = frame.deferred, None
+    for slot, bits in written:
+        frame.registers.write_scalar(slot, bits)
+
+
+def _emit_once(frame: Frame, instruction: Instruction) -> None:
+    if instruction.pair is not None:
+        emit_dual(frame, instruction)
+        return
+    emitter = EMITTERS.get(instruction.mnemonic)
+    if emitter is None:
+        raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
+    if not frame.modes.rounds_to_nearest:
+        frame.round_as(rounding_shift(instruction.mnemonic))
+    if instruction.modifiers.dpp is None:
+        emitter(frame, instruction)
+        return
+    apply_dpp(frame, instruction)
+    emitter(frame, instruction)
+    clear_dpp(frame)
+
+
+def branch_condition(frame: Frame, name: str) -> Value:
+    """Return when a conditional branch is taken, an i1."""
+    if name.startswith("s_cbranch_scc"):
+        code = frame.registers.condition_code
+        return code if name.endswith("1") else frame.builder.not_(code)
+    predicate = "ne" if name.endswith("nz") else "eq"
+    return frame.compare_with_zero(predicate, VCC_LO if "vcc" in name else EXEC_LO)

@@ -1,0 +1,138 @@
+"""Factors of dot products as integers: significands and exponents of the narrow float formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Builder, Value, lanes_of, vector
+
+# Exponents of factors that have none. Sums with them are as far from those of others, a special
+# one's also with 0.
+ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 16384
+# A product's grid is so far below the sum of its factors' exponents (measured on gfx1201).
+PRODUCT_BITS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A float format by its widths. has_infinity: E4M3 has none, and one NaN of each sign."""
+
+    exponent_bits: int
+    fraction_bits: int
+    has_infinity: bool = True
+
+    @property
+    def bits(self) -> int:
+        """The width."""
+        return 1 + self.exponent_bits + self.fraction_bits
+
+    @property
+    def bias(self) -> int:
+        """What the exponent field of 1.0 holds."""
+        return (1 << (self.exponent_bits - 1)) - 1
+
+    @property
+    def first_special(self) -> int:
+        """The smallest magnitude, as bits, that is no number."""
+        infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits
+        return infinity if self.has_infinity else infinity | (1 << self.fraction_bits) - 1
+
+
+FORMATS: Mapping[str, Format] = {
+    "f16": Format(5, 10),
+    "bf16": Format(8, 7),
+    "fp8": Format(4, 3, has_infinity=False),
+    "bf8": Format(5, 2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """Lanes of factors: significands with their signs, scaled by a power of two, and exponents.
+
+    Exponents are biased; ZERO_EXPONENT or SPECIAL_EXPONENT is part of those of zeros, of infinities
+    and NaNs.
+    """
+
+    significand: Value
+    exponent: Value
+
+
+def take_apart(b: Builder, lanes: Value, form: Format, scale: int, offset: int) -> Factor:
+    """Return the factors in the low bits of integers, the others 0. Significands are shifted left
+    by `scale`.
+
+    offset: what to add to exponents. Subnormal numbers are kept.
+    """
+    magnitude = b.mask(lanes, form.bits - 1)
+    hidden = 1 << form.fraction_bits
+    is_small = b.compare("ult", magnitude, b.const(lanes, hidden))
+    normal = b.or_(b.mask(magnitude, form.fraction_bits), b.const(lanes, hidden))
+    significand = b.shift("shl", b.select(is_small, magnitude, normal), scale)
+    is_negative = b.compare(
+        "ne", b.and_(lanes, b.const(lanes, 1 << (form.bits - 1))), b.const(lanes, 0)
+    )
+    significand = b.select(is_negative, b.sub(b.const(lanes, 0), significand), significand)
+    field = b.intrinsic("umax", b.shift("lshr", magnitude, form.fraction_bits), b.const(lanes, 1))
+    exponent = b.add(field, b.const(lanes, offset))
+    is_zero = b.compare("eq", magnitude, b.const(lanes, 0))
+    exponent = b.select(is_zero, b.const(lanes, ZERO_EXPONENT), exponent)
+    is_special = b.compare("uge", magnitude, b.const(lanes, form.first_special))
+    return Factor(significand, b.select(is_special, b.const(lanes, SPECIAL_EXPONENT), exponent))
+
+
+@dataclass(frozen=True, slots=True)
+class FactorPair:
+    """The formats of A and B: how their significands and exponents are scaled so that those of
+    products fit f32's.
+
+    A product of significands has the grid of its alignment as its unit, and the sum of exponents is
+    the exponent field that an f32 accumulator has whose grid is the same.
+    """
+
+    a: str
+    b: str
+
+    @property
+    def is_eighth(self) -> bool:
+        """Whether the factors are 8-bit floats, whose products are aligned all together."""
+        return FORMATS[self.a].bits == 8
+
+    @property
+    def scales(self) -> tuple[int, int]:
+        """How far to shift the significands of A and B."""
+        total = PRODUCT_BITS - FORMATS[self.a].fraction_bits - FORMATS[self.b].fraction_bits
+        return total - total // 2, total // 2
+
+    @property
+    def offset(self) -> int:
+        """What to add to the exponents of B: a product's grid is 24 below its exponent, an
+        accumulator's 26."""
+        return 127 + 2 - FORMATS[self.a].bias - FORMATS[self.b].bias
+
+    def left(self, builder: Builder, lanes: Value) -> Factor:
+        """Return the factors of A in the low bits of integers."""
+        return take_apart(builder, lanes, FORMATS[self.a], self.scales[0], 0)
+
+    def right(self, builder: Builder, lanes: Value) -> Factor:
+        """Return the factors of B in the low bits of integers."""
+        return take_apart(builder, lanes, FORMATS[self.b], self.scales[1], self.offset)
+
+    def infinity(self, which: str) -> int | None:
+        """Return the significand that an infinite factor of A or B has, None if there is none."""
+        form = FORMATS[self.a if which == "a" else self.b]
+        scale = self.scales[0 if which == "a" else 1]
+        return 1 << form.fraction_bits + scale if form.has_infinity else None
+
+
+def parted(b: Builder, pairs: Factor) -> Iterator[Factor]:
+    """Yield the even and the odd ones of factors of 16 bits, widened to 32."""
+    lanes = lanes_of(pairs.significand.type)
+    assert lanes is not None
+    halves = [
+        b.cast("bitcast", value, vector("i32", lanes // 2))
+        for value in (pairs.significand, pairs.exponent)
+    ]
+    yield Factor(*(b.shift("ashr", b.shift("shl", half, 16), 16) for half in halves))
+    yield Factor(*(b.shift("ashr", half, 16) for half in halves))

@@ -1,0 +1,270 @@
+"""Float WMMA and SWMMAC as the hardware rounds them: four steps of four products for each element
+of D.
+
+The factors become panels of integers, one row of 16 for each k; a row of D is 16 lanes. A sparse A
+takes part as the 16 elements that it holds: its layout is that of a dense A, and what an element's
+index picks is its partner of B. That order is the rule of dense products applied to it; captures of
+SWMMAC show which elements meet and that the neg modifiers of B apply to them after that, not how
+they round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
+from amdjit.emulator.host.function import NativeFunction, i64
+from amdjit.emulator.instructions.matrix.dot_factors import FORMATS, Factor, FactorPair, parted
+from amdjit.emulator.instructions.matrix.dot_step import DotStep
+from amdjit.emulator.instructions.matrix.layouts import (
+    INTEGERS,
+    ROW_BYTES,
+    Matrix,
+    load_float_rows,
+    matrix_function,
+    place_of,
+    row_pointer,
+    sparse_base,
+    store_float_rows,
+)
+from amdjit.emulator.instructions.matrix.products import (
+    NO_UNROLL,
+    chain_panels,
+    fill_panels,
+    multiply_all,
+)
+from amdjit.emulator.instructions.matrix.whole_numbers import are_whole, starts_whole
+
+_STEP = 4
+# Without it LLVM keeps the registers of the usual case free for what nearly never runs.
+_SELDOM = '!2 = !{!"branch_weights", i32 1, i32 4000}'
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """Rows of factors in memory, one for each k."""
+
+    significands: Value
+    exponents: Value
+
+    def store(self, f: NativeFunction, place: int, factor: Factor) -> None:
+        f.store(factor.significand, f.offset(self.significands, place * ROW_BYTES), 64)
+        f.store(factor.exponent, f.offset(self.exponents, place * ROW_BYTES), 64)
+
+    def row(self, f: NativeFunction, distance: Value) -> Factor:
+        """Return a row's factors."""
+        columns = (self.significands, self.exponents)
+        return Factor(*(f.load(INTEGERS, f.offset(column, distance), 64) for column in columns))
+
+    def one(self, f: NativeFunction, distance: Value) -> Factor:
+        """Return one factor in all lanes."""
+        columns = (self.significands, self.exponents)
+        return Factor(
+            *(f.splat(f.load("i32", f.offset(column, distance), 4), 16) for column in columns)
+        )
+
+
+def _panel(f: NativeFunction, rows: int) -> _Panel:
+    return _Panel(*(f.allocate(f"[{rows * 16} x i32]") for _ in range(2)))
+
+
+def silicon_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
+    """Return the definition of a float product's function (`matrix_function`).
+
+    `rows_at_once`: accumulators of a chain of multiply-adds that fit host registers.
+    """
+    f = matrix_function(matrix)
+    left, right = _panel(f, matrix.held), _panel(f, matrix.k)
+    total, chain = f.allocate("[256 x float]"), chain_panels(f, matrix)
+    places = f.allocate(f"[{matrix.held * 16} x i32]") if matrix.sparse else None
+    perhaps, whole, general, done = (
+        f.block(name) for name in ("perhaps", "whole", "general", "multiplied")
+    )
+    f.branch_if(starts_whole(f, matrix), perhaps, general)
+    f.label(perhaps)
+    fill_panels(f, matrix, *chain)
+    load_float_rows(f, matrix, total)
+    f.branch_if(are_whole(f, matrix, (*chain, total)), whole, general)
+    f.label(whole)
+    multiply_all(f, (*chain, total), range(matrix.k), rows_at_once)
+    f.branch(done)
+    f.label(general)
+    _round_each_step(f, matrix, left, right, total, places)
+    f.branch(done)
+    f.label(done)
+    store_float_rows(f, matrix, total)
+    f.give()
+    return f"{f.text(attributes)}\n{NO_UNROLL}\n{_SELDOM}"
+
+
+def _round_each_step(
+    f: NativeFunction,
+    matrix: Matrix,
+    left: _Panel,
+    right: _Panel,
+    total: Value,
+    places: Value | None,
+) -> None:
+    exponents = _fill(f, left, matrix, "a"), _fill(f, right, matrix, "b")
+    if places is not None:
+        _fill_places(f, matrix, places)
+    load_float_rows(f, matrix, total)
+    ordinary, checked, done = f.block("ordinary"), f.block("checked"), f.block("rounded")
+    if matrix.overflows:
+        f.branch(checked)
+    else:
+        f.branch_if(_are_ordinary(f, matrix, exponents, total), ordinary, checked)
+        f.label(ordinary)
+        _multiply(f, matrix, left, right, total, places, checked=False)
+        f.branch(done)
+    f.label(checked)
+    _multiply(f, matrix, left, right, total, places, checked=True)
+    f.branch(done)
+    f.label(done)
+
+
+def _are_ordinary(
+    f: NativeFunction, matrix: Matrix, exponents: tuple[list[Value], list[Value]], total: Value
+) -> Value:
+    """Return an i1: whether no step of the product can meet what the quick form of a step has
+    not."""
+    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    outside = [
+        rule.is_extreme(f, which, factors) for which, factors in zip("ab", exponents, strict=True)
+    ]
+    rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
+    outside.append(rule.is_extreme_addend(f, rows))
+    flags = [f.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}") for lanes in outside]
+    found = [f.compare("eq", bits, constant(bits.type, 0)) for bits in flags]
+    return reduce(f.and_, found)
+
+
+def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> list[Value]:
+    """Put the factors of A or B into a panel; return vectors of their exponents."""
+    rule = FactorPair(matrix.a, matrix.b)
+    take_apart = rule.left if which == "a" else rule.right
+    bits = FORMATS[matrix.a].bits
+    exponents = []
+    for row in matrix.factor_rows(which):
+        for dword in range(matrix.held_dwords(which)):
+            pointer = row_pointer(f, which, dword, row)
+            if bits == 16:
+                whole = [take_apart(f, f.load(vector("i16"), pointer, 64))]
+                elements = list(parted(f, whole[0]))
+            else:
+                lanes = f.load(INTEGERS, pointer, 64)
+                whole = elements = [
+                    take_apart(f, f.mask(f.shift("lshr", lanes, part * 8), 8)) for part in range(4)
+                ]
+            exponents += [factor.exponent for factor in whole]
+            for part, factor in enumerate(elements):
+                panel.store(f, _place(matrix, which, dword * 32 // bits + part, row), factor)
+    return exponents
+
+
+def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
+    """Return the row of a panel where an element belongs: its k, in a sparse A its place among
+    those held."""
+    if matrix.sparse and which == "a":
+        return sparse_base(matrix, index // 2, row) // 2 + index % 2
+    return place_of(matrix, which, index, row)
+
+
+def _fill_places(f: NativeFunction, matrix: Matrix, table: Value) -> None:
+    """Make a table: for each element that A holds the distance of its partners in the panel of B,
+    by rows of A."""
+    amount = f.mul(f.parameter("set"), constant("i32", 4 * matrix.pairs % 32))
+    for row in matrix.factor_rows("a"):
+        chosen = f.load(INTEGERS, row_pointer(f, "index", 0, row), 64)
+        chosen = f.binary("lshr", chosen, f.splat(amount, 16))
+        for index in range(2 * matrix.pairs):
+            base = sparse_base(matrix, index // 2, row)
+            place = f.add(f.mask(f.shift("lshr", chosen, 2 * index), 2), constant(INTEGERS, base))
+            target = f.offset(table, (base // 2 + index % 2) * ROW_BYTES)
+            f.store(f.mul(place, constant(INTEGERS, ROW_BYTES)), target, 64)
+
+
+def _multiply(
+    f: NativeFunction,
+    matrix: Matrix,
+    left: _Panel,
+    right: _Panel,
+    total: Value,
+    places: Value | None,
+    checked: bool,
+) -> None:
+    """Add all products to the rows of the total: a loop over steps, in it one over the rows of D.
+
+    checked: each row of each step is looked at for what the quick form has not.
+    """
+    step = _Loop(f, "step", matrix.held // _STEP)
+    start = f.mul(step.index, i64(_STEP * ROW_BYTES))
+    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
+    columns = [right.row(f, distance) for distance in distances] if places is None else []
+    row = _Loop(f, "row", 16)
+    in_row = [f.add(distance, f.shift("shl", row.index, 2)) for distance in distances]
+    if places is not None:
+        picked = [f.resize(f.load("i32", f.offset(places, distance), 4), 64) for distance in in_row]
+        columns = [right.row(f, distance) for distance in picked]
+    factors = [left.one(f, distance) for distance in in_row]
+    target = f.offset(total, f.shift("shl", row.index, 6))
+    addend = f.load(INTEGERS, target, 64)
+    if checked:
+        result = _checked_step(f, matrix, factors, columns, addend)
+    else:
+        rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+        result, _ = rule.quick(f, rule.sums(f, factors, columns), addend)
+    f.store(result, target, 64)
+    row.close()
+    step.close()
+
+
+def _checked_step(
+    f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value
+) -> Value:
+    """Return a row of D after a step: by the quick form where all lanes may, else by that for any
+    operands."""
+    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    sums = rule.sums(f, left, right)
+    quick, wrong = rule.quick(f, sums, addend)
+    seldom = f.compare("ne", f.cast("bitcast", wrong, "i16"), constant("i16", 0))
+    exactly, done, before = f.block("exactly"), f.block("rounded"), f.current
+    f.line(f"br i1 {seldom.text}, label %{exactly}, label %{done}, !prof !2")
+    f.label(exactly)
+    clamps = (
+        f.compare("ne", f.parameter("clamps"), constant("i32", 0))
+        if matrix.overflows
+        else constant("i1", 0)
+    )
+    exact = rule.exact(f, left, right, sums, addend, clamps)
+    f.branch(done)
+    f.label(done)
+    return f.phi(INTEGERS, (quick, before), (exact, exactly))
+
+
+class _Loop:
+    """A loop with a fixed number of rounds: `index` is the round, as i64."""
+
+    def __init__(self, function: NativeFunction, name: str, rounds: int) -> None:
+        self._function = function
+        self._rounds = rounds
+        self._label = function.block(name)
+        self._next = function.name()
+        self._latch = f"{self._label}.latch"
+        before = function.current
+        function.branch(self._label)
+        function.label(self._label)
+        self.index = function.emit(
+            "i64", f"phi i64 [ 0, %{before} ], [ {self._next}, %{self._latch} ]"
+        )
+
+    def close(self) -> None:
+        """End the body; what follows runs after the loop."""
+        f = self._function
+        f.branch(self._latch)
+        f.label(self._latch)
+        f.line(f"{self._next} = add i64 {self.index.text}, 1")
+        more = f.compare("ult", Value("i64", self._next), i64(self._rounds))
+        f.branch_if(more, self._label, f"{self._label}.done")
+        f.label(f"{self._label}.done")

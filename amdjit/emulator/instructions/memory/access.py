@@ -1,0 +1,235 @@
+"""Loads and stores of global, flat and private memory, and the parts that LDS accesses share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.memory.access_native import Access
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.registers import V32
+
+# A space and its address arguments, as the native function of `Access` takes them.
+Address = tuple[str, list[Value]]
+Addressing = Callable[[Frame, Instruction], Address]
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """What one lane transfers: bytes, sign extension of the loaded value, the half it fills or
+    comes from."""
+
+    size: int
+    signed: bool = False
+    half: int | None = None
+
+
+def register_of(instruction: Instruction, role: str) -> Register | None:
+    """Return a register operand, None if it is off."""
+    operand = instruction.operand(role)
+    assert operand is None or isinstance(operand, Register)
+    return operand
+
+
+def global_address(frame: Frame, instruction: Instruction) -> Address:
+    """SGPR pair + unsigned VGPR + offset, or VGPR pair + offset (RDNA 4 ISA, 10.3)."""
+    vaddr, saddr = register_of(instruction, "vaddr"), register_of(instruction, "saddr")
+    offset = constant("i64", instruction.immediates["offset"])
+    assert vaddr is not None
+    if saddr is None:
+        low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
+        return "v", [low, high, offset]
+    base = frame.scalar_operand(saddr, "b64", instruction)
+    return "s", [frame.builder.add(base, offset), frame.registers.vector(vaddr.index)]
+
+
+def flat_address(frame: Frame, instruction: Instruction) -> Address:
+    """VGPR pair + offset; LDS and private memory are in their apertures."""
+    vaddr = register_of(instruction, "vaddr")
+    assert vaddr is not None
+    low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
+    return "f", [low, high, constant("i64", instruction.immediates["offset"])]
+
+
+def private_address(frame: Frame, instruction: Instruction) -> Address:
+    """VGPR + SGPR + offset, both registers optional, in the lane's private memory."""
+    vaddr, saddr = register_of(instruction, "vaddr"), register_of(instruction, "saddr")
+    base = constant("i32", instruction.immediates["offset"])
+    if saddr is not None:
+        base = frame.builder.add(frame.scalar_operand(saddr, "b32", instruction), base)
+    zero = constant(V32, 0)
+    return "p", [frame.registers.vector(vaddr.index) if vaddr else zero, base]
+
+
+def load_vectors(
+    frame: Frame, instruction: Instruction, address: Address, size: int, element: int = 0
+) -> list[Value]:
+    """Load `size` bytes a lane; returns a vector for each dword (zero-extended below a dword)."""
+    values = _load_vectors(frame, instruction, address, size)
+    frame.accessed(instruction, AccessKind.LOAD, address, size, values, element)
+    return values
+
+
+def _load_vectors(
+    frame: Frame, instruction: Instruction, address: Address, size: int
+) -> list[Value]:
+    access = Access(address[0], size, False)
+    arguments = [
+        frame.lane_context,
+        frame.sites.add(instruction.pc),
+        *address[1],
+        frame.access_bits(),
+    ]
+    if not access.by_pointer:
+        return [frame.native(access.symbol, V32, arguments)]
+    frame.native_void(access.symbol, [*arguments, frame.staging(0)])
+    return [frame.builder.load(V32, frame.staging(index), 64) for index in range(size // 4)]
+
+
+def load_register(
+    frame: Frame,
+    instruction: Instruction,
+    address: Address,
+    width: Width,
+    register: Register,
+    element: int = 0,
+) -> None:
+    """Load to consecutive registers; straight into the state memory if all of them live there."""
+    numbers = range(register.index, register.index + width.size // 4)
+    registers = frame.registers
+    direct = (
+        width.size > 4
+        and registers.exec_is_full
+        and all(registers.in_memory(number) for number in numbers)
+    )
+    if not direct or frame.access_mask is not None:
+        write_loaded(
+            frame, register, width, load_vectors(frame, instruction, address, width.size, element)
+        )
+        return
+    access = Access(address[0], width.size, False)
+    place = registers.vector_slot(register.index)
+    arguments = [
+        frame.lane_context,
+        frame.sites.add(instruction.pc),
+        *address[1],
+        frame.access_bits(),
+        place,
+    ]
+    frame.native_void(access.symbol, arguments)
+    registers.forget_vectors(register.index, len(numbers))
+    frame.accessed(instruction, AccessKind.LOAD, address, width.size, (), element)
+
+
+def store_vectors(
+    frame: Frame,
+    instruction: Instruction,
+    address: Address,
+    size: int,
+    values: list[Value],
+    element: int = 0,
+) -> None:
+    """Store `size` bytes a lane from a vector for each dword."""
+    frame.accessed(instruction, AccessKind.STORE, address, size, values, element)
+    _store_vectors(frame, instruction, address, size, values)
+
+
+def _store_vectors(
+    frame: Frame, instruction: Instruction, address: Address, size: int, values: list[Value]
+) -> None:
+    access = Access(address[0], size, True)
+    arguments = [
+        frame.lane_context,
+        frame.sites.add(instruction.pc),
+        *address[1],
+        frame.access_bits(),
+    ]
+    if not access.by_pointer:
+        frame.native_void(access.symbol, [*arguments, values[0]])
+        return
+    for index, value in enumerate(values):
+        frame.builder.store(value, frame.staging(index), 64)
+    frame.native_void(access.symbol, [*arguments, frame.staging(0)])
+
+
+def write_loaded(frame: Frame, register: Register, width: Width, values: list[Value]) -> None:
+    """Write loaded dwords to consecutive registers; d16 forms fill one half and keep the other."""
+    b = frame.builder
+    if width.half is not None:
+        narrow = b.resize(b.resize(values[0], width.size * 8), 16, width.signed)
+        frame.registers.write_half(register.index, width.half, narrow, frame.mask())
+        return
+    if width.signed:
+        values = [b.resize(b.resize(values[0], width.size * 8), 32, True)]
+    for index, value in enumerate(values):
+        frame.registers.write_vector(register.index + index, value, frame.mask())
+
+
+def stored_values(frame: Frame, register: Register, width: Width) -> list[Value]:
+    """Read the dwords that a store takes from consecutive registers."""
+    registers = frame.registers
+    if width.half == 1:
+        return [frame.builder.shift("lshr", registers.vector(register.index), 16)]
+    return [registers.vector(register.index + index) for index in range(max(1, width.size // 4))]
+
+
+def load(addressing: Addressing, width: Width) -> Emitter:
+    """Return the emitter of a load."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "vdst")
+        assert register is not None
+        load_register(frame, instruction, addressing(frame, instruction), width, register)
+
+    return emit
+
+
+def store(addressing: Addressing, width: Width) -> Emitter:
+    """Return the emitter of a store."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "vdata")
+        assert register is not None
+        values = stored_values(frame, register, width)
+        store_vectors(frame, instruction, addressing(frame, instruction), width.size, values)
+
+    return emit
+
+
+_WIDE = {"b32": 4, "b64": 8, "b96": 12, "b128": 16}
+LOAD_WIDTHS: Mapping[str, Width] = {
+    "u8": Width(1),
+    "i8": Width(1, True),
+    "u16": Width(2),
+    "i16": Width(2, True),
+    **{name: Width(size) for name, size in _WIDE.items()},
+    "d16_u8": Width(1, False, 0),
+    "d16_i8": Width(1, True, 0),
+    "d16_b16": Width(2, False, 0),
+    "d16_hi_u8": Width(1, False, 1),
+    "d16_hi_i8": Width(1, True, 1),
+    "d16_hi_b16": Width(2, False, 1),
+}
+STORE_WIDTHS: Mapping[str, Width] = {
+    "b8": Width(1),
+    "b16": Width(2),
+    **{name: Width(size) for name, size in _WIDE.items()},
+    "d16_hi_b8": Width(1, False, 1),
+    "d16_hi_b16": Width(2, False, 1),
+}
+_PREFIXES: Mapping[str, Addressing] = {
+    "global": global_address,
+    "flat": flat_address,
+    "scratch": private_address,
+}
+
+MEMORY_ACCESS: Mapping[str, Emitter] = {
+    f"{prefix}_{verb}_{name}": make(addressing, width)
+    for prefix, addressing in _PREFIXES.items()
+    for verb, make, widths in (("load", load, LOAD_WIDTHS), ("store", store, STORE_WIDTHS))
+    for name, width in widths.items()
+}

@@ -1,0 +1,176 @@
+"""Atomic instructions of global, flat and LDS memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.memory.access import (
+    Address,
+    Width,
+    flat_address,
+    global_address,
+    register_of,
+    write_loaded,
+)
+from amdjit.emulator.instructions.memory.atomics_native import Atomic
+from amdjit.emulator.instructions.memory.lds import lds_address
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.registers import V32
+
+# Where the old values are put: behind the operands.
+_RESULT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What native code calls it, its width, how many operands of that width it takes."""
+
+    name: str
+    bits: int
+    operands: int = 1
+
+
+def emit_atomic(
+    frame: Frame,
+    instruction: Instruction,
+    operation: Operation,
+    address: Address,
+    data: list[Value],
+    result: Register | None,
+) -> None:
+    """Emit an atomic; `data` holds the operands' dwords, `result` takes the old value, if there is
+    one."""
+    for index, value in enumerate(data):
+        frame.builder.store(value, frame.staging(index), 64)
+    atomic = Atomic(address[0], operation.name, operation.bits)
+    arguments = [
+        frame.lane_context,
+        frame.sites.add(instruction.pc),
+        *address[1],
+        frame.access_bits(),
+    ]
+    frame.native_void(atomic.symbol, [*arguments, frame.staging(0), frame.staging(_RESULT)])
+    frame.accessed(instruction, AccessKind.ATOMIC, address, operation.bits // 8)
+    if result is None:
+        return
+    write_loaded(frame, result, Width(operation.bits // 8), old_values(frame, operation.bits // 32))
+
+
+def old_values(frame: Frame, dwords: int) -> list[Value]:
+    """Return what the last atomic found in memory, in the lanes that it was for."""
+    return [frame.builder.load(V32, frame.staging(_RESULT + index), 64) for index in range(dwords)]
+
+
+def _result(instruction: Instruction) -> Register | None:
+    if not any(spec.role == "vdst" for spec in instruction.opcode.operands):
+        return None
+    return register_of(instruction, "vdst")
+
+
+def _dwords(frame: Frame, register: Register | None, count: int) -> list[Value]:
+    assert register is not None
+    return [frame.registers.vector(register.index + index) for index in range(count)]
+
+
+def _in_memory(flat: bool, operation: Operation) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        address = (flat_address if flat else global_address)(frame, instruction)
+        count = operation.bits // 32 * operation.operands
+        data = _dwords(frame, register_of(instruction, "vdata"), count)
+        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
+
+    return emit
+
+
+def _in_lds(operation: Operation) -> Emitter:
+    """DS_CMPSTORE takes the new value in data0 and the comparand in data1, the order of the native
+    function."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        address = lds_address(frame, instruction, instruction.immediates["offset"])
+        data = []
+        for number in range(operation.operands):
+            register = register_of(instruction, f"data{number}")
+            data += _dwords(frame, register, operation.bits // 32)
+        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
+
+    return emit
+
+
+_INTEGERS = {
+    "add_u": "add",
+    "sub_u": "sub",
+    "min_i": "min_i",
+    "min_u": "min_u",
+    "max_i": "max_i",
+    "max_u": "max_u",
+    "and_b": "and",
+    "or_b": "or",
+    "xor_b": "xor",
+    "inc_u": "inc",
+    "dec_u": "dec",
+}
+_FLOATS = {"add_f32": "add_f", "min_num_f32": "min_f", "max_num_f32": "max_f"}
+_NARROW = {
+    "cond_sub_u32": "cond_sub",
+    "sub_clamp_u32": "sub_clamp",
+    "pk_add_f16": "pk_add_f16",
+    "pk_add_bf16": "pk_add_bf16",
+    **_FLOATS,
+}
+
+
+def memory_operations() -> dict[str, Operation]:
+    """Return the operations of global, flat and buffer atomics by the name behind `atomic_`."""
+    table = {name: Operation(native, 32) for name, native in _NARROW.items()}
+    for bits in (32, 64):
+        table[f"swap_b{bits}"] = Operation("swap", bits)
+        table[f"cmpswap_b{bits}"] = Operation("cmpswap", bits, 2)
+        for name, native in _INTEGERS.items():
+            table[f"{name}{bits}"] = Operation(native, bits)
+    return table
+
+
+def _lds_operations() -> dict[tuple[str, str], Operation]:
+    """By name and type: the `_rtn` of the returning forms stands between them."""
+    table: dict[tuple[str, str], Operation] = {}
+    for name, native in _NARROW.items():
+        verb, _, code = name.rpartition("_")
+        table[verb, code] = Operation(native, 32)
+    for bits in (32, 64):
+        table["storexchg", f"b{bits}"] = Operation("swap", bits)
+        table["cmpstore", f"b{bits}"] = Operation("cmpswap", bits, 2)
+        table["mskor", f"b{bits}"] = Operation("mskor", bits, 2)
+        table["rsub", f"u{bits}"] = Operation("rsub", bits)
+        for name, native in _INTEGERS.items():
+            verb, _, sign = name.partition("_")
+            table[verb, f"{sign}{bits}"] = Operation(native, bits)
+    table["min_num", "f64"] = Operation("min_f", 64)
+    table["max_num", "f64"] = Operation("max_f", 64)
+    return table
+
+
+def _lds_table() -> dict[str, Emitter]:
+    table: dict[str, Emitter] = {}
+    for (verb, code), operation in _lds_operations().items():
+        table[f"ds_{verb}_{code}"] = _in_lds(operation)
+        table[f"ds_{verb}_rtn_{code}"] = _in_lds(operation)
+    return table
+
+
+ATOMIC_ACCESS: Mapping[str, Emitter] = {
+    **{
+        f"global_atomic_{name}": _in_memory(False, operation)
+        for name, operation in memory_operations().items()
+    },
+    **{
+        f"flat_atomic_{name}": _in_memory(True, operation)
+        for name, operation in memory_operations().items()
+    },
+    **_lds_table(),
+}

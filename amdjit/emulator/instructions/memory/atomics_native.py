@@ -1,0 +1,310 @@
+"""Atomic operations, lane by lane in order. LDS belongs to one host thread, so its operations need
+no lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from amdjit.emulator.expressions.elements import brain_to_single, single_to_brain
+from amdjit.emulator.expressions.float_extremes import MAXIMUM_NUMBER, MINIMUM_NUMBER
+from amdjit.emulator.expressions.floats import through_float
+from amdjit.emulator.expressions.integers import Expression, binary
+from amdjit.emulator.expressions.nans import with_nans
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
+from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
+
+# LLVM's `atomicrmw` for each operation; the others are compare-and-swap loops of our own.
+_PLAIN: Mapping[str, str] = {
+    "swap": "xchg",
+    "add": "add",
+    "sub": "sub",
+    "min_i": "min",
+    "max_i": "max",
+    "min_u": "umin",
+    "max_u": "umax",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "inc": "uinc_wrap",
+    "dec": "udec_wrap",
+    "cond_sub": "usub_cond",
+    "sub_clamp": "usub_sat",
+}
+_COMPUTED = ("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f")
+_SPACES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "s": (("i64", "base"), (V32, "offset")),
+    "v": ((V32, "low"), (V32, "high"), ("i64", "base")),
+    "f": ((V32, "low"), (V32, "high"), ("i64", "base")),
+    "l": ((V32, "offset"), ("i32", "base")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """One operation on `bits` bits in a space: global (s, v), flat (f) or LDS (l)."""
+
+    space: str
+    operation: str
+    bits: int
+
+    @property
+    def symbol(self) -> str:
+        """The name of its native function."""
+        return f"aj_atomic_{self.space}_{self.operation}_{self.bits}"
+
+
+def atomics() -> Iterator[Atomic]:
+    """Yield every atomic that a native function can be made for."""
+    for space in _SPACES:
+        for bits in (32, 64):
+            for operation in (*_PLAIN, *_COMPUTED, "cmpswap"):
+                if bits == 32 or not operation.startswith("pk_"):
+                    yield Atomic(space, operation, bits)
+
+
+def atomic_text(atomic: Atomic, attributes: str) -> str:
+    """Return the definition.
+
+    Parameters: context, site, the address as its space has it, exec, data, result. `data`: vectors
+    of the operand's dwords, then of the comparand's (or second operand's). `result`: where the old
+    values' vectors go; lanes that do nothing get 0.
+    """
+    parameters = [("ptr", "context"), ("i32", "site"), *_SPACES[atomic.space], ("i32", "exec")]
+    function = NativeFunction(
+        atomic.symbol, "void", [*parameters, ("ptr", "data"), ("ptr", "result")]
+    )
+    addresses = function.allocate("[32 x i64]")
+    valid, before = _checked(function, atomic, addresses)
+    _clear(function, atomic)
+    loop = function.each_lane(valid, before)
+    place = function.offset(addresses, function.shift("shl", loop.lane, 3))
+    pointer = function.load("ptr", place, 8)
+    operand = _lane_value(function, atomic, loop.lane, 0)
+    old = _apply(function, atomic, pointer, operand, loop.lane)
+    _put_lane(function, atomic, loop.lane, old)
+    loop.close()
+    function.give()
+    return function.text(attributes)
+
+
+def _clear(function: NativeFunction, atomic: Atomic) -> None:
+    for part in range(atomic.bits // 32):
+        place = function.offset(function.parameter("result"), part * VGPR_BYTES)
+        function.store(Value(V32, "zeroinitializer"), place, 64)
+
+
+def _addresses(function: NativeFunction, atomic: Atomic) -> Value:
+    if atomic.space == "l":
+        offsets = function.add(
+            function.parameter("offset"), function.splat(function.parameter("base"))
+        )
+        return function.resize(offsets, 64)
+    base = function.splat(function.parameter("base"))
+    if atomic.space == "s":
+        return function.add(base, function.resize(function.parameter("offset"), 64))
+    return function.add(
+        base, function.concat_bits(function.parameter("low"), function.parameter("high"))
+    )
+
+
+def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> tuple[Value, str]:
+    """Store all lanes' host addresses; return the lanes that may go on, and the current block."""
+    wide = _addresses(function, atomic)
+    execution = function.parameter("exec")
+    size = atomic.bits // 8
+    misaligned = function.compare(
+        "ne", function.mask(wide, 2 if size == 4 else 3), function.splat(i64(0))
+    )
+    bad = function.and_(execution, function.mask_bits(misaligned))
+    kept = _refuse(function, FaultKind.MISALIGNED, bad, execution, wide, size)
+    if atomic.space == "l":
+        return _lds(function, kept, wide, addresses, size)
+    function.store(wide, addresses, 64)
+    if atomic.space == "f":
+        kept, local = _flat(function, kept, wide, addresses, size)
+        return function.or_(
+            _resolve(function, atomic, kept, addresses, size), local
+        ), function.current
+    return _resolve(function, atomic, kept, addresses, size), function.current
+
+
+def _resolve(
+    function: NativeFunction, atomic: Atomic, lanes: Value, addresses: Value, size: int
+) -> Value:
+    base = function.parameter("base") if atomic.space == "s" else i64(0)
+    function.store(base, function.context_field(Context.OFFSET_BASE), 8)
+    arguments = [
+        function.parameter("context"),
+        function.parameter("site"),
+        addresses,
+        lanes,
+        i32(size),
+    ]
+    return function.call("aj_resolve", "i32", [*arguments, i32(FaultKind.GLOBAL_STORE)])
+
+
+def _refuse(
+    function: NativeFunction, kind: FaultKind, bad: Value, lanes: Value, wide: Value, size: int
+) -> Value:
+    """Record a fault of the first bad lane, if any; return the lanes without the bad ones."""
+    refuse, go_on = function.block("refuse"), function.block("go")
+    function.branch_if(function.compare("eq", bad, i32(0)), go_on, refuse)
+    function.label(refuse)
+    lane = function.resize(function.intrinsic("cttz", bad, flags=[Value("i1", "true")]), 64)
+    arguments = [function.parameter("context"), i32(kind), function.parameter("site"), lane]
+    function.call_void("aj_fault", [*arguments, function.extract(wide, lane), i32(size)])
+    function.branch(go_on)
+    function.label(go_on)
+    return function.and_(lanes, function.not_(bad))
+
+
+def _lds(
+    function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
+) -> tuple[Value, str]:
+    room = function.sub(function.context(Context.LDS_SIZE), i64(size))
+    outside = function.compare("sgt", wide, function.splat(room))
+    bad = function.and_(lanes, function.mask_bits(outside))
+    kept = _refuse(function, FaultKind.LDS, bad, lanes, wide, size)
+    base = function.splat(function.context(Context.LDS))
+    function.store(function.add(base, wide), addresses, 64)
+    return kept, function.current
+
+
+def _flat(
+    function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
+) -> tuple[Value, Value]:
+    """Return the global lanes and the LDS ones, whose addresses are put in place."""
+    high = function.shift("lshr", wide, 32)
+    shared = function.compare("eq", high, function.splat(i64(SHARED_APERTURE_HIGH)))
+    local = function.and_(lanes, function.mask_bits(shared))
+    offsets = function.mask(wide, 32)
+    room = function.sub(function.context(Context.LDS_SIZE), i64(size))
+    outside = function.compare("sgt", offsets, function.splat(room))
+    bad = function.and_(local, function.mask_bits(outside))
+    kept = _refuse(function, FaultKind.LDS, bad, local, offsets, size)
+    base = function.splat(function.context(Context.LDS))
+    function.store(function.select(shared, function.add(base, offsets), wide), addresses, 64)
+    return function.and_(lanes, function.not_(local)), kept
+
+
+def _lane_value(function: NativeFunction, atomic: Atomic, lane: Value, which: int) -> Value:
+    """Read operand `which` (0 the first, 1 the second) of a lane."""
+    dwords = atomic.bits // 32
+    data = function.parameter("data")
+    parts = []
+    for part in range(dwords):
+        place = function.offset(data, (which * dwords + part) * VGPR_BYTES)
+        parts.append(
+            function.load("i32", function.offset(place, function.shift("shl", lane, 2)), 4)
+        )
+    return parts[0] if dwords == 1 else function.concat_bits(parts[0], parts[1])
+
+
+def _put_lane(function: NativeFunction, atomic: Atomic, lane: Value, value: Value) -> None:
+    parts = [value] if atomic.bits == 32 else list(function.split_bits(value))
+    for part, item in enumerate(parts):
+        place = function.offset(function.parameter("result"), part * VGPR_BYTES)
+        function.store(item, function.offset(place, function.shift("shl", lane, 2)), 4)
+
+
+def _apply(
+    function: NativeFunction, atomic: Atomic, pointer: Value, operand: Value, lane: Value
+) -> Value:
+    if atomic.operation == "cmpswap":
+        return _swap_if(function, atomic, pointer, _lane_value(function, atomic, lane, 1), operand)
+    if atomic.operation in _COMPUTED:
+        second = _lane_value(function, atomic, lane, 1) if atomic.operation == "mskor" else operand
+        return _loop(function, atomic, pointer, operand, second)
+    kind = f"i{atomic.bits}"
+    text = (
+        f"atomicrmw {_PLAIN[atomic.operation]} ptr {pointer.text}, {kind} {operand.text} monotonic"
+    )
+    return function.emit(kind, f"{text}, align {atomic.bits // 8}")
+
+
+def _swap_if(
+    function: NativeFunction, atomic: Atomic, pointer: Value, expected: Value, new: Value
+) -> Value:
+    kind = f"i{atomic.bits}"
+    values = f"ptr {pointer.text}, {kind} {expected.text}, {kind} {new.text}"
+    pair = function.emit(
+        f"{{ {kind}, i1 }}", f"cmpxchg {values} seq_cst seq_cst, align {atomic.bits // 8}"
+    )
+    return function.emit(kind, f"extractvalue {pair.type} {pair.text}, 0")
+
+
+def _loop(
+    function: NativeFunction, atomic: Atomic, pointer: Value, first: Value, second: Value
+) -> Value:
+    """Compute the new value from the old one until nobody came in between."""
+    retry, done = function.block("retry"), function.block("swapped")
+    before = function.current
+    kind = f"i{atomic.bits}"
+    start = function.load(kind, pointer, atomic.bits // 8)
+    seen = function.name()
+    function.branch(retry)
+    function.label(retry)
+    old = function.emit(kind, f"phi {kind} [ {start.text}, %{before} ], [ {seen}, %{retry} ]")
+    new = _NEW[atomic.operation](function, old, first, second)
+    values = f"ptr {pointer.text}, {kind} {old.text}, {kind} {new.text}"
+    pair = function.emit(
+        f"{{ {kind}, i1 }}", f"cmpxchg {values} seq_cst seq_cst, align {atomic.bits // 8}"
+    )
+    function.line(f"{seen} = extractvalue {pair.type} {pair.text}, 0")
+    success = function.emit("i1", f"extractvalue {pair.type} {pair.text}, 1")
+    function.branch_if(success, done, retry)
+    function.label(done)
+    return old
+
+
+def _reverse_subtract(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    return f.sub(first, old)
+
+
+def _masked_or(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    return f.or_(f.and_(old, f.not_(first)), second)
+
+
+def _on_floats(expression: Expression) -> Callable[[NativeFunction, Value, Value, Value], Value]:
+    def compute(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+        element = "float" if old.type == "i32" else "double"
+        return f.bitcast(
+            expression(f, f.bitcast(old, element), f.bitcast(first, element)), old.type
+        )
+
+    return compute
+
+
+_add = with_nans(binary("fadd"))
+_add_half = with_nans(through_float(binary("fadd")))
+
+
+def _half_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    halves = []
+    for start in (0, 16):
+        x, y = (
+            f.bitcast(f.resize(f.shift("lshr", value, start), 16), "half") for value in (old, first)
+        )
+        halves.append(f.resize(f.bitcast(_add_half(f, x, y), "i16"), 32))
+    return f.or_(halves[0], f.shift("shl", halves[1], 16))
+
+
+def _brain_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    halves = []
+    for start in (0, 16):
+        x, y = (brain_to_single(f, f.shift("lshr", value, start)) for value in (old, first))
+        halves.append(single_to_brain(f, f.binary("fadd", x, y)))
+    return f.or_(halves[0], f.shift("shl", halves[1], 16))
+
+
+_NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
+    "rsub": _reverse_subtract,
+    "mskor": _masked_or,
+    "add_f": _on_floats(_add),
+    "pk_add_f16": _half_pairs,
+    "min_f": _on_floats(MINIMUM_NUMBER),
+    "max_f": _on_floats(MAXIMUM_NUMBER),
+    "pk_add_bf16": _brain_pairs,
+}

@@ -1,0 +1,122 @@
+"""Loads and stores of LDS, one or two addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.host.builder import constant
+from amdjit.emulator.instructions.memory.access import (
+    Address,
+    Width,
+    load_register,
+    load_vectors,
+    register_of,
+    store_vectors,
+    stored_values,
+    write_loaded,
+)
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+
+
+def lds_address(frame: Frame, instruction: Instruction, offset: int) -> Address:
+    """VGPR + offset."""
+    addr = register_of(instruction, "addr")
+    assert addr is not None
+    return "l", [frame.registers.vector(addr.index), constant("i32", offset)]
+
+
+def _load(width: Width) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        address = lds_address(frame, instruction, instruction.immediates["offset"])
+        register = register_of(instruction, "vdst")
+        assert register is not None
+        load_register(frame, instruction, address, width, register)
+
+    return emit
+
+
+def _store(width: Width) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "data0")
+        assert register is not None
+        address = lds_address(frame, instruction, instruction.immediates["offset"])
+        store_vectors(
+            frame, instruction, address, width.size, stored_values(frame, register, width)
+        )
+
+    return emit
+
+
+def _two_offsets(instruction: Instruction, stride: int) -> tuple[int, int]:
+    immediates = instruction.immediates
+    return immediates["offset0"] * stride, immediates["offset1"] * stride
+
+
+def _load_two(size: int, stride: int) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        register = register_of(instruction, "vdst")
+        assert register is not None
+        first, second = _two_offsets(instruction, stride)
+        if second == first + size:
+            address = lds_address(frame, instruction, first)
+            load_register(frame, instruction, address, Width(2 * size), register, size)
+            return
+        values = []
+        for offset in (first, second):
+            values += load_vectors(
+                frame, instruction, lds_address(frame, instruction, offset), size
+            )
+        write_loaded(frame, register, Width(2 * size), values)
+
+    return emit
+
+
+def _store_two(size: int, stride: int) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        data = [register_of(instruction, role) for role in ("data0", "data1")]
+        assert data[0] is not None
+        assert data[1] is not None
+        values = [
+            stored_values(frame, register, Width(size)) for register in data if register is not None
+        ]
+        first, second = _two_offsets(instruction, stride)
+        if second == first + size:
+            address = lds_address(frame, instruction, first)
+            store_vectors(frame, instruction, address, 2 * size, values[0] + values[1], size)
+            return
+        for offset, part in zip((first, second), values, strict=True):
+            store_vectors(frame, instruction, lds_address(frame, instruction, offset), size, part)
+
+    return emit
+
+
+_WIDE = {"b32": 4, "b64": 8, "b96": 12, "b128": 16}
+
+LDS_ACCESS: Mapping[str, Emitter] = {
+    "ds_load_u8": _load(Width(1)),
+    "ds_load_i8": _load(Width(1, True)),
+    "ds_load_u16": _load(Width(2)),
+    "ds_load_i16": _load(Width(2, True)),
+    "ds_load_u8_d16": _load(Width(1, False, 0)),
+    "ds_load_i8_d16": _load(Width(1, True, 0)),
+    "ds_load_u16_d16": _load(Width(2, False, 0)),
+    "ds_load_u8_d16_hi": _load(Width(1, False, 1)),
+    "ds_load_i8_d16_hi": _load(Width(1, True, 1)),
+    "ds_load_u16_d16_hi": _load(Width(2, False, 1)),
+    "ds_store_b8": _store(Width(1)),
+    "ds_store_b16": _store(Width(2)),
+    "ds_store_b8_d16_hi": _store(Width(1, False, 1)),
+    "ds_store_b16_d16_hi": _store(Width(2, False, 1)),
+    **{f"ds_load_{name}": _load(Width(size)) for name, size in _WIDE.items()},
+    **{f"ds_store_{name}": _store(Width(size)) for name, size in _WIDE.items()},
+    "ds_load_2addr_b32": _load_two(4, 4),
+    "ds_load_2addr_b64": _load_two(8, 8),
+    "ds_load_2addr_stride64_b32": _load_two(4, 256),
+    "ds_load_2addr_stride64_b64": _load_two(8, 512),
+    "ds_store_2addr_b32": _store_two(4, 4),
+    "ds_store_2addr_b64": _store_two(8, 8),
+    "ds_store_2addr_stride64_b32": _store_two(4, 256),
+    "ds_store_2addr_stride64_b64": _store_two(8, 512),
+}

@@ -1,0 +1,30 @@
+"""Why instructions of the decoder's tables are not executed. What is in neither table is a gap, and
+a test fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_PIXELS = "it interpolates inputs of pixel shaders: graphics"
+_HANDLER = "it is for trap handlers and debuggers"
+
+# By the mnemonic, or the start of it with a star.
+REFUSED: Mapping[str, str] = {
+    "v_interp_*": _PIXELS,
+    "ds_param_load": _PIXELS,
+    "ds_direct_load": _PIXELS,
+    "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
+    "s_alloc_vgpr": "kernels with dynamic registers are not emulated",
+    "s_rfe_b64": _HANDLER,
+    "s_sethalt": _HANDLER,
+    "s_setkill": _HANDLER,
+    "s_sendmsghalt": _HANDLER,
+}
+
+
+def refusal(mnemonic: str) -> str | None:
+    """Return why an instruction is refused, None if nothing is known about it."""
+    for name, reason in REFUSED.items():
+        if mnemonic == name or (name[-1] == "*" and mnemonic.startswith(name[:-1])):
+            return reason
+    return None

@@ -1,0 +1,311 @@
+"""SALU instructions with a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions import floats as fx
+from amdjit.emulator.expressions import integers as ix
+from amdjit.emulator.expressions.float_extremes import EXTREMES
+from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
+from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
+from amdjit.emulator.instructions.operation import Emitter, ScalarOp, scalar_op
+from amdjit.emulator.wave.frame import Frame
+
+_ADD, _SUB, _MUL = ix.binary("add"), ix.binary("sub"), ix.binary("mul")
+_AND, _OR, _XOR = ix.binary("and"), ix.binary("or"), ix.binary("xor")
+LOGIC = {
+    "and": _AND,
+    "or": _OR,
+    "xor": _XOR,
+    "nand": ix.negated(_AND),
+    "nor": ix.negated(_OR),
+    "xnor": ix.negated(_XOR),
+    "and_not1": ix.and_not,
+    "or_not1": ix.or_not,
+    "and_not0": ix.reverse(ix.and_not),
+    "or_not0": ix.reverse(ix.or_not),
+}
+
+
+def _field(signed: bool) -> ix.Expression:
+    """Bit field of x: offset in bits 4:0 (5:0), width in bits 22:16 of y."""
+
+    def expression(b: Builder, x: Value, y: Value) -> Value:
+        width = bits_of(x.type)
+        offset = b.resize(b.mask(y, 5 if width == 32 else 6), width)
+        length = b.resize(b.mask(b.shift("lshr", y, 16), 7), width)
+        shifted = b.binary("ashr" if signed else "lshr", x, offset)
+        capped = b.intrinsic("umin", length, b.const(x, width))
+        return _keep_low(b, shifted, capped, signed)
+
+    return expression
+
+
+def _keep_low(b: Builder, value: Value, length: Value, signed: bool) -> Value:
+    width = bits_of(value.type)
+    empty = b.compare("eq", length, b.const(value, 0))
+    spare = b.mask(b.sub(b.const(value, width), length), 5 if width == 32 else 6)
+    high = b.binary("shl", value, spare)
+    kept = b.binary("ashr" if signed else "lshr", high, spare)
+    return b.select(empty, b.const(value, 0), kept)
+
+
+def _set_bit(value: int) -> ix.Expression:
+    def expression(b: Builder, position: Value, old: Value) -> Value:
+        bit = b.shift("shl", b.const(old, 1), b.resize(position, bits_of(old.type)))
+        return b.or_(old, bit) if value else b.and_(old, b.not_(bit))
+
+    return expression
+
+
+def _zero_count(b: Builder, x: Value) -> Value:
+    return ix.bit_count(b, b.not_(x))
+
+
+def _replicate(b: Builder, x: Value) -> Value:
+    """Double every bit of a dword."""
+    wide = b.resize(x, 64)
+    for amount, kept in (
+        (16, 0x0000FFFF0000FFFF),
+        (8, 0x00FF00FF00FF00FF),
+        (4, 0x0F0F0F0F0F0F0F0F),
+        (2, 0x3333333333333333),
+        (1, 0x5555555555555555),
+    ):
+        wide = b.and_(b.or_(wide, b.shift("shl", wide, amount)), b.const(wide, kept))
+    return b.or_(wide, b.shift("shl", wide, 1))
+
+
+def _quads(whole: bool) -> ix.Expression:
+    """One bit for each four bits that are not all 0 (quadmask), or four ones (wqm)."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        width = bits_of(x.type)
+        pairs = b.or_(x, b.shift("lshr", x, 1))
+        quads = b.or_(pairs, b.shift("lshr", pairs, 2))
+        ones = b.and_(quads, b.const(x, int("1" * (width // 4), 16)))
+        if whole:
+            return b.mul(ones, b.const(x, 15))
+        result = b.const(x, 0)
+        for index in range(width // 4):
+            bit = b.and_(b.shift("lshr", ones, 3 * index), b.const(x, 1 << index))
+            result = b.or_(result, bit)
+        return result
+
+    return expression
+
+
+def _high_half(b: Builder, x: Value) -> Value:
+    high = b.bitcast(b.resize(b.shift("lshr", x, 16), 16), "half")
+    return settled(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
+
+
+def _widths(
+    name: str, expression: ix.Expression, sources: int = 2, codes: str = "b"
+) -> dict[str, ScalarOp]:
+    return {
+        f"s_{name}_{codes}{width}": scalar_op(
+            expression, f"{codes}{width} " * sources, nonzero=True
+        )
+        for width in (32, 64)
+    }
+
+
+def _logic() -> dict[str, ScalarOp]:
+    table: dict[str, ScalarOp] = {}
+    for name, expression in LOGIC.items():
+        if not name.endswith("not0"):
+            table.update(_widths(name, expression))
+    for name, operation in (("lshl", "shl"), ("lshr", "lshr")):
+        for width in (32, 64):
+            table[f"s_{name}_b{width}"] = scalar_op(
+                ix.shift(operation), f"b{width} b32", nonzero=True
+            )
+    return table
+
+
+_BITS: dict[str, Emitter] = {
+    **_logic(),
+    **_widths("not", Builder.not_, sources=1),
+    "s_ashr_i32": scalar_op(ix.shift("ashr"), "i32 b32", nonzero=True),
+    "s_ashr_i64": scalar_op(ix.shift("ashr"), "i64 b32", nonzero=True),
+    "s_bfe_u32": scalar_op(_field(False), "u32 u32", nonzero=True),
+    "s_bfe_i32": scalar_op(_field(True), "i32 u32", nonzero=True),
+    "s_bfe_u64": scalar_op(_field(False), "u64 u32", nonzero=True),
+    "s_bfe_i64": scalar_op(_field(True), "i64 u32", nonzero=True),
+    "s_bfm_b32": scalar_op(ix.bfm, "b32 b32"),
+    "s_bfm_b64": scalar_op(
+        lambda b, x, y: ix.bfm(b, b.resize(b.mask(x, 6), 64), b.resize(y, 64)), "b32 b32"
+    ),
+    "s_mov_b32": scalar_op(ix.mov, "b32"),
+    "s_mov_b64": scalar_op(ix.mov, "b64"),
+    "s_brev_b32": scalar_op(ix.intrinsic("bitreverse"), "b32"),
+    "s_brev_b64": scalar_op(ix.intrinsic("bitreverse"), "b64"),
+    "s_ctz_i32_b32": scalar_op(ix.count_trailing, "b32"),
+    "s_ctz_i32_b64": scalar_op(ix.count_trailing, "b64"),
+    "s_clz_i32_u32": scalar_op(ix.count_leading, "u32"),
+    "s_clz_i32_u64": scalar_op(ix.count_leading, "u64"),
+    "s_cls_i32": scalar_op(ix.count_sign, "i32"),
+    "s_cls_i32_i64": scalar_op(ix.count_sign, "i64"),
+    "s_sext_i32_i8": scalar_op(ix.extend(8, True), "i32"),
+    "s_sext_i32_i16": scalar_op(ix.extend(16, True), "i32"),
+    "s_bitset0_b32": scalar_op(_set_bit(0), "b32", accumulates="b32"),
+    "s_bitset0_b64": scalar_op(_set_bit(0), "b32", accumulates="b64"),
+    "s_bitset1_b32": scalar_op(_set_bit(1), "b32", accumulates="b32"),
+    "s_bitset1_b64": scalar_op(_set_bit(1), "b32", accumulates="b64"),
+    "s_bitreplicate_b64_b32": scalar_op(_replicate, "b32"),
+    "s_bcnt0_i32_b32": scalar_op(_zero_count, "b32", nonzero=True),
+    "s_bcnt0_i32_b64": scalar_op(_zero_count, "b64", nonzero=True),
+    "s_bcnt1_i32_b32": scalar_op(ix.bit_count, "b32", nonzero=True),
+    "s_bcnt1_i32_b64": scalar_op(ix.bit_count, "b64", nonzero=True),
+    "s_quadmask_b32": scalar_op(_quads(False), "b32", nonzero=True),
+    "s_quadmask_b64": scalar_op(_quads(False), "b64", nonzero=True),
+    "s_wqm_b32": scalar_op(_quads(True), "b32", nonzero=True),
+    "s_wqm_b64": scalar_op(_quads(True), "b64", nonzero=True),
+    "s_pack_ll_b32_b16": scalar_op(ix.pack(False, False), "b32 b32"),
+    "s_pack_lh_b32_b16": scalar_op(ix.pack(False, True), "b32 b32"),
+    "s_pack_hl_b32_b16": scalar_op(ix.pack(True, False), "b32 b32"),
+    "s_pack_hh_b32_b16": scalar_op(ix.pack(True, True), "b32 b32"),
+}
+
+_ARITHMETIC: dict[str, Emitter] = {
+    "s_abs_i32": scalar_op(ix.absolute, "i32", nonzero=True),
+    "s_absdiff_i32": scalar_op(ix.absolute_difference, "i32 i32", nonzero=True),
+    "s_mul_i32": scalar_op(_MUL, "i32 i32"),
+    "s_mul_hi_u32": scalar_op(ix.mul_high(False), "u32 u32"),
+    "s_mul_hi_i32": scalar_op(ix.mul_high(True), "i32 i32"),
+    "s_mul_u64": scalar_op(_MUL, "u64 u64"),
+    "s_add_nc_u64": scalar_op(_ADD, "u64 u64"),
+    "s_sub_nc_u64": scalar_op(_SUB, "u64 u64"),
+}
+
+Carry = Callable[[Builder, Value, Value, Value], Value]
+
+
+def _with_condition(operation: ix.Expression, sources: str, condition: Carry) -> Emitter:
+    """Return the emitter of an instruction whose SCC is `condition(builder, x, y, result)`."""
+    codes = sources.split()
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        x, y = (
+            frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(codes)
+        )
+        result = operation(frame.builder, x, y)
+        frame.write_scalar(instruction.operands[0], result)
+        frame.registers.write_condition_code(condition(frame.builder, x, y, result))
+
+    return emit
+
+
+def _compare_result(predicate: str, which: int) -> Carry:
+    def condition(b: Builder, x: Value, y: Value, result: Value) -> Value:
+        return b.compare(predicate, result, (x, y)[which])
+
+    return condition
+
+
+def _signed_overflow(subtract: bool) -> Carry:
+    def condition(b: Builder, x: Value, y: Value, result: Value) -> Value:
+        other = b.not_(y) if subtract else y
+        both = b.and_(b.xor(result, x), b.xor(result, other))
+        return b.compare("slt", both, b.const(x, 0))
+
+    return condition
+
+
+def _carry_in(subtract: bool) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        x, y = (b.resize(frame.scalar_source(instruction, index, "u32"), 64) for index in (1, 2))
+        carry = b.resize(frame.registers.condition_code, 64)
+        operation = "sub" if subtract else "add"
+        total = b.binary(operation, b.binary(operation, x, y), carry)
+        frame.write_scalar(instruction.operands[0], b.resize(total, 32))
+        over = b.compare("ugt", total, constant("i64", 0xFFFFFFFF))
+        frame.registers.write_condition_code(over)
+
+    return emit
+
+
+def _shift_add(count: int) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        x, y = (b.resize(frame.scalar_source(instruction, index, "u32"), 64) for index in (1, 2))
+        total = b.add(b.shift("shl", x, count), y)
+        frame.write_scalar(instruction.operands[0], b.resize(total, 32))
+        over = b.compare("ugt", total, constant("i64", 0xFFFFFFFF))
+        frame.registers.write_condition_code(over)
+
+    return emit
+
+
+def _select_first(predicate: str, code: str) -> Emitter:
+    """Minimum or maximum; SCC tells whether the first operand was chosen."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        x, y = (frame.scalar_source(instruction, index, code) for index in (1, 2))
+        first = frame.builder.compare(predicate, x, y)
+        frame.write_scalar(instruction.operands[0], frame.builder.select(first, x, y))
+        frame.registers.write_condition_code(first)
+
+    return emit
+
+
+_CONDITIONS: dict[str, Emitter] = {
+    "s_add_co_u32": _with_condition(_ADD, "u32 u32", _compare_result("ult", 0)),
+    "s_sub_co_u32": _with_condition(_SUB, "u32 u32", _compare_result("ugt", 0)),
+    "s_add_co_i32": _with_condition(_ADD, "i32 i32", _signed_overflow(False)),
+    "s_sub_co_i32": _with_condition(_SUB, "i32 i32", _signed_overflow(True)),
+    "s_add_co_ci_u32": _carry_in(False),
+    "s_sub_co_ci_u32": _carry_in(True),
+    **{f"s_lshl{count}_add_u32": _shift_add(count) for count in (1, 2, 3, 4)},
+    "s_min_i32": _select_first("slt", "i32"),
+    "s_max_i32": _select_first("sge", "i32"),
+    "s_min_u32": _select_first("ult", "u32"),
+    "s_max_u32": _select_first("uge", "u32"),
+}
+
+
+def _floats(code: str) -> dict[str, Emitter]:
+    def form(expression: ix.Expression) -> ix.Expression:
+        return with_nans(fx.through_float(expression) if code == "f16" else expression)
+
+    two = f"{code} {code}"
+    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+    table: dict[str, Emitter] = {
+        f"s_add_{code}": scalar_op(form(ix.binary("fadd")), two),
+        f"s_sub_{code}": scalar_op(form(ix.binary("fsub")), two),
+        f"s_mul_{code}": scalar_op(form(ix.binary("fmul")), two),
+        f"s_fmac_{code}": scalar_op(fused, two, accumulates=code),
+        f"s_fmaak_{code}": scalar_op(fused, f"{two} {code}"),
+        f"s_fmamk_{code}": scalar_op(fused, f"{two} {code}"),
+    }
+    for name, expression in EXTREMES.items():
+        table[f"s_{name}_{code}"] = scalar_op(expression, two)
+    rounding = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rndne": "roundeven"}
+    for name, llvm_name in rounding.items():
+        table[f"s_{name}_{code}"] = scalar_op(form(ix.intrinsic(llvm_name)), code)
+    return table
+
+
+_CONVERSIONS: dict[str, Emitter] = {
+    "s_cvt_f32_i32": scalar_op(fx.from_integer(True, "float"), "i32"),
+    "s_cvt_f32_u32": scalar_op(fx.from_integer(False, "float"), "u32"),
+    "s_cvt_i32_f32": scalar_op(fx.to_integer(True), "f32"),
+    "s_cvt_u32_f32": scalar_op(fx.to_integer(False), "f32"),
+    "s_cvt_f16_f32": scalar_op(with_nans(fx.cast("fptrunc", "half"), converted_nan("half")), "f32"),
+    "s_cvt_f32_f16": scalar_op(with_nans(fx.cast("fpext", "float"), converted_nan("float")), "f16"),
+    "s_cvt_hi_f32_f16": scalar_op(_high_half, "b32"),
+    "s_cvt_pk_rtz_f16_f32": scalar_op(fx.pack_towards_zero, "f32 f32"),
+}
+
+SCALAR_ALU: Mapping[str, Emitter] = {
+    **_BITS,
+    **_ARITHMETIC,
+    **_CONDITIONS,
+    **_floats("f16"),
+    **_floats("f32"),
+    **_CONVERSIONS,
+}

@@ -1,0 +1,67 @@
+"""Scalar loads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.registers import scalar_slot
+
+
+def _address(frame: Frame, instruction: Instruction) -> Value:
+    b = frame.builder
+    base = frame.scalar_operand(instruction.operand("sbase"), "b64", instruction)
+    address = b.add(base, constant("i64", instruction.immediates["offset"]))
+    offset = instruction.operand("soffset")
+    if offset is not None:
+        address = b.add(address, b.resize(frame.scalar_operand(offset, "b32", instruction), 64))
+    # RDNA 4 ISA, 9.1: the low two bits of a scalar address are ignored for dwords.
+    return address
+
+
+def _checked(frame: Frame, instruction: Instruction, address: Value, size: int) -> Value:
+    site = frame.sites.add(instruction.pc)
+    arguments = [CONTEXT, site, address, constant("i32", size)]
+    pointer = frame.native("aj_scalar_address", "ptr", arguments)
+    frame.accessed(instruction, AccessKind.LOAD, ("k", [address]), size)
+    return pointer
+
+
+def _load_dwords(count: int) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        address = b.and_(_address(frame, instruction), constant("i64", -4))
+        pointer = _checked(frame, instruction, address, 4 * count)
+        values = [b.load("i32", b.offset(pointer, 4 * index), 4) for index in range(count)]
+        destination = instruction.operands[0]
+        assert isinstance(destination, Register)
+        slot = scalar_slot(destination)
+        if slot is None:
+            return
+        for index, value in enumerate(values):
+            frame.registers.write_scalar(slot + index, value)
+
+    return emit
+
+
+def _load_narrow(bits: int, signed: bool) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        address = _address(frame, instruction)
+        pointer = _checked(frame, instruction, address, bits // 8)
+        value = frame.builder.load(f"i{bits}", pointer)
+        frame.write_scalar(instruction.operands[0], frame.builder.resize(value, 32, signed))
+
+    return emit
+
+
+SCALAR_MEMORY: Mapping[str, Emitter] = {
+    **{f"s_load_b{32 * count}": _load_dwords(count) for count in (1, 2, 3, 4, 8, 16)},
+    "s_load_u8": _load_narrow(8, False),
+    "s_load_i8": _load_narrow(8, True),
+    "s_load_u16": _load_narrow(16, False),
+    "s_load_i16": _load_narrow(16, True),
+}

@@ -1,0 +1,46 @@
+"""Dual-issue instructions: both halves read before either writes (RDNA 4 ISA, 7.7 "Dual Issue
+VALU")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.operation import VectorOp
+from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
+from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
+from amdjit.emulator.instructions.vector.packed import float_dot
+from amdjit.emulator.layout import VCC_LO
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.rounding import rounding_shift
+
+_OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
+# The elements of the dot products, which add to the old result.
+_DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
+# What a VOPD instruction may do in either half.
+DUAL = frozenset({"v_cndmask_b32", *_DOTS, *_OPERATIONS})
+
+
+def _half(frame: Frame, half: Instruction) -> Value:
+    name = half.mnemonic.replace("v_dual_", "v_", 1)
+    frame.round_as(rounding_shift(name))
+    if name == "v_cndmask_b32":
+        no, yes = (frame.source(half, index, "b32") for index in (1, 2))
+        return frame.builder.select(frame.registers.mask(VCC_LO), yes, no)
+    if name in _DOTS:
+        return float_dot(frame, half, _DOTS[name], frame.source(half, 0, "f32"))
+    operation = _OPERATIONS.get(name)
+    if operation is None:
+        raise Untranslatable(half)
+    return operation.compute(frame, half)
+
+
+def emit_dual(frame: Frame, instruction: Instruction) -> None:
+    """Emit both halves of a VOPD instruction."""
+    pair = instruction.pair
+    assert pair is not None
+    first, second = _half(frame, instruction), _half(frame, pair)
+    frame.write(instruction, 0, first)
+    frame.write(pair, 0, second)

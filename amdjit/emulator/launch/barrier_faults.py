@@ -1,0 +1,115 @@
+"""What faults of barriers say: a misuse at its line, and of waves that wait for ever where each of
+them is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.layout import BarrierMisuse
+from amdjit.emulator.tiers.compilation import CompiledKernel
+
+_WAIT_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedWave:
+    """Where a wave was when its launch was stopped.
+
+    resume: the id that it would resume from, None if it has ended. named: whether it waits for the
+    named barrier that it has joined (`joined`, None for none). signalled: whether it has signalled
+    the workgroup's barrier and that has not completed. end_site: where it has ended.
+    """
+
+    resume: int | None
+    named: bool
+    joined: int | None
+    signalled: bool
+    end_site: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedGroup:
+    """The waves of a workgroup, and for each barrier, of which 0 is the workgroup's, its signals
+    and its members."""
+
+    waves: tuple[StoppedWave, ...]
+    barriers: tuple[tuple[int, int], ...]
+
+
+NO_GROUP = StoppedGroup((), ())
+
+_UNDEFINED = "which LLVM's document on barriers leaves undefined"
+_MISUSES = {
+    BarrierMisuse.NO_SUCH: "there is no barrier {name}: named barriers are 1 to 16",
+    BarrierMisuse.NOT_INITIALISED: "barrier {name} is used before s_barrier_init has initialised "
+    "it, " + _UNDEFINED,
+    BarrierMisuse.NO_COUNT: "barrier {name} is initialised with a count that is not 1 to 127, "
+    "and what that does is not documented",
+    BarrierMisuse.COUNT_REACHED: "barrier {name} has as many signals as the new count of members "
+    "already, " + _UNDEFINED,
+    BarrierMisuse.NO_MEMBERS: "barrier {name} has no members left, " + _UNDEFINED,
+    BarrierMisuse.WAIT_NOT_JOINED: "a wave waits for a named barrier and has joined none, "
+    + _UNDEFINED,
+    BarrierMisuse.LEAVE_NOT_JOINED: "a wave leaves a named barrier and has joined none, "
+    + _UNDEFINED,
+    BarrierMisuse.LEAVE_SIGNALLED: "a wave leaves barrier {name}, which it has signalled and "
+    "which has not completed, " + _UNDEFINED,
+    BarrierMisuse.WAIT_FOR_NULL: "a wave that has joined barrier {name} waits for barrier 0, "
+    "and whether that waits is not documented",
+    BarrierMisuse.ENDED_SIGNALLED: "a wave ends that has signalled the workgroup's barrier, which "
+    "has not completed, " + _UNDEFINED,
+    BarrierMisuse.NO_STATE: "the state of barrier {name} in a workgroup of this size is not "
+    "documented",
+}
+
+
+def misuse_message(address: int, number: int) -> str:
+    """Return what is wrong; the fault's address is a `BarrierMisuse`, its size the barrier's
+    number."""
+    return _MISUSES[BarrierMisuse(address)].format(name=number - (number >> 31 << 32))
+
+
+def deadlock_message(
+    group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
+) -> str:
+    """Return one line for each run of waves that are at the same place."""
+    lines = [_where(wave, group, function, compiled) for wave in group.waves]
+    numbers = itertools.count()
+    runs = [(line, [next(numbers) for _ in run]) for line, run in itertools.groupby(lines)]
+    return "".join(f"\n  {_waves(which)} {line}" for line, which in runs)
+
+
+def _waves(numbers: Sequence[int]) -> str:
+    return (
+        f"wave {numbers[0]}"
+        if len(numbers) == 1
+        else f"each of waves {numbers[0]} to {numbers[-1]}"
+    )
+
+
+def _where(
+    wave: StoppedWave, group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
+) -> str:
+    if wave.resume is None:
+        member = (
+            f", and has not left barrier {wave.joined}, which it had joined" if wave.joined else ""
+        )
+        return f"has ended at {_place(function, compiled.site_pcs[wave.end_site])}{member}"
+    place = _place(function, compiled.resume_pcs[wave.resume] - _WAIT_BYTES)
+    if wave.named:
+        return f"waits at {place} for named barrier {wave.joined}{_counts(group, wave.joined or 0)}"
+    own = "" if wave.signalled else "; this wave has not signalled it"
+    return f"waits at {place} for the workgroup's barrier{_counts(group, 0)}{own}"
+
+
+def _counts(group: StoppedGroup, index: int) -> str:
+    signals, members = group.barriers[index]
+    return f", which has {signals} of {members} signals"
+
+
+def _place(function: EmulatedFunction, pc: int) -> str:
+    line = function.module.code_object.line_of(pc)
+    return f"{line[0]}:{line[1]}" if line else f"pc {pc:#x}"

@@ -1,0 +1,268 @@
+"""Launches: set-up of waves, host threads, time limit, interruption."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import time
+import weakref
+from collections.abc import Callable
+from typing import Protocol
+
+from amdjit.code_object import Kernel
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.launch.faults import fault_from_record
+from amdjit.emulator.launch.kernarg import Geometry, segment_size
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.launch.takeover import Takeover
+from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private_bytes
+from amdjit.emulator.layout import Fault, Stop
+from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.scheduling.driver import driver_symbol
+from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
+from amdjit.emulator.scheduling.workers import Batch, Workers
+from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.wave.instrument import Instruments
+from amdjit.target import Target
+
+_DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_POLL_SECONDS = 0.05
+# Bytes of a kernarg segment; compilers stay below 4 KiB.
+_MOST_ARGUMENTS = 1 << 20
+# So many geometries of a kernel are kept ready.
+_PLANS = 4
+
+
+_PlanKey = tuple[Geometry, Instruments]
+
+
+class Checks(Protocol):
+    """What a checked launch needs besides. most_threads: how many host threads the checks can live
+    with."""
+
+    @property
+    def instruments(self) -> Instruments:
+        """What to build into the code."""
+        ...
+
+    @property
+    def most_threads(self) -> int:
+        """How many host threads may run the launch."""
+        ...
+
+    def prepare(
+        self,
+        function: EmulatedFunction,
+        compiled: CompiledKernel,
+        geometry: Geometry,
+        threads: int,
+        residents: int,
+    ) -> int:
+        """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
+        ...
+
+    def table(self, table: Table) -> Table:
+        """Return the allocations as the launch shall see them."""
+        ...
+
+
+class Dispatcher:
+    """Runs kernels on host threads. Safe to use from several threads."""
+
+    def __init__(
+        self, memory: DeviceMemory, target: Target, threads: int, library: NativeLibrary
+    ) -> None:
+        self._memory = memory
+        self._target = target
+        self._threads = threads
+        self._library = library
+        self._drives: dict[int, Callable[[int], None]] = {}
+        self._workers = Workers(threads)
+        self._dispatches = itertools.count(1)
+        self._plans: weakref.WeakKeyDictionary[EmulatedFunction, dict[_PlanKey, Plan]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def launch(
+        self,
+        function: EmulatedFunction,
+        geometry: Geometry,
+        kernarg: bytes,
+        time_limit: float | None,
+    ) -> None:
+        """Run a kernel to its end. KernelFault for what it does wrong, LaunchError if it cannot
+        start."""
+        plan = self._plan(function, geometry)
+        drive = self._drives[plan.wave_size]
+        workspace = plan.take(self._memory)
+        self._memory.written.launched()
+        workspace.begin(kernarg, next(self._dispatches), self._memory.table())
+        running = plan.compiled.running
+        start = time.perf_counter() if running is not None else 0.0
+        if plan.short:
+            # It ends before anybody could want to interrupt it.
+            drive(workspace.contexts[0])
+        else:
+            takeover = Takeover(function, plan, workspace) if running is not None else None
+            self._run(workspace, drive, time_limit, takeover)
+        if running is not None:
+            running.seconds += time.perf_counter() - start
+        self._end(function, plan, workspace)
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """The memory that kernels see."""
+        return self._memory
+
+    def launch_checked(
+        self,
+        function: EmulatedFunction,
+        geometry: Geometry,
+        kernarg: bytes,
+        time_limit: float | None,
+        checks: Checks,
+    ) -> None:
+        """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it
+        cannot start."""
+        plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
+        workspace = plan.take(self._memory)
+        address = checks.prepare(
+            function, plan.compiled, geometry, plan.threads, workspace.residents
+        )
+        workspace.begin(
+            kernarg, next(self._dispatches), checks.table(self._memory.table()), address
+        )
+        if plan.short:
+            self._drives[plan.wave_size](workspace.contexts[0])
+        else:
+            self._run(workspace, self._drives[plan.wave_size], time_limit)
+        self._end(function, plan, workspace)
+
+    def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
+        """Keep the workspace for the next launch, or raise what stopped this one."""
+        workspace.end()
+        if workspace.record[Fault.CLAIMED]:
+            record = [int(value) for value in workspace.record]
+            group = workspace.stopped_group()
+            raise fault_from_record(
+                record, function, plan.compiled, plan.geometry, self._memory, group
+            )
+        plan.give_back(workspace)
+
+    def _plan(
+        self,
+        function: EmulatedFunction,
+        geometry: Geometry,
+        instruments: Instruments = (),
+        most_threads: int = 1 << 16,
+    ) -> Plan:
+        plans = self._plans.get(function)
+        plan = None if plans is None else plans.get((geometry, instruments))
+        if plan is not None and not plan.compiled.is_outgrown:
+            return plan
+        check_launch(function.kernel, geometry, self._target, self._memory.room)
+        wave_size = function.kernel.descriptor.wavefront_size
+        if wave_size not in self._drives:
+            self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
+        compiled = self._compiled(function, geometry, instruments)
+        plan = make_plan(function, compiled, geometry, min(self._threads, most_threads))
+        # A new dictionary each time: other threads may be reading the old one.
+        newest = list((plans or {}).items())[1 - _PLANS :]
+        self._plans[function] = dict([*newest, ((geometry, instruments), plan)])
+        return plan
+
+    def _compiled(
+        self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
+    ) -> CompiledKernel:
+        kernel, kernels = function.kernel, function.module.kernels
+        wave_size = kernel.descriptor.wavefront_size
+        full_waves = geometry.items % wave_size == 0
+        if instruments:
+            return kernels.full(kernel, full_waves, instruments)
+        waves = -(-geometry.items // wave_size) * geometry.groups
+        return kernels.for_launch(kernel, full_waves, waves)
+
+    def _run(
+        self,
+        workspace: Workspace,
+        drive: Callable[[int], None],
+        time_limit: float | None,
+        takeover: Takeover | None = None,
+    ) -> None:
+        deadline = None if time_limit is None else time.monotonic() + time_limit
+        with DeferredInterrupt() as interrupt:
+
+            def look() -> None:
+                if takeover is not None:
+                    takeover.look()
+                if interrupt.requested:
+                    workspace.stop(Stop.INTERRUPT)
+                elif deadline is not None and time.monotonic() >= deadline:
+                    workspace.stop(Stop.TIME_LIMIT)
+
+            first, *others = workspace.contexts
+            batch = self._workers.start(drive, others)
+            try:
+                workspace.attendance.run(drive, first, look)
+                while others and not batch.wait(_pause(deadline)):
+                    look()
+            except BaseException:  # a signal handler has raised
+                _abandon(workspace, batch)
+                raise
+
+
+def _abandon(workspace: Workspace, batch: Batch) -> None:
+    """Stop a launch. Native code uses the workspace: nothing may leave before the last thread
+    has."""
+    workspace.stop(Stop.INTERRUPT)
+    while True:
+        try:
+            if batch.wait(_POLL_SECONDS):
+                return
+        except BaseException:  # what was raised first counts
+            continue
+
+
+def _pause(deadline: float | None) -> float:
+    """Return for how many seconds to wait until the next look at the clock and at Ctrl-C."""
+    if deadline is None:
+        return _POLL_SECONDS
+    return min(_POLL_SECONDS, max(deadline - time.monotonic(), 0.001))
+
+
+def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int | None) -> None:
+    """LaunchError if the device could not run such a launch. room: bytes of memory that are
+    left."""
+    name = kernel.name
+    if min(geometry.block) < 1 or min(geometry.grid) < 1:
+        raise LaunchError(
+            f"{name}: grid {geometry.grid} and block {geometry.block} must be at least 1 everywhere"
+        )
+    limit = min(kernel.metadata.max_flat_workgroup_size, target.max_workgroup_size)
+    if geometry.items > limit:
+        raise LaunchError(
+            f"{name}: a block of {geometry.items} work-items is over the limit of {limit}"
+        )
+    required = kernel.metadata.required_workgroup_size
+    if required is not None and required != geometry.block:
+        raise LaunchError(f"{name}: the kernel requires blocks of {required}, not {geometry.block}")
+    if max(geometry.grid[1:]) > 0xFFFF or geometry.grid[0] > 0x7FFFFFFF:
+        raise LaunchError(
+            f"{name}: grid {geometry.grid} is over the limit of (2147483647, 65535, 65535)"
+        )
+    lds = kernel.descriptor.group_segment_bytes + geometry.dynamic_lds
+    if geometry.dynamic_lds < 0 or lds > target.lds_per_workgroup:
+        raise LaunchError(
+            f"{name}: {lds} bytes of LDS are over the limit of {target.lds_per_workgroup}"
+        )
+    scratch = private_bytes(kernel) * geometry.items
+    if room is not None and scratch > room:
+        raise LaunchError(
+            f"{name}: a workgroup needs {scratch} bytes of scratch memory, of which {room} are left"
+        )
+    if segment_size(kernel) > _MOST_ARGUMENTS:
+        raise LaunchError(
+            f"{name}: {segment_size(kernel)} bytes of arguments are over the limit of "
+            f"{_MOST_ARGUMENTS}"
+        )

@@ -1,0 +1,193 @@
+"""From the record that native code leaves to the exception that users see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.emulator.launch.barrier_faults import (
+    NO_GROUP,
+    StoppedGroup,
+    deadlock_message,
+    misuse_message,
+)
+from amdjit.emulator.launch.kernarg import Extent, Geometry
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
+from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.tiers.compilation import CompiledKernel
+
+_KINDS = {
+    FaultKind.GLOBAL_LOAD: "out-of-bounds",
+    FaultKind.GLOBAL_STORE: "out-of-bounds",
+    FaultKind.LDS: "out-of-bounds",
+    FaultKind.SCRATCH: "out-of-bounds",
+    FaultKind.SCALAR_LOAD: "out-of-bounds",
+    FaultKind.TRAP: "trap",
+    FaultKind.TIME_LIMIT: "time-limit",
+    FaultKind.WILD_BRANCH: "wild-branch",
+    FaultKind.MISALIGNED: "misaligned",
+    FaultKind.BUFFER: "buffer",
+    FaultKind.MODE: "mode",
+    FaultKind.BARRIER_MISUSE: "barrier",
+    FaultKind.DEADLOCK: "barrier",
+    FaultKind.PARTIAL_WAVE: "partial-wave",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    block: Extent
+    thread: Extent | None
+    lane: int | None
+
+
+def fault_from_record(
+    record: Sequence[int],
+    function: EmulatedFunction,
+    compiled: CompiledKernel,
+    geometry: Geometry,
+    memory: DeviceMemory,
+    group: StoppedGroup = NO_GROUP,
+) -> KernelFault:
+    """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves
+    around it."""
+    kind = FaultKind(record[Fault.KIND])
+    # The site of a deadlock is an id to resume from, behind a wait.
+    pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
+    pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
+    wave_size = function.kernel.descriptor.wavefront_size
+    place = _place(record, geometry, wave_size)
+    address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
+    is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
+    base = function.module.register_base(pc, record[Fault.BASE] & (1 << 64) - 1, wave_size)
+    nearest = memory.nearest(_signed(address, base)) if is_global and address is not None else None
+    line = function.module.code_object.line_of(pc)
+    text = function.module.instruction_at(pc, wave_size)
+    message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
+    if kind is FaultKind.DEADLOCK:
+        message += deadlock_message(group, function, compiled)
+    where = f"\n  at {line[0]}:{line[1]}" if line else ""
+    return KernelFault(
+        _KINDS[kind],
+        f"{message}{where}\n  instruction: {text}",
+        kernel=function.name,
+        source_file=line[0] if line else None,
+        source_line=line[1] if line else None,
+        block=place.block,
+        thread=place.thread,
+        lane=place.lane,
+        address=address,
+        nearest_allocation=nearest,
+        instruction=text,
+        offset_base=base,
+    )
+
+
+def _signed(address: int, base: int) -> int:
+    """An offset is unsigned in the machine code, of 32 bits; a negative index makes a large one of
+    it."""
+    return address - (1 << 32) if base and 1 << 31 <= address - base < 1 << 32 else address
+
+
+def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
+    block = (record[Fault.GROUP_X], record[Fault.GROUP_Y], record[Fault.GROUP_Z])
+    lane = record[Fault.LANE]
+    if lane < 0:
+        return _Place(block, None, None)
+    item = record[Fault.WAVE] * wave_size + lane
+    x, y, _ = geometry.block
+    return _Place(block, (item % x, item // x % y, item // (x * y)), lane)
+
+
+def global_verb(instruction: str, writes: bool) -> str:
+    """Return what an instruction does to global memory, in words."""
+    if "_atomic_" in instruction:
+        return "atomic operation"
+    return "store" if writes else "load"
+
+
+def _message(
+    kind: FaultKind,
+    record: Sequence[int],
+    instruction: str,
+    place: _Place,
+    nearest: Allocation | None,
+) -> str:
+    who = f"block {place.block}" + (f", thread {place.thread}" if place.thread else "")
+    size = record[Fault.SIZE]
+    address = record[Fault.ADDRESS] & (1 << 64) - 1
+    if kind is FaultKind.LDS:
+        return (
+            f"access of {size} bytes at LDS byte {address:#x} is outside of the workgroup's "
+            f"LDS ({who})"
+        )
+    if kind is FaultKind.SCRATCH:
+        return (
+            f"access of {size} bytes at private byte {address:#x} is outside of the private "
+            f"memory ({who})"
+        )
+    if _KINDS[kind] == "out-of-bounds":
+        verb = global_verb(instruction, kind is FaultKind.GLOBAL_STORE)
+        what = f"{verb} of {size} byte{'s' * (size > 1)} at {address:#x} is not allowed ({who})"
+        return f"{what}{_describe(nearest)}"
+    if kind is FaultKind.BUFFER:
+        return f"{_BUFFERS[BufferRefusal(record[Fault.ADDRESS])]} ({who})"
+    if kind is FaultKind.BARRIER_MISUSE:
+        return f"{misuse_message(address, size)} ({who}, wave {record[Fault.WAVE]})"
+    return f"{_OTHER[kind]} ({who})"
+
+
+_OTHER = {
+    FaultKind.TRAP: "the kernel executed a trap",
+    FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
+    FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot "
+    "complete",
+    FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
+    FaultKind.MISALIGNED: "the address is not aligned",
+    FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, "
+    "and some are inactive: "
+    "let whole waves come here, in workgroups of whole waves",
+    FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not have: traps on "
+    "float exceptions, "
+    "or one that is reserved",
+}
+# RDNA 4 ISA, 9.3 to 9.6: what it forbids, and where it does not say what happens.
+_BUFFERS = {
+    BufferRefusal.TYPE: "these four registers are no buffer resource: bits 127:126 are not 0",
+    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0), as "
+    "one that is not bound",
+    BufferRefusal.SWIZZLE: "the buffer resource's swizzle (bits 63:62) is 2, which is reserved",
+    BufferRefusal.ELEMENT: "the access does not fit into an element of this swizzled buffer",
+    BufferRefusal.STRIDE: "the stride of this swizzled buffer is no multiple of its element's size",
+    BufferRefusal.RAW_INDEX: "a raw buffer (OOB_SELECT 3) with a stride has an index: the ISA "
+    "document ignores the "
+    "stride in one place and adds it in another; use OOB_SELECT 0",
+    BufferRefusal.SWIZZLED_OFFSET: "a swizzled buffer with OOB_SELECT 3 has a scalar offset: the "
+    "ISA document does "
+    "not say how that shortens it; use OOB_SELECT 0",
+    BufferRefusal.COMPRESSED: "the buffer resource asks for access to compressed data or metadata "
+    "(bits 123:122)",
+    BufferRefusal.SELECT: "the buffer resource's channel selection (bits 107:96) names what is "
+    "reserved or not in "
+    "the format, or reorders the channels of a store",
+    BufferRefusal.VALUE: "a value does not fit the format without rounding or clamping, which the "
+    "ISA document "
+    "leaves open",
+    BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or "
+    "SSCALED format",
+}
+
+
+def _describe(nearest: Allocation | None) -> str:
+    if nearest is None:
+        return "\n  there are no allocations"
+    label = f" ({nearest.label})" if nearest.label else ""
+    if nearest.distance >= 0:
+        where = f"{nearest.distance} bytes past the end of"
+    elif nearest.address <= nearest.address + nearest.distance:
+        where = "inside of"
+    else:
+        where = f"{-nearest.distance} bytes before"
+    return f"\n  {where} the allocation of {nearest.nbytes} bytes at {nearest.address:#x}{label}"

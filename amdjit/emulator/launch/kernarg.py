@@ -1,0 +1,151 @@
+"""The kernarg segment and the dispatch packet of a launch, and the SGPRs that point to them."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from amdjit.code_object import Kernel
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+
+Extent = tuple[int, int, int]
+
+PACKET_BYTES = 64
+_QUEUE_BYTES = 256
+# RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
+_SGPRS = 106
+_AXES = "xyz"
+
+
+class Geometry(NamedTuple):
+    """A launch: workgroups, work-items a workgroup, LDS asked for at the launch in bytes."""
+
+    grid: Extent
+    block: Extent
+    dynamic_lds: int
+
+    @property
+    def items(self) -> int:
+        """Work-items of a workgroup."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def groups(self) -> int:
+        """Workgroups of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions are in use."""
+        sizes = [self.grid[axis] * self.block[axis] for axis in range(3)]
+        return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
+
+
+def hidden_value(kind: str, geometry: Geometry) -> int:
+    """Return what a hidden argument holds (LLVM AMDGPU guide, code object V5 "Kernel Argument
+    Metadata").
+
+    Queues, heaps, host calls and multi-grid data do not exist here: their pointers are null.
+    """
+    name = kind.removeprefix("hidden_")
+    if name[-2:-1] == "_" and name[-1] in _AXES:
+        axis = _AXES.index(name[-1])
+        by_axis = {"block_count": geometry.grid[axis], "group_size": geometry.block[axis]}
+        return by_axis.get(name[:-2], 0)
+    values = {
+        "grid_dims": geometry.dimensions,
+        "dynamic_lds_size": geometry.dynamic_lds,
+        "private_base": PRIVATE_APERTURE_HIGH,
+        "shared_base": SHARED_APERTURE_HIGH,
+    }
+    return values.get(name, 0)
+
+
+def segment_size(kernel: Kernel) -> int:
+    """Return how many bytes hold kernarg, padded as loads of whole vectors may read, packet and
+    queue."""
+    return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES
+
+
+def explicit_size(kernel: Kernel) -> int:
+    """Return how many bytes of the segment the explicit arguments take."""
+    return max(
+        (argument.offset + argument.size for argument in kernel.metadata.explicit_arguments),
+        default=0,
+    )
+
+
+def _padded(kernel: Kernel) -> int:
+    size = max(kernel.metadata.kernarg_size, kernel.descriptor.kernarg_size)
+    return -(-size // 64) * 64 + 64
+
+
+def build_segment(kernel: Kernel, geometry: Geometry, explicit: bytes, address: int) -> bytearray:
+    """Return the bytes of the kernarg segment and what stands behind it, for a segment at
+    `address`.
+
+    LaunchError if `explicit` does not cover the kernel's arguments.
+    """
+    data = bytearray(segment_size(kernel))
+    needed = explicit_size(kernel)
+    if not needed <= len(explicit) <= max(needed, kernel.metadata.kernarg_size):
+        raise LaunchError(
+            f"{kernel.name}: {len(explicit)} bytes of arguments were given, it takes {needed}"
+        )
+    data[: len(explicit)] = explicit
+    for argument in kernel.metadata.arguments:
+        if argument.is_hidden:
+            value = hidden_value(argument.value_kind, geometry)
+            place = slice(argument.offset, argument.offset + argument.size)
+            data[place] = value.to_bytes(argument.size, "little")
+    start = _padded(kernel)
+    data[start : start + PACKET_BYTES] = _packet(kernel, geometry, address)
+    return data
+
+
+def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:
+    """The AQL kernel dispatch packet (HSA platform specification 1.2, 2.9.6)."""
+    sizes = [geometry.grid[axis] * geometry.block[axis] for axis in range(3)]
+    head = struct.pack("<HH3HH3I", 2, 3, *geometry.block, 0, *(size & 0xFFFFFFFF for size in sizes))
+    lds = kernel.descriptor.group_segment_bytes + geometry.dynamic_lds
+    body = struct.pack("<IIQQQQ", kernel.descriptor.private_segment_bytes, lds, 0, kernarg, 0, 0)
+    return (head + body).ljust(PACKET_BYTES, b"\0")
+
+
+def user_sgprs(
+    kernel: Kernel, segment: bytes | memoryview, address: int, dispatch_id: int
+) -> list[tuple[int, int]]:
+    """Return (SGPR, value) of the user SGPRs; `segment` is at `address`. LaunchError if one is not
+    emulated."""
+    packet = address + _padded(kernel)
+    values = {
+        "dispatch_ptr": packet,
+        "queue_ptr": packet + PACKET_BYTES,
+        "kernarg_segment_ptr": address,
+        "dispatch_id": dispatch_id,
+        "flat_scratch_init": 0,
+        "private_segment_size": kernel.descriptor.private_segment_bytes,
+    }
+    pairs = []
+    end = 0
+    for sgpr in kernel.descriptor.user_sgprs:
+        if sgpr.name not in values:
+            raise LaunchError(f"{kernel.name}: the emulator does not set up {sgpr.name}")
+        for part in range(sgpr.dwords):
+            pairs.append((sgpr.first + part, values[sgpr.name] >> 32 * part & 0xFFFFFFFF))
+        end = sgpr.first + sgpr.dwords
+    return pairs + _preloaded(kernel, segment, end)
+
+
+def _preloaded(kernel: Kernel, segment: bytes | memoryview, first: int) -> list[tuple[int, int]]:
+    descriptor = kernel.descriptor
+    start = 4 * descriptor.kernarg_preload_offset
+    count = descriptor.kernarg_preload_dwords
+    if start + 4 * count > _padded(kernel) or first + count > _SGPRS:
+        raise LaunchError(
+            f"{kernel.name}: {count} dwords of arguments from byte {start} on cannot be put in "
+            "registers"
+        )
+    dwords = struct.unpack_from(f"<{count}I", segment, start)
+    return [(first + index, value) for index, value in enumerate(dwords)]

@@ -1,0 +1,118 @@
+"""A code object in the emulated device's memory."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.diagnostics.errors import BackendError
+from amdjit.emulator.analysis.kernel_code import segment_of
+from amdjit.emulator.decoder import decode, disassemble
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.tiers.compilation import Host, KernelCompiler
+
+# LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the
+# addend.
+_RELATIVE = 13
+
+
+class EmulatedModule:
+    """A loaded code object. `load_bias` + virtual address = host address."""
+
+    def __init__(self, host: Host, memory: DeviceMemory, data: bytes, target_name: str) -> None:
+        try:
+            self.code_object = CodeObject.read(data)
+        except MalformedCodeObject as error:
+            raise BackendError(
+                f"this is no code object that the emulator can load: {error}"
+            ) from error
+        self._check(target_name)
+        self.kernels = KernelCompiler(host, self.code_object)
+        self.base, self.load_bias = _place(memory, self.code_object)
+        weakref.finalize(self, memory.free, self.base)
+
+    def _check(self, target_name: str) -> None:
+        code_object = self.code_object
+        if code_object.target_name != target_name:
+            raise BackendError(
+                f"the code object is for {code_object.target_name}, the device is {target_name}"
+            )
+        if code_object.undefined_symbols:
+            names = ", ".join(code_object.undefined_symbols)
+            raise BackendError(f"the code object has undefined symbols: {names}")
+        strange = {relocation.type for relocation in code_object.relocations} - {_RELATIVE}
+        if strange:
+            raise BackendError(
+                f"the code object has dynamic relocations of types {strange} that are not emulated"
+            )
+
+    def function(self, name: str) -> EmulatedFunction:
+        """Look up a kernel by name; BackendError if there is none or it needs what the emulator has
+        not."""
+        kernel = self.code_object.kernels.get(name)
+        if kernel is None:
+            there = ", ".join(self.code_object.kernels) or "none"
+            raise BackendError(f"the code object has no kernel {name!r}; there are: {there}")
+        return EmulatedFunction(self, kernel)
+
+    def decoded(self, pc: int, wave_size: int) -> Instruction:
+        """Return the instruction at `pc`."""
+        segment = segment_of(self.code_object, pc)
+        return decode(segment.data, pc - segment.address, pc, wave_size)
+
+    def instruction_at(self, pc: int, wave_size: int) -> str:
+        """Return the instruction at `pc` as text, with its pc."""
+        return f"{disassemble(self.decoded(pc, wave_size))} at pc {pc:#x}"
+
+    def register_base(self, pc: int, base: int, wave_size: int) -> int:
+        """Return what of an access's base comes from registers: without the instruction's own
+        offset. 0 stays 0."""
+        return base and base - self.decoded(pc, wave_size).immediates.get("offset", 0)
+
+
+@dataclass(frozen=True, eq=False)
+class EmulatedFunction:
+    """A kernel of a loaded code object."""
+
+    module: EmulatedModule
+    kernel: Kernel
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.kernel.name
+
+
+def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
+    """Copy the segments to one allocation, of which writable segments may be written; returns
+    address and bias."""
+    low = min(segment.address for segment in code_object.segments) & ~0xFFF
+    high = max(segment.end for segment in code_object.segments)
+    pieces = tuple(
+        (s.address - low, s.end - low, s.writable) for s in code_object.segments if s.memory_size
+    )
+    base = memory.allocate(high - low, "code object", pieces)
+    image = np.frombuffer(memory.view(base, high - low), np.uint8)
+    image[:] = 0
+    for segment in code_object.segments:
+        start = segment.address - low
+        image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+    _relocate(image, low, base, code_object)
+    return base, base - low
+
+
+def _relocate(image: NDArray[np.uint8], low: int, base: int, code_object: CodeObject) -> None:
+    """Write the addresses in tables of pointers: the addend where the code object has been put."""
+    for relocation in code_object.relocations:
+        start = relocation.address - low
+        if not 0 <= start <= len(image) - 8:
+            raise BackendError(
+                f"a relocation at {relocation.address:#x} is outside of the code object"
+            )
+        address = base - low + relocation.addend & 0xFFFFFFFFFFFFFFFF
+        image[start : start + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)

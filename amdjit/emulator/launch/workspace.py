@@ -1,0 +1,350 @@
+"""What launches of a kernel with one geometry share, and the memory of a launch, which later ones
+use again.
+
+A launch that finds all this made writes its arguments, resets a few fields and runs.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.code_object import Kernel
+from amdjit.emulator.launch.barrier_faults import StoppedGroup, StoppedWave
+from amdjit.emulator.launch.kernarg import (
+    Geometry,
+    build_segment,
+    explicit_size,
+    segment_size,
+    user_sgprs,
+)
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.layout import (
+    BARRIER_ROW,
+    END_SITE_SLOT,
+    JOINED_SLOT,
+    SCALAR_SLOTS,
+    SIGNALLED_SLOT,
+    SITE_ROW,
+    SLOT_ROW,
+    WAVE_NAMED,
+    Context,
+    Fault,
+    Launch,
+    SlotField,
+    Stop,
+    state_bytes,
+)
+from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.scheduling.attendance import Attendance
+from amdjit.emulator.tiers.compilation import CompiledKernel
+
+# A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
+_DYNAMIC_STACK = 16 * 1024
+_CHUNKS_PER_THREAD = 8
+# Workgroups that wait for each other must be resident together. As many waves are as on the largest
+# processor of the family: 64 compute units of 2 SIMDs of 16 waves (RDNA 4 ISA, 2.1; Radeon RX 9070
+# XT), if their memory allows.
+_RESIDENT_WAVES = 2048
+_RESIDENT_BYTES = 256 << 20
+# Larger workspaces, and more of them than two launches at a time need, go with their launch.
+_KEPT_BYTES = 128 << 20
+_KEPT = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A translated kernel with a geometry. idle: the workspaces that no launch uses at the moment.
+
+    threads: how many host threads run it. short: it is over before it would pay to hand it to
+    another thread.
+    """
+
+    kernel: Kernel
+    compiled: CompiledKernel
+    geometry: Geometry
+    load_bias: int
+    threads: int
+    short: bool
+    execs: NDArray[np.uint32]
+    item_ids: NDArray[np.uint32]
+    idle: list[Workspace] = field(default_factory=list)
+
+    @property
+    def waves(self) -> int:
+        """Waves of a workgroup."""
+        return -(-self.geometry.items // self.wave_size)
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.kernel.descriptor.wavefront_size
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of a wave's registers."""
+        return state_bytes(self.wave_size)
+
+    def take(self, memory: DeviceMemory) -> Workspace:
+        """Return a workspace for one launch."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return Workspace(self, memory)
+
+    def give_back(self, workspace: Workspace) -> None:
+        """Keep a workspace for the next launch."""
+        if len(self.idle) < _KEPT and workspace.nbytes <= _KEPT_BYTES:
+            self.idle.append(workspace)
+
+
+def make_plan(
+    function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int
+) -> Plan:
+    """Plan launches that may use so many host threads."""
+    descriptor = function.kernel.descriptor
+    waves = -(-geometry.items // descriptor.wavefront_size)
+    ids, execs = _work_items(
+        geometry, descriptor.workitem_id_components, waves * descriptor.wavefront_size
+    )
+    short = compiled.is_short(len(execs) * geometry.groups)
+    used = 1 if short else min(threads, geometry.groups)
+    return Plan(
+        function.kernel, compiled, geometry, function.module.load_bias, used, short, execs, ids
+    )
+
+
+class Workspace:
+    """The memory that native code works with in one launch at a time; it must outlive the native
+    calls.
+
+    contexts: the address of each host thread's context. attendance: whom the first one calls back.
+    nbytes: about what it takes. residents: how many workgroups a host thread may have under way.
+    """
+
+    def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
+        # Not the plan itself, which has this workspace in turn: memory would wait for the garbage
+        # collector.
+        self._kernel, self._geometry = plan.kernel, plan.geometry
+        self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
+        self.nbytes = 0
+        self.residents = 1
+        size = segment_size(plan.kernel)
+        self._address = memory.allocate(size, "kernel arguments", ((0, size, False),))
+        weakref.finalize(self, memory.free, self._address).atexit = False
+        self._segment = memory.view(self._address, size)
+        self._explicit_size = explicit_size(plan.kernel)
+        self._is_written = False
+        self._sgprs_vary = plan.kernel.descriptor.kernarg_preload_dwords > 0 or any(
+            sgpr.name == "dispatch_id" for sgpr in plan.kernel.descriptor.user_sgprs
+        )
+        self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
+        self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+        self._compiled = plan.compiled
+        self._changed: CompiledKernel | None = None
+        self._launch = self._shared(plan)
+        self._start_with(plan.compiled)
+        self._sites: list[NDArray[np.uint8]] = []
+        self._table: Table | None = None
+        self._rows: NDArray[np.uint64] | None = None
+        self._waves, self._state_bytes = plan.waves, plan.state_bytes
+        self._groups: list[tuple[NDArray[np.uint8], ...]] = []
+        self._contexts: NDArray[np.uint64] = np.zeros((plan.threads, Context.FIELDS), np.uint64)
+        for thread, context in enumerate(self._contexts):
+            context[Context.THREAD] = thread
+            self._fill(context, plan)
+        self.attendance = Attendance()
+        self._contexts[0, Context.ATTEND] = self.attendance.address
+        self.contexts = [row.ctypes.data for row in self._contexts]
+
+    def begin(self, explicit: bytes, dispatch: int, table: Table, checks: int = 0) -> None:
+        """Set up a launch with these arguments. LaunchError if they are not the kernel's.
+
+        checks: the address of what the launch's checks work with (`layout.Sanitizer`), 0 if there
+        are none.
+        """
+        self._write_arguments(explicit, dispatch)
+        if table.rows is not self._rows:
+            self._rows = table.rows
+            self._contexts[:, Context.TABLE] = table.rows.ctypes.data
+            self._contexts[:, Context.TABLE_COUNT] = len(table.rows)
+            for sites in self._sites:
+                sites[:] = 0  # they name allocations
+        self._table = table
+        self._launch[Launch.SANITIZER] = checks
+        self._launch[Launch.STOP] = Stop.RUN
+        self._launch[Launch.NEXT_GROUP] = 0
+        if self._changed is not None:
+            self._start_with(self._compiled)
+            self._changed = None
+        self.record[Fault.CLAIMED] = 0
+
+    def end(self) -> None:
+        """The launch is over: let go of memory that was freed meanwhile."""
+        self._table = None
+
+    def change(self, compiled: CompiledKernel) -> None:
+        """Let the waves of a launch of the quick tier go on with full code, each where it pauses or
+        goes round a loop.
+
+        Sites and resume ids are the same in both.
+        """
+        if (
+            compiled.site_pcs != self._compiled.site_pcs
+            or compiled.resume_pcs != self._compiled.resume_pcs
+        ):
+            raise AssertionError("the tiers number sites or pauses differently")
+        self._changed = compiled  # native code must not go while it may run
+        self._launch[Launch.WAVE_FUNCTION] = compiled.address
+        self._launch[Launch.CHANGED] = 1
+
+    def _start_with(self, compiled: CompiledKernel) -> None:
+        self._launch[Launch.WAVE_FUNCTION] = compiled.address
+        self._launch[Launch.PROGRAM] = (
+            compiled.program.ctypes.data if compiled.program is not None else 0
+        )
+        self._launch[Launch.CHANGED] = 0
+
+    def stop(self, reason: Stop) -> None:
+        """Ask all threads to stop; a fault that was first stays the reason."""
+        if self._launch[Launch.STOP] == Stop.RUN:
+            self._launch[Launch.STOP] = reason
+
+    def stopped_group(self) -> StoppedGroup:
+        """Return where the waves of the workgroup that stopped the launch are."""
+        slot = int(self.record[Fault.SLOT])
+        states, resumes, slots = self._groups[int(self.record[Fault.THREAD])]
+        first, end = slot * self._waves, (slot + 1) * self._waves
+        scalars = states[first * self._state_bytes : end * self._state_bytes].reshape(
+            self._waves, -1
+        )
+        rows = slots.view(np.int64)[slot * SLOT_ROW : (slot + 1) * SLOT_ROW][SlotField.BARRIERS :]
+        barriers = [tuple(map(int, row)) for row in rows.reshape(-1, BARRIER_ROW)]
+        completed = barriers[0][-1]
+        kept = [row[: SCALAR_SLOTS * 4].view(np.int32) for row in scalars]
+        ids = resumes.view(np.int32)[first:end]
+        waves = [
+            _stopped_wave(int(resume), completed, row)
+            for resume, row in zip(ids, kept, strict=True)
+        ]
+        return StoppedGroup(tuple(waves), tuple((row[0], row[1]) for row in barriers))
+
+    def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
+        first = not self._is_written
+        if first or len(explicit) != self._explicit_size:
+            self._segment[:] = build_segment(self._kernel, self._geometry, explicit, self._address)
+            self._is_written = True
+        else:
+            self._segment[: self._explicit_size] = explicit
+        if first or self._sgprs_vary:
+            for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
+                self._scalars[index] = value
+
+    def _shared(self, plan: Plan) -> NDArray[np.uint64]:
+        groups = plan.geometry.groups
+        values = {
+            Launch.GROUPS: groups,
+            Launch.CHUNK: max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
+            Launch.GRID_X: plan.geometry.grid[0],
+            Launch.GRID_Y: plan.geometry.grid[1],
+            Launch.WAVES: plan.waves,
+            Launch.STATE_BYTES: state_bytes(plan.wave_size),
+            Launch.SCALARS: self._scalars.ctypes.data,
+            Launch.EXECS: plan.execs.ctypes.data,
+            Launch.ITEM_IDS: plan.item_ids.ctypes.data,
+            Launch.FAULT: self.record.ctypes.data,
+        }
+        launch: NDArray[np.uint64] = np.zeros(Launch.FIELDS, np.uint64)
+        for place, value in values.items():
+            launch[place] = value
+        return launch
+
+    def _buffer(self, nbytes: int) -> NDArray[np.uint8]:
+        storage = _aligned(max(nbytes, 64))
+        self._kept.append(storage)
+        self.nbytes += storage.nbytes
+        return storage
+
+    def _fill(self, context: NDArray[np.uint64], plan: Plan) -> None:
+        compiled, waves = plan.compiled, plan.waves
+        lds = plan.kernel.descriptor.group_segment_bytes + plan.geometry.dynamic_lds
+        lds_stride = -(-lds // 64) * 64
+        lane_bytes = private_bytes(plan.kernel)
+        group_bytes = waves * (plan.state_bytes + lane_bytes * plan.wave_size) + lds_stride
+        residents = self.residents = _residents(plan, group_bytes)
+        sites = self._buffer(len(compiled.site_pcs) * SITE_ROW * 8)
+        self._sites.append(sites)
+        states = self._buffer(residents * plan.state_bytes * waves)
+        resumes, slots = self._buffer(residents * 4 * waves), self._buffer(residents * SLOT_ROW * 8)
+        self._groups.append((states, resumes, slots))
+        values = {
+            Context.LAUNCH: self._launch.ctypes.data,
+            Context.SITES: sites.ctypes.data,
+            Context.LDS_ALL: self._buffer(residents * lds_stride).ctypes.data,
+            Context.LDS_STRIDE: lds_stride,
+            Context.LDS_SIZE: lds,
+            Context.SCRATCH_LANE_BYTES: lane_bytes,
+            Context.SCRATCH_ALL: self._buffer(
+                residents * lane_bytes * plan.wave_size * waves
+            ).ctypes.data,
+            Context.STATES: states.ctypes.data,
+            Context.RESUMES: resumes.ctypes.data,
+            Context.SLOTS: slots.ctypes.data,
+            Context.RESIDENTS: residents,
+            Context.LOAD_BIAS: plan.load_bias,
+        }
+        for place, value in values.items():
+            context[place] = value
+
+
+def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> StoppedWave:
+    joined = int(scalars[JOINED_SLOT]) - 1
+    return StoppedWave(
+        None if resume < 0 else resume & WAVE_NAMED - 1,
+        resume >= 0 and bool(resume & WAVE_NAMED),
+        joined if joined > 0 else None,
+        int(scalars[SIGNALLED_SLOT]) == completed + 1,
+        int(scalars[END_SITE_SLOT]),
+    )
+
+
+def private_bytes(kernel: Kernel) -> int:
+    """Return how many bytes of scratch memory a work-item has."""
+    private = kernel.descriptor.private_segment_bytes
+    if kernel.metadata.uses_dynamic_stack:
+        private = max(private, _DYNAMIC_STACK)
+    return -(-private // 16) * 16
+
+
+def _residents(plan: Plan, group_bytes: int) -> int:
+    """Return how many workgroups a host thread may have under way."""
+    if not plan.compiled.gives_way:
+        return 1
+    most = min(_RESIDENT_WAVES // plan.waves, _RESIDENT_BYTES // group_bytes) // plan.threads
+    return max(1, min(most, plan.geometry.groups))
+
+
+def _aligned(nbytes: int) -> NDArray[np.uint8]:
+    storage: NDArray[np.uint8] = np.zeros(nbytes + 64, np.uint8)
+    start = -storage.ctypes.data % 64
+    return storage[start : start + nbytes]
+
+
+def _work_items(
+    geometry: Geometry, components: int, lanes: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return v0 of each lane (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC, 32
+    lanes a dword."""
+    x, y, _ = geometry.block
+    items = np.arange(lanes, dtype=np.uint32)
+    packed = items % x
+    if components > 1:
+        packed |= (items // x % y) << np.uint32(10)
+    if components > 2:
+        packed |= (items // (x * y)) << np.uint32(20)
+    execs = np.packbits(np.arange(lanes) < geometry.items, bitorder="little").view(np.uint32)
+    return packed, execs

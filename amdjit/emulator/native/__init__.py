@@ -1,1 +1,0 @@
-"""Host functions that translated kernels call. They are generated as LLVM IR, compiled once and cached on disk."""

@@ -1,0 +1,85 @@
+"""Stretches of VALU instructions whose results are looked through for NaNs once, at their end.
+
+A check of each instruction's result (`nans.py`) would take as long as the instruction. So a stretch
+is translated twice: first as if there were no NaNs, then, for the rare case that one is found, with
+the right one everywhere.
+
+    v_mul_f32 v4, v1, v2         %t5 = fmul ...            own.nan8: both again, exactly
+    v_add_f32 v5, v4, v3   ->    %t6 = fadd %t5, ...                 br own.go8
+                                 br any NaN in %t6 ->      own.go8:  %t9 = phi [ %t6, ... ], [ ..., %own.nan8 ]
+
+A NaN among the sources of an instruction is one in its result, so that only the last results need a
+look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import TypeVar
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions.nans import RARELY, any_nan
+from amdjit.emulator.instructions.operation import VectorOp
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.packed import PackedOp
+from amdjit.emulator.instructions.vector.special import TRANSCENDENTAL
+from amdjit.emulator.wave.frame import Frame
+
+_OTHERS = frozenset({"s_delay_alu", "s_nop", "v_nop", *TRANSCENDENTAL})
+_PREFIXES = ("v_fma_mix", "v_div_scale")
+# Registers that are written in a stretch live on to its end, for the second translation.
+_LONGEST = 12
+
+_Step = TypeVar("_Step")
+
+
+def may_stretch(instruction: Instruction) -> bool:
+    """Return whether an instruction only computes vector registers and lane masks."""
+    name = instruction.mnemonic
+    if instruction.pair is not None:
+        return all(
+            half.mnemonic.replace("v_dual_", "v_", 1) in DUAL
+            for half in (instruction, instruction.pair)
+        )
+    if name in _OTHERS or name.startswith(_PREFIXES):
+        return True
+    return name.startswith("v_cmp_") or isinstance(EMITTERS.get(name), (VectorOp, PackedOp))
+
+
+def in_stretches(
+    steps: Iterable[_Step], instruction_of: Callable[[_Step], Instruction]
+) -> Iterator[list[_Step]]:
+    """Yield the steps of a block in stretches; each other instruction is one of its own."""
+    for together, group in groupby(steps, lambda step: may_stretch(instruction_of(step))):
+        run = list(group)
+        size = _LONGEST if together else 1
+        yield from (run[start : start + size] for start in range(0, len(run), size))
+
+
+def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
+    """Emit a stretch, which `emit` does each time that it is called."""
+    b, registers = frame.builder, frame.registers
+    before = registers.snapshot()
+    b.unchecked = {}
+    emit()
+    results, b.unchecked = list(b.unchecked.values()), None
+    if not results:
+        return
+    plain, number = registers.snapshot(), b.name()[1:]
+    found, after = f"own.nan{number}", f"own.go{number}"
+    # Lanes that do not run often hold infinities and NaNs: what made them leave a loop. The halves
+    # of a wave64 have an EXEC each.
+    active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
+    b.line(f"br i1 {any_nan(b, results, active).text}, label %{found}, label %{after}, {RARELY}")
+    start = b.current
+    b.label(found)
+    registers.restore(before)
+    b.is_exact = True
+    emit()
+    b.is_exact = False
+    end = b.current
+    b.branch(after)
+    b.label(after)
+    registers.join((plain, start), end)

@@ -1,0 +1,160 @@
+"""What an instruction's floats depend on besides its operands: MODE, as far as it is known, and at
+run time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.mode import HALF_OVERFLOW, Mode
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions.float_extremes import is_selection
+from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
+from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
+from amdjit.emulator.wave.registers import Registers
+from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
+
+# Divisions by zero: the ISA document says that they stay infinite, measurements say the opposite.
+_DIVISIONS = re.compile(r"v_(s_)?(rcp|rsq|log)_f16")
+
+
+@dataclass
+class ModeState:
+    """Rounding, denormals, overflow, result modifiers of a Frame; its fields `mode` and
+    `keeps_denormals` are here."""
+
+    builder: Builder
+    registers: Registers
+
+    def set_mode(self, mode: Mode) -> None:
+        """Take over what is known of the mode from here on."""
+        self.mode, self.keeps_denormals = mode, mode.keeps_denormals
+
+    def mode_bit(self, bit: int) -> bool | Value:
+        """Return a bit of MODE: a bool where it is known, else an i1."""
+        if self.mode.known >> bit & 1:
+            return bool(self.mode.value >> bit & 1)
+        return self.builder.resize(self.builder.shift("lshr", self.registers.mode_bits(), bit), 1)
+
+    def rounding(self, shift: int | None) -> Value | None:
+        """Return how to round, LLVM's number of the mode at `shift` of MODE; None for the
+        nearest."""
+        if shift is None:
+            return None
+        field = self.mode.field(shift)
+        if field is not None:
+            return llvm_mode(field) if field else None
+        number = self.builder.shift("lshr", self.registers.mode_bits(), shift)
+        return self.builder.mask(self.builder.add(number, constant("i32", 1)), 2)
+
+    def round_as(self, shift: int | None) -> None:
+        """Let float operations round by the mode at `shift` of MODE, None: to nearest, until the
+        next call."""
+        if isinstance(self.builder, RoundingBuilder):
+            self.builder.rounding = None
+            self.builder.rounding = self.rounding(shift)
+
+    @property
+    def clamps_overflow(self) -> bool | Value:
+        """Whether halves and 8-bit floats that overflow become their largest finite numbers."""
+        return self.mode_bit(HALF_OVERFLOW)
+
+    def overflow_flag(self) -> Value:
+        """Return `clamps_overflow` as an i32, for native functions."""
+        clamps = self.clamps_overflow
+        return (
+            constant("i32", clamps) if isinstance(clamps, bool) else self.builder.resize(clamps, 32)
+        )
+
+    def without_overflow(
+        self, value: Value, sources: Sequence[Value], instruction: Instruction
+    ) -> Value:
+        """Return a half as MODE lets it overflow: infinite only if a float among the sources is, or
+        by a division.
+
+        Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
+        """
+        if self.clamps_overflow is False or element_of(value.type) != "half":
+            return value
+        if _DIVISIONS.fullmatch(instruction.mnemonic):
+            raise Untranslatable(
+                instruction, "with MODE's FP16_OVFL it is not settled what a division by zero gives"
+            )
+        b = self.builder
+        allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
+        if instruction.mnemonic == "v_div_fixup_f16":
+            # An infinite estimate is a quotient that overflowed.
+            allowed = allowed[1:]
+            denominator = b.bitcast(sources[1], "i16")
+            allowed.append(b.compare("eq", b.mask(denominator, 15), b.const(denominator, 0)))
+        return self._limited(value, allowed)
+
+    def _limited(self, value: Value, allowed: Sequence[Value]) -> Value:
+        """Return a half that is infinite only under one of these conditions, where MODE asks for
+        that."""
+        clamps = self.clamps_overflow
+        if clamps is False or element_of(value.type) != "half":
+            return value
+        b = self.builder
+        infinite = _is_infinite(b, value)
+        for condition in allowed:
+            infinite = b.and_(infinite, b.not_(condition))
+        bits = b.bitcast(value, "i16")
+        largest = b.bitcast(
+            b.or_(b.and_(bits, b.const(bits, 0x8000)), b.const(bits, 0x7BFF)), "half"
+        )
+        clamped = b.select(infinite, largest, value)
+        return clamped if clamps is True else b.select(clamps, clamped, value)
+
+    def refuse_overflow(self, instruction: Instruction) -> None:
+        """Refuse an instruction of which nothing says what FP16_OVFL does, unless it is known to be
+        off."""
+        if self.clamps_overflow is not False:
+            raise Untranslatable(
+                instruction, "no document says what MODE's FP16_OVFL does to this instruction"
+            )
+
+    def flushed_source(self, value: Value) -> Value:
+        """Return an operand as the denormal mode lets the instruction see it."""
+        return value if self.keeps_denormals else self._flushed(value, 0)
+
+    def flushed_result(self, value: Value, instruction: Instruction) -> Value:
+        """Return a result as the denormal mode lets the instruction write it."""
+        if self.keeps_denormals or is_selection(instruction.mnemonic):
+            return value
+        return self._flushed(value, 1)
+
+    def _flushed(self, value: Value, which: int) -> Value:
+        if not is_float(value.type):
+            return value
+        keeps = self.mode_bit(denormal_bit(value.type) + which)
+        if keeps is True:
+            return value
+        flushed = flush_denormals(self.builder, value)
+        return flushed if keeps is False else self.builder.select(keeps, value, flushed)
+
+    def modified_result(self, value: Value, instruction: Instruction) -> Value:
+        """Apply `omod` and `clamp` to a float.
+
+        gfx1201 does it whether or not MODE keeps denormal results
+        (tests/hardware/alu_gfx1201.json).
+        """
+        modifiers = instruction.modifiers
+        if modifiers.omod:
+            scaled = scale_result(self.builder, value, modifiers.omod)
+            value = self._limited(scaled, [_is_infinite(self.builder, value)])
+        return clamp_unit(self.builder, value) if modifiers.clamp else value
+
+
+def _is_infinite(b: Builder, value: Value) -> Value:
+    width = bits_of(value.type)
+    bits = b.bitcast(value, f"i{width}")
+    exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    return b.compare("eq", b.mask(bits, width - 1), b.const(bits, exponent))
+
+
+def denormal_bit(type_name: str) -> int:
+    """Return where MODE has the denormals of a float type."""
+    return 4 if element_of(type_name) == "float" else 6

@@ -1,0 +1,372 @@
+"""What the emitters of single instructions work with: the builder, the registers, the kernel's
+sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from amdjit.emulator.analysis.control_flow import Block
+from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.emulator.decoder.instruction import (
+    InlineConstant,
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+    SpecialSource,
+)
+from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.layout import (
+    EXEC_LO,
+    FIELD_BYTES,
+    PRIVATE_APERTURE_HIGH,
+    SHARED_APERTURE_HIGH,
+    VCC_LO,
+    Context,
+)
+from amdjit.emulator.wave.float_state import ModeState
+from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.wave.operands import ELEMENTS, constant_bits, constant_value, modify_input
+from amdjit.emulator.wave.registers import FULL_MASK, V32, scalar_slot
+
+CONTEXT = Value("ptr", "%context")
+# The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands
+# behind.
+UPPER_CONTEXT = Value("ptr", "%context.upper")
+STATE = Value("ptr", "%state")
+STAGING = Value("ptr", "%staging")
+STAGING_VECTORS = 24
+
+_SPECIAL_VALUES = {
+    "src_shared_base": SHARED_APERTURE_HIGH << 32,
+    "src_shared_limit": SHARED_APERTURE_HIGH << 32 | 0xFFFFFFFF,
+    "src_private_base": PRIVATE_APERTURE_HIGH << 32,
+    "src_private_limit": PRIVATE_APERTURE_HIGH << 32 | 0xFFFFFFFF,
+    "src_flat_scratch_base_lo": 0,
+    "src_flat_scratch_base_hi": PRIVATE_APERTURE_HIGH,
+}
+
+
+@dataclass
+class Sites:
+    """The instructions that may fault; a site's number is its index. Number 0 is the kernel's
+    entry."""
+
+    pcs: list[int]
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; returns its number as i32."""
+        self.pcs.append(pc)
+        return constant("i32", len(self.pcs) - 1)
+
+
+@dataclass
+class Frame(ModeState):
+    """The state of the translation that emitters read and change."""
+
+    sites: Sites
+    natives: set[str] = field(default_factory=set)
+    write_mask: Value | None = None
+    source_override: Value | None = None
+    access_mask: Value | None = None
+    # Scalars that a half of a wave64 has written; the other half must still read the old ones.
+    deferred: list[tuple[int, Value]] | None = None
+    mode: Mode = USUAL_MODE
+    keeps_denormals: bool = True
+    modes: Modes = USUAL_MODES
+    instruments: tuple[Instrument, ...] = ()
+
+    def accessed(
+        self,
+        instruction: Instruction,
+        kind: AccessKind,
+        address: tuple[str, list[Value]],
+        size: int,
+        values: Sequence[Value] = (),
+        element: int = 0,
+    ) -> None:
+        """Tell the checks of an access: its space and address, the bytes of a lane."""
+        if not self.instruments:
+            return
+        lanes = constant("i32", 1) if address[0] == "k" else self.access_bits()
+        access = MemoryAccess(
+            kind, address[0], tuple(address[1]), size, lanes, tuple(values), element or size
+        )
+        for instrument in self.instruments:
+            instrument.accessed(self, instruction, access)
+
+    def begin_block(self, block: Block) -> None:
+        """Tell the checks that a machine block starts."""
+        for instrument in self.instruments:
+            instrument.begin_block(self, block)
+
+    def before(self, instruction: Instruction) -> None:
+        """Tell the checks of the next instruction."""
+        for instrument in self.instruments:
+            instrument.before(self, instruction)
+
+    def after(self, instruction: Instruction) -> None:
+        """Tell the checks of an instruction that was emitted."""
+        for instrument in self.instruments:
+            instrument.after(self, instruction)
+
+    @property
+    def lane_context(self) -> Value:
+        """The context for native functions that work on the half's lanes."""
+        return UPPER_CONTEXT if self.registers.wave_half else CONTEXT
+
+    # Sources
+
+    def source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` into all lanes as type `code` (f32, u16, b64, mask, ...), with its
+        modifiers."""
+        operand = instruction.operands[index]
+        if code == "mask":
+            return self.lane_conditions(operand)
+        if code.startswith("v2"):
+            return self._raw(instruction, operand, index, code)
+        return self.flushed_source(self.unflushed_source(instruction, index, code))
+
+    def unflushed_source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` with its modifiers, denormals as they are."""
+        operand = instruction.operands[index]
+        element = ELEMENTS[code]
+        value = self._raw(instruction, operand, index, code)
+        number = source_number(instruction, index)
+        if number is not None:
+            modifiers = instruction.modifiers
+            negate, absolute = bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1)
+            value = modify_input(self.builder, value, negate, absolute)
+        return self.builder.bitcast(value, element)
+
+    def _raw(
+        self, instruction: Instruction, operand: Operand | None, index: int, code: str
+    ) -> Value:
+        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+            override = self.source_override if source_number(instruction, index) == 0 else None
+            return self._vector_register(operand, code, override)
+        if isinstance(operand, (InlineConstant, Literal)):
+            bits = constant_bits(operand, code)
+            element = "i32" if code.startswith("v2") else ELEMENTS[code]
+            return constant_value(self.builder, V32, element, bits)
+        return self._uniform(operand, code, instruction)
+
+    def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
+        if code.startswith("v2"):
+            return override or self.registers.vector(register.index)
+        element = ELEMENTS[code]
+        width = bits_of(element)
+        if override is not None:
+            return self._part(override, register.half or 0, width, element)
+        if width == 64:
+            return self.registers.vector_wide(register.index, element)
+        if width == 16:
+            return self.registers.half(register.index, register.half or 0, element)
+        return self.registers.vector(register.index, element)
+
+    def _part(self, whole: Value, half: int, width: int, element: str) -> Value:
+        if width == 16:
+            shifted = self.builder.shift("lshr", whole, 16) if half else whole
+            whole = self.builder.resize(shifted, 16)
+        return self.builder.bitcast(whole, element)
+
+    def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
+        element = "i32" if code.startswith("v2") else ELEMENTS[code]
+        width = bits_of(element)
+        if isinstance(operand, Register) and width != 64:
+            slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
+            if slot is not None:
+                whole = self.registers.scalar_splat(slot)
+                return self._part(whole, operand.half or 0, width, element)
+        scalar = self.scalar_operand(operand, "b64" if width == 64 else "b32", instruction)
+        splat = self.builder.splat(scalar)
+        return self._part(splat, 0, width, element)
+
+    def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
+        """Read operand `index` as a scalar of type `code`."""
+        return self.flushed_source(
+            self.scalar_operand(instruction.operands[index], code, instruction)
+        )
+
+    def scalar_operand(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
+        """Read a scalar operand as type `code`."""
+        element = ELEMENTS[code]
+        if isinstance(operand, (InlineConstant, Literal)):
+            return constant_value(self.builder, element, element, constant_bits(operand, code))
+        width = bits_of(element)
+        bits = self._scalar_bits(operand, width, instruction)
+        return self.builder.bitcast(self.builder.resize(bits, width), element)
+
+    def _scalar_bits(self, operand: Operand | None, width: int, instruction: Instruction) -> Value:
+        registers = self.registers
+        if isinstance(operand, SpecialSource):
+            return self._special(operand.name, width, instruction)
+        if not isinstance(operand, Register):
+            raise Untranslatable(instruction, "a scalar operand is missing")
+        if operand.file is RegisterFile.SCC:
+            return self.builder.resize(registers.condition_code, max(width, 32))
+        if operand.file is RegisterFile.VGPR:
+            raise Untranslatable(instruction, "a vector register where a scalar is expected")
+        slot = scalar_slot(operand)
+        if slot is None:
+            return constant("i64", 0)
+        return registers.scalar_wide(slot) if width == 64 else registers.scalar(slot)
+
+    def _special(self, name: str, width: int, instruction: Instruction) -> Value:
+        if name in ("src_vccz", "src_execz"):
+            zero = self.compare_with_zero("eq", VCC_LO if name == "src_vccz" else EXEC_LO)
+            return self.builder.resize(zero, 32)
+        if name not in _SPECIAL_VALUES:
+            raise Untranslatable(instruction, f"{name} is not emulated")
+        value = _SPECIAL_VALUES[name]
+        # A 32-bit read of an aperture gives its high dword, as the SALU does (LLVM AMDGPU guide,
+        # "Address Spaces").
+        narrow = name.startswith(("src_shared", "src_private")) and width == 32
+        return constant("i64", value >> 32 if narrow else value)
+
+    def compare_with_zero(self, predicate: str, slot: int) -> Value:
+        """Compare VCC or EXEC, as wide as the wave, with 0."""
+        bits = self.registers.scalar(slot)
+        if self.registers.halves == 2:
+            bits = self.builder.or_(bits, self.registers.scalar(slot + 1))
+        return self.builder.compare(predicate, bits, constant("i32", 0))
+
+    def lane_conditions(self, operand: Operand | None) -> Value:
+        """Read the half's 32 conditions of a lane mask operand."""
+        half = self.registers.wave_half
+        if isinstance(operand, Register):
+            slot = scalar_slot(operand)
+            return (
+                Value(FULL_MASK.type, "zeroinitializer")
+                if slot is None
+                else self.registers.mask(slot + half)
+            )
+        if isinstance(operand, (InlineConstant, Literal)):
+            return self.builder.lane_mask(
+                constant("i32", constant_bits(operand, "b64") >> 32 * half & 0xFFFFFFFF)
+            )
+        raise AssertionError(f"no lane mask: {operand}")
+
+    def access_bits(self) -> Value:
+        """Return the lanes that this instruction's memory access is for, as i32."""
+        return self.access_mask or self.registers.exec_bits()
+
+    # Results
+
+    def mask(self) -> Value:
+        """Return the lanes that this instruction writes."""
+        if self.write_mask is not None:
+            return self.write_mask
+        return self.registers.exec_mask()
+
+    def write(self, instruction: Instruction, index: int, value: Value) -> None:
+        """Write a vector result to operand `index`, with clamp and omod if it is a float."""
+        register = instruction.operands[index]
+        assert isinstance(register, Register)
+        modifiers = instruction.modifiers
+        if is_float(value.type) and (modifiers.clamp or modifiers.omod):
+            value = self.modified_result(value, instruction)
+        self.write_register(register, self.flushed_result(value, instruction))
+
+    def write_register(self, register: Register, value: Value) -> None:
+        """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's
+        lanes."""
+        width = bits_of(value.type)
+        mask = self.mask()
+        if width == 64:
+            self.registers.write_vector_wide(register.index, value, mask)
+        elif width == 16:
+            self.registers.write_half(register.index, register.half or 0, value, mask)
+        else:
+            self.registers.write_vector(register.index, value, mask)
+
+    def write_scalar(self, operand: Operand | None, value: Value) -> None:
+        """Write a scalar of 16, 32 or 64 bits to a scalar register or `null`."""
+        assert isinstance(operand, Register)
+        slot = scalar_slot(operand)
+        if slot is None:
+            return
+        width = bits_of(value.type)
+        bits = self.builder.bitcast(value, f"i{width}")
+        if width == 64:
+            self.registers.write_scalar_wide(slot, bits)
+            return
+        bits = self.builder.resize(bits, 32)
+        # LLVM would make conditions of a float where a mask is read, and end the process: x86 has
+        # no such conversion.
+        self.registers.write_scalar(
+            slot, self.builder.opaque(bits) if is_float(value.type) else bits
+        )
+
+    def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
+        """Write the half of a lane mask; inactive lanes get 0."""
+        bits = self.builder.mask_bits(conditions)
+        mask = self.mask()
+        if mask is not FULL_MASK:
+            active = (
+                self.registers.exec_bits()
+                if self.write_mask is None
+                else self.builder.mask_bits(mask)
+            )
+            bits = self.builder.and_(bits, active)
+        assert isinstance(operand, Register)
+        slot = scalar_slot(operand)
+        if slot is not None:
+            self.write_half_mask(slot + self.registers.wave_half, bits)
+
+    def write_half_mask(self, slot: int, bits: Value) -> None:
+        """Write a scalar register when all halves have read their operands."""
+        if self.deferred is None:
+            self.registers.write_scalar(slot, bits)
+        else:
+            self.deferred.append((slot, bits))
+
+    # The context and native functions
+
+    def context(self, member: Context) -> Value:
+        """Read a 64-bit field of the context."""
+        return self.builder.load("i64", self.builder.offset(CONTEXT, member * FIELD_BYTES), 8)
+
+    def native(self, name: str, result: str, arguments: list[Value]) -> Value:
+        """Call a native function."""
+        self.natives.add(name)
+        return self.builder.call(name, result, arguments)
+
+    def native_void(self, name: str, arguments: list[Value]) -> None:
+        """Call a native function that returns nothing."""
+        self.natives.add(name)
+        self.builder.call_void(name, arguments)
+
+    def staging(self, index: int) -> Value:
+        """Return the address of vector `index` of the staging area."""
+        assert index < STAGING_VECTORS
+        return self.builder.offset(STAGING, index * 128)
+
+
+def source_number(instruction: Instruction, index: int) -> int | None:
+    """Return n for an operand in the role srcn, else None."""
+    role = instruction.opcode.operands[index].role
+    if role.startswith("src"):
+        return int(role[3])
+    return {"src0x": 0, "src0y": 0}.get(role)
+
+
+def shape_of(element: str) -> str:
+    """Return the wave's vector type of an element."""
+    return vector(element)
+
+
+__all__ = [
+    "CONTEXT",
+    "STAGING",
+    "STATE",
+    "UPPER_CONTEXT",
+    "Frame",
+    "Sites",
+    "element_of",
+    "shape_of",
+    "source_number",
+]

@@ -1,0 +1,32 @@
+"""Where a wave gives its processor away: at barriers and in loops, and where its instructions are
+counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A place to resume from: `after` is its pc. polls: gives way in a loop that may wait for
+    another wave. yields: it does, or sleeps. flags: what its result says beside the number."""
+
+    number: int
+    after: int
+    yields: bool
+    polls: bool = False
+    flags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """A count of instructions on the way back to `target`; `goal` is the label that comes next.
+    cost: how many."""
+
+    label: str
+    goal: str
+    target: int
+    site: Value
+    cost: int

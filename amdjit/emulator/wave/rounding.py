@@ -1,0 +1,88 @@
+"""A builder whose float operations round as the MODE register says, for kernels that do not round
+to nearest only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from amdjit.emulator.host.builder import Builder, Value, constant, element_of
+from amdjit.emulator.host.rounded import rounded_symbol
+
+NEAREST = constant("i32", 1)
+# LLVM's numbers of the ISA's modes: nearest, up, down, to zero.
+_MODES = (1, 2, 3, 0)
+
+_ARITHMETIC = "add|sub|subrev|mul|fma|fmac|fmaak|fmamk|fract|ldexp|div_fmas"
+_SINGLE = re.compile(
+    rf"[vs]_(?:({_ARITHMETIC})_f32|cvt_f32_[iu]32|(mul|fma|fmac)_dx9_zero_f32|fma_mix_f32|fma_mix(lo|hi)_f16)"
+)
+# v_cvt_f32_f64 rounds in the mode of its source (LLVM, SIModeRegister.cpp).
+_WIDE = re.compile(
+    rf"[vs]_(?:({_ARITHMETIC})_f(16|64)|pk_(add|mul|fma|fmac)_f16|cvt_f16_(f32|[iu]16)|cvt_f32_f64)"
+)
+
+
+def rounding_shift(mnemonic: str) -> int | None:
+    """Return where in MODE an instruction's rounding stands, None if the mode does not count for
+    it.
+
+    It does not for approximate instructions, for dot and matrix products, nor where the instruction
+    says itself how it rounds.
+    """
+    name = mnemonic.replace("v_dual_", "v_", 1)
+    return 0 if _SINGLE.fullmatch(name) else 2 if _WIDE.fullmatch(name) else None
+
+
+def llvm_mode(field: int) -> Value:
+    """Return LLVM's number of a rounding mode of the ISA."""
+    return constant("i32", _MODES[field])
+
+
+class RoundingBuilder(Builder):
+    """While `rounding` is set, additions, multiplications and conversions to fewer bits round
+    so."""
+
+    def __init__(self, natives: set[str]) -> None:
+        super().__init__()
+        self.rounding: Value | None = None
+        self._natives = natives
+
+    def binary(self, operation: str, left: Value, right: Value) -> Value:
+        """Append a binary operation."""
+        if self.rounding is None or operation not in ("fadd", "fsub", "fmul"):
+            return super().binary(operation, left, right)
+        return self._rounded(operation, left.type, [left, right])
+
+    def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:
+        """Call an LLVM intrinsic."""
+        if self.rounding is None or name != "fma":
+            return super().intrinsic(name, *arguments, flags=flags)
+        return self._rounded("fma", arguments[0].type, list(arguments))
+
+    def cast(self, operation: str, value: Value, type_name: str) -> Value:
+        """Convert to a full type by a named cast."""
+        if self.rounding is None or operation not in ("fptrunc", "sitofp", "uitofp"):
+            return super().cast(operation, value, type_name)
+        if operation == "fptrunc" and element_of(type_name) == "half":
+            return self._rounded("half", value.type, [value], type_name)
+        if operation == "fptrunc":
+            return self._rounded("fptrunc", value.type, [value], type_name)
+        if element_of(type_name) == "double":
+            return super().cast(operation, value, type_name)
+        # All integers of 32 bits are exact in double precision.
+        wide = self.convert(operation, value, "double")
+        return self._rounded("fptrunc", wide.type, [wide], type_name)
+
+    def _rounded(
+        self, operation: str, shape: str, operands: list[Value], result: str | None = None
+    ) -> Value:
+        assert self.rounding is not None
+        symbol = rounded_symbol(operation, shape)
+        self._natives.add(symbol)
+        return self.call(symbol, result or shape, [*operands, self.rounding])
+
+
+def rounding_of(builder: Builder) -> Value | None:
+    """Return the mode in which the builder rounds at the moment, None for the nearest."""
+    return builder.rounding if isinstance(builder, RoundingBuilder) else None

@@ -1,0 +1,23 @@
+"""What a kernel becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WaveFunction:
+    """A translated kernel.
+
+    text: LLVM IR. natives: the native functions it calls. site_pcs: the pc of each site.
+    resume_pcs: where the wave waits, by resume id (0 is the start). longest: the most instructions
+    that a wave executes, None if it may loop. gives_way: whether it may wait for waves of other
+    workgroups.
+    """
+
+    text: str
+    natives: frozenset[str]
+    site_pcs: tuple[int, ...]
+    resume_pcs: tuple[int, ...]
+    longest: int | None
+    gives_way: bool

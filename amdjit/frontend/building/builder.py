@@ -1,0 +1,396 @@
+"""The state of typing one function: its names, the statements made so far, and the way to report an
+error."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
+from amdjit.diagnostics.performance import Finding
+from amdjit.frontend.building.compilation import Limits
+from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.source.bound_names import bound_names, may_leave
+from amdjit.frontend.source.reading import FunctionSource
+from amdjit.frontend.source.unsupported import keyword_of, remedy_for
+from amdjit.frontend.values.effects import (
+    assigned_variables,
+    depends_on_memory,
+    has_effects,
+    may_act,
+    reads,
+)
+from amdjit.frontend.values.exits import Loop, ReturnSite
+from amdjit.frontend.values.kinds import (
+    POISONED,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    SliceValue,
+    TupleValue,
+    Undefined,
+    Value,
+)
+from amdjit.frontend.values.weakness import Launched, Weakness
+from amdjit.language.declarations import DeviceFunction, Intrinsic
+from amdjit.language.types import Known, Tuple, Type, Void
+from amdjit.tree import nodes as tree
+
+
+class Session(Protocol):
+    """The compilation of one kernel: it types the functions that the kernel calls."""
+
+    limits: Limits
+    builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    reports: ReportSites
+    weakness: Weakness
+    findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
+
+    def note_library(self, file: Path) -> None:
+        """Remember that the code calls a function of this bitcode."""
+        ...
+
+    def call(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type the function for these arguments and return the call's value."""
+        ...
+
+    def call_local(
+        self,
+        builder: FunctionBuilder,
+        function: Value,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type a function made in the kernel for these arguments and return the call's value."""
+        ...
+
+    def note_read(self, scope: Any, name: str, value: object) -> None:
+        """Remember that the code depends on this global or closure variable."""
+        ...
+
+
+Made = TypeVar("Made")
+ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
+StatementHandler = Callable[["FunctionBuilder", Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A state of a builder, to which it can be taken back."""
+
+    names: Mapping[str, Binding]
+    numbers: Mapping[str, int]
+    statements: int
+    returns: int
+    loops: int
+    failures: int
+    abandoned: bool
+    requests: int
+
+
+@dataclass
+class FunctionBuilder:
+    """Types one function for one combination of arguments.
+
+    A refused statement does not end it. failures: the errors so far. refused: how many statements
+    were refused, also those that only read what another refused one assigns. abandoned: since a
+    condition was refused it is unknown whether control comes to the rest of this block, so that an
+    error in it may be none. given: what each variable was given so far.
+    """
+
+    source: FunctionSource
+    session: Session
+    expressions: Mapping[type[ast.expr], ExpressionHandler]
+    statement_handlers: Mapping[type[ast.stmt], StatementHandler]
+    is_kernel: bool
+    names: dict[str, Binding] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    statements: list[tree.Statement] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    returns: list[ReturnSite] = field(default_factory=list)
+    terminated: bool = False
+    numbers: dict[str, int] = field(default_factory=dict)
+    reports: int = 0  # as in tree.Function
+    given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    failures: list[Diagnostic] = field(default_factory=list)
+    refused: int = 0
+    abandoned: bool = False
+    launched: Launched = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.launched = Launched(self.session.weakness)
+
+    @property
+    def weakness(self) -> Weakness:
+        """What has no width of its own."""
+        return self.session.weakness
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node."""
+        return self.source.span(node)
+
+    def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
+        """Make the exception for an error at a node."""
+        return codes.error(kind, self.span(node), **fields)
+
+    def emit(self, statement: tree.Statement) -> None:
+        """Add a statement."""
+        self.statements.append(statement)
+        if isinstance(statement, tree.Assign):
+            self.given.setdefault(statement.variable, []).append(statement.value)
+
+    def variable(self, name: str, type: Type) -> tree.Variable:
+        """Make a new variable; later ones of the same name get a number."""
+        number = self.numbers.get(name, 0)
+        self.numbers[name] = number + 1
+        return tree.Variable(name, type, number)
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """Type an expression."""
+        handler = self.expressions.get(type(node))
+        if handler is None:
+            raise self.error(
+                codes.UNSUPPORTED_EXPRESSION,
+                node,
+                expression=f"`{type(node).__name__}`",
+                remedy="write it with names, numbers, operators, subscripts and calls",
+            )
+        return handler(self, node)
+
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """Type expressions that Python evaluates one after the other; refused are all that are
+        wrong."""
+        values: list[Value] = []
+        failures: list[CompileError] = []
+        names = self.names
+        for node in nodes:
+            try:
+                values, value = self.evaluate_after(values, node)
+                values.append(value)
+            except CompileError as failure:
+                self.names = names
+                self.poison(bound_names([node]))
+                failures.append(failure)
+        if failures:
+            raise CompileError(
+                *(diagnostic for failure in failures for diagnostic in failure.diagnostics)
+            )
+        return values
+
+    def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
+        """Type an expression that Python evaluates after others, as `after` says."""
+        return self.after(earlier, self.evaluate, node)
+
+    def after(
+        self, earlier: Sequence[Value], make: Callable[[ast.expr], Made], node: ast.expr
+    ) -> tuple[list[Value], Made]:
+        """Make something of a node that Python evaluates after other values.
+
+        Where it takes statements, what these could change is computed before them.
+        """
+        outer, self.statements = (
+            self.statements,
+            [],
+        )  # as `collect`, in fewer steps: most expressions come this way
+        try:
+            made, added = make(node), self.statements
+        finally:
+            self.statements = outer
+        if not added:
+            return list(earlier), made
+        changed = assigned_variables(added)
+        settled = [self.settle(other, node, changed) for other in earlier]
+        outer += added
+        return settled, made
+
+    def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
+        """Evaluate now what reads memory or changed variables or calls a function, in a tuple item
+        by item."""
+        if isinstance(value, TupleValue):
+            return value.with_items(self.settle(item, node, changed) for item in value.items)
+        if isinstance(value, Method):
+            return replace(value, receiver=self.settle(value.receiver, node, changed))
+        if isinstance(value, (CompileTime, tree.Constant)):
+            return value
+        return (
+            self.hold(value, "value", node)
+            if depends_on_memory(value) or reads(value, changed)
+            else value
+        )
+
+    def in_order(self, values: Sequence[Value], node: ast.AST) -> list[Value]:
+        """Return values that may be used in any order, as often as wanted: what one does is done
+        now, in this order."""
+        if not any(may_act(value) for value in values):
+            return list(values)
+        return [self.settle(value, node) for value in values]
+
+    def discard(self, value: Value, node: ast.AST) -> None:
+        """Keep the effects of a value that nothing uses."""
+        if isinstance(value, TupleValue):
+            for item in value.items:
+                self.discard(item, node)
+        elif isinstance(value, tree.Expression) and has_effects(value):
+            self.emit(tree.Evaluate(self.span(node), value))
+
+    def run(self, nodes: list[ast.stmt]) -> None:
+        """Type statements up to the first one that leaves the block; go on behind one that is
+        refused."""
+        for node in nodes:
+            if self.terminated:
+                return
+            if self.abandoned:
+                self.poison(bound_names([node]))
+                continue
+            self._run_statement(node)
+
+    def _run_statement(self, node: ast.stmt) -> None:
+        names, loops, refused = self.names, len(self.loops), self.refused
+        handler = self.statement_handlers.get(type(node))
+        try:
+            if handler is None:
+                keyword = keyword_of(node)
+                raise self.error(
+                    codes.UNSUPPORTED_STATEMENT, node, statement=keyword, remedy=remedy_for(keyword)
+                )
+            handler(self, node)
+        except CompileError as failure:
+            self.names = names
+            del self.loops[loops:]
+            self.refuse(failure)
+            self.poison(bound_names([node]))
+            self.terminated = isinstance(node, (ast.Return, ast.Raise))
+            self.abandoned |= isinstance(node, (ast.If, ast.While, ast.Match)) and may_leave(node)
+        else:
+            if self.refused > refused:
+                # What has no single value behind a loop or branch with a refused statement may have
+                # one without it.
+                names = self.names
+                self.poison(
+                    n for n in bound_names([node]) if isinstance(names.get(n, POISONED), Undefined)
+                )
+
+    def refuse(self, failure: CompileError) -> None:
+        """Keep the errors for which a statement is refused."""
+        self.refused += 1
+        self.failures += failure.diagnostics
+
+    def poison(self, names: Iterable[str]) -> None:
+        """Let reading these names be refused without an error of its own."""
+        self.names.update(dict.fromkeys(names, POISONED))
+
+    def raise_failures(self) -> None:
+        """End a function of which statements were refused."""
+        if self.refused:
+            raise CompileError(*self.failures)
+
+    def mark(self) -> Mark:
+        """Return the state as it is now."""
+        return Mark(
+            dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
+            len(self.failures), self.abandoned, len(self.launched.requests),
+        )  # fmt: skip
+
+    def rewind(self, mark: Mark) -> None:
+        """Take the builder back, to type the same statements again in another way.
+
+        The first error since then remains, so that no function is taken which was refused once.
+        """
+        self.names, self.numbers = dict(mark.names), dict(mark.numbers)
+        del self.statements[mark.statements :]
+        del self.returns[mark.returns :]
+        del self.loops[mark.loops :]
+        del self.failures[mark.failures + 1 :]
+        del self.launched.requests[mark.requests :]
+        self.terminated, self.abandoned = False, mark.abandoned
+
+    @contextlib.contextmanager
+    def block(self) -> Iterator[list[tree.Statement]]:
+        """Collect the statements of an inner block, with a copy of the names; both are put back at
+        the end."""
+        outer = self.statements, self.names, self.terminated, self.abandoned
+        self.statements, self.names, self.terminated = [], dict(self.names), False
+        try:
+            yield self.statements
+        finally:
+            self.statements, self.names, self.terminated, self.abandoned = outer
+
+    @contextlib.contextmanager
+    def collect(self) -> Iterator[list[tree.Statement]]:
+        """Collect statements apart, with the same names."""
+        outer, self.statements = self.statements, []
+        try:
+            yield self.statements
+        finally:
+            self.statements = outer
+
+    def hold(self, value: Value, name: str, node: ast.AST) -> Value:
+        """Evaluate now: return a value that later statements cannot change."""
+        if isinstance(value, TupleValue):
+            return value.with_items(self.hold(item, name, node) for item in value.items)
+        if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
+            return value
+        if self.weakness.number(value) is not None:
+            return value
+        span = self.span(node)
+        value, variable = self.launched.held(value, name, span, self.variable)
+        self.emit(tree.Assign(span, variable, value))
+        held = self.weakness.read(tree.Read(span, variable.type, variable))
+        return self.unpack(held) if isinstance(variable.type, Tuple) else held
+
+    def unpack(self, value: tree.Expression) -> TupleValue:
+        """Turn a tuple that exists at run time into its items."""
+        assert isinstance(value.type, Tuple)
+        items = (
+            tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)
+        )
+        return TupleValue(
+            tuple(self._unpacked_item(self.weakness.part(i)) for i in items), value.type.structure
+        )
+
+    def _unpacked_item(self, item: tree.Expression) -> Value:
+        if isinstance(item.type, Known):
+            return CompileTime(item.type.value)
+        return self.unpack(item) if isinstance(item.type, Tuple) else item
+
+
+def count(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun, for messages."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def describe(value: Value) -> str:
+    """Name a value's type or, where it has none, what it is, for messages."""
+    if isinstance(value, tree.Expression):
+        return "nothing" if isinstance(value.type, Void) else str(value.type)
+    if isinstance(value, TupleValue):
+        if value.structure is not None and value.structure.fields == ("real", "imag"):
+            return value.structure.name
+        title = "" if value.structure is None else value.structure.name
+        return f"{title}({', '.join(describe(item) for item in value.items)})"
+    if isinstance(value, Method):
+        return f"the method `{value.name}`"
+    if isinstance(value, FunctionValue):
+        return f"the function `{getattr(value.function, 'name', 'partial')}`"
+    if isinstance(value, SliceValue):
+        return "a slice"
+    if value.is_number or isinstance(value.value, str):
+        return f"the constant {reprlib.repr(value.value)}"
+    if value.value is None:
+        return "None"
+    name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
+    return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"

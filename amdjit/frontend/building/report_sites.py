@@ -1,0 +1,40 @@
+"""The table of what one kernel reports to the host, while it is being made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from amdjit.abi.reports import CallSite, FaultSite, ReportTable, Text
+
+
+@dataclass
+class ReportSites:
+    """Gives faults, printed lines and calls their numbers. A loop that is typed again leaves some
+    unused."""
+
+    faults: list[FaultSite] = field(default_factory=list)
+    prints: list[Text] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
+
+    def add_fault(self, site: FaultSite) -> int:
+        """Return the number of a new fault, from 0."""
+        self.faults.append(site)
+        return len(self.faults) - 1
+
+    def add_print(self, text: Text) -> int:
+        """Return the number of a new line, from 0."""
+        self.prints.append(text)
+        return len(self.prints) - 1
+
+    def add_call(self, site: CallSite) -> int:
+        """Return the number of a new call, from 1."""
+        self.calls.append(site)
+        return len(self.calls)
+
+    def table(self, depth: int) -> ReportTable | None:
+        """Return the finished table; None for a kernel that reports nothing (depth 0)."""
+        return (
+            ReportTable(tuple(self.faults), tuple(self.prints), tuple(self.calls), depth)
+            if depth
+            else None
+        )

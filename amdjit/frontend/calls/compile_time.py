@@ -1,0 +1,42 @@
+"""Calls of compile-time functions: amdjit's own rules about types, written in Python outside the
+front end."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.language.compile_time import CompileTimeFunction, Refused
+from amdjit.tree import nodes as tree
+
+
+def call_when_compiling(
+    builder: FunctionBuilder, callee: CompileTimeFunction, arguments: Arguments, node: ast.expr
+) -> Value:
+    """Run the function on what is known of the arguments."""
+    values = [_known(value) for value in arguments.positional]
+    keywords = {name: _known(value) for name, value in arguments.keywords.items()}
+    for value in (*arguments.positional, *arguments.keywords.values()):
+        builder.discard(value, node)
+    try:
+        result = callee.function(builder.session.limits, *values, **keywords)
+    except Refused as refused:
+        raise builder.error(
+            codes.REFUSED, node, problem=refused.problem, remedy=refused.remedy
+        ) from refused
+    return outside_value(builder, result, callee.function.__name__, node)
+
+
+def _known(value: Value) -> Any:
+    """Return a value that is known, the type of one that is not, and a tuple of these for a
+    tuple."""
+    if isinstance(value, CompileTime):
+        return value.value
+    if isinstance(value, TupleValue):
+        return tuple(map(_known, value.items))
+    return value.type if isinstance(value, tree.Expression) else value

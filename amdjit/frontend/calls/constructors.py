@@ -1,0 +1,102 @@
+"""Types called in a kernel: `f16(x)`, `f32x4(a, b, c, d)`."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.conversion import convert, literal, no_conversion, truth
+from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.promotion import assignable
+from amdjit.language.types import Array, Scalar, Vector, boolean
+from amdjit.tree import nodes as tree
+
+
+def convert_to(
+    builder: FunctionBuilder, target: Scalar, arguments: Arguments, node: ast.Call
+) -> Value:
+    """Convert to a scalar type on request, with loss where there is one."""
+    (value,) = arguments.exactly(builder, node, str(target), ("x",))
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        number = value.value
+        if (
+            isinstance(number, float)
+            and not target.is_float
+            and number == number
+            and abs(number) != float("inf")
+        ):
+            number = bool(number) if target is boolean else int(number)
+        return literal(builder, number, target, node)
+    if target is boolean:
+        condition = truth(builder, value, node)
+        return convert(builder, condition, boolean, node)
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
+        raise builder.error(
+            codes.NOT_CONVERTIBLE,
+            node,
+            source=describe(value),
+            target=target,
+            remedy=_remedy(value, target),
+        )
+    return convert(builder, value, target, node)
+
+
+def _remedy(value: Value, target: Scalar) -> str:
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        return (
+            f"convert one element, `{target}(v[i])`, or the whole: `amdjit.vector({target}, "
+            f"{value.type.length})(v)`"
+        )
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+        return f"convert one element: `{target}(a[i])`"
+    return "convert a number"
+
+
+def make_vector(
+    builder: FunctionBuilder, target: Vector, arguments: Arguments, node: ast.Call
+) -> Value:
+    """`f32x4()` zeros, `f32x4(x)` x everywhere, `f32x4(v)` a vector converted, `f32x4(a, b, c,
+    d)`."""
+    items = arguments.positional
+    if len(items) == 1 and isinstance(items[0], TupleValue):
+        items = items[0].items
+    if arguments.keywords or len(items) not in (0, 1, target.length):
+        raise _wrong_length(builder, target, len(items), node)
+    if not items:
+        return literal(builder, 0, target, node)
+    if len(items) == 1:
+        return _one_value(builder, target, items[0], node)
+    elements = tuple(_element(builder, target.element, item, node) for item in items)
+    return tree.MakeVector(builder.span(node), target, elements)
+
+
+def _wrong_length(
+    builder: FunctionBuilder, target: Vector, given: int, node: ast.Call
+) -> CompileError:
+    remedy = f"write no value (zeros), one (for all elements), or {target.length}"
+    expected = count(target.length, "element")
+    return builder.error(
+        codes.VECTOR_LENGTH, node, type=target, expected=expected, given=given, remedy=remedy
+    )
+
+
+def _one_value(builder: FunctionBuilder, target: Vector, value: Value, node: ast.Call) -> Value:
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        if value.type.length != target.length:
+            raise _wrong_length(builder, target, value.type.length, node)
+        return convert(builder, value, target, node)
+    if isinstance(value, CompileTime):
+        return literal(builder, value.value, target, node)
+    return convert(builder, _element(builder, target.element, value, node), target, node)
+
+
+def _element(
+    builder: FunctionBuilder, target: Scalar, value: Value, node: ast.Call
+) -> tree.Expression:
+    if isinstance(value, CompileTime):
+        return literal(builder, value.value, target, node)
+    if not isinstance(value, tree.Expression) or not assignable(value.type, target):
+        raise no_conversion(builder, value, target, node)
+    return convert(builder, value, target, node)

@@ -1,0 +1,257 @@
+"""Expressions: names, constants, operators, conditions, attributes."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Mapping
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
+from amdjit.frontend.calls.closures import lambda_value, refreshed
+from amdjit.frontend.calls.dispatch import call, call_declared
+from amdjit.frontend.expressions.conditional import both, chosen, either, tested
+from amdjit.frontend.expressions.fields import field, is_element
+from amdjit.frontend.expressions.operators import binary, compare, unary
+from amdjit.frontend.expressions.records import Getter, record_attribute
+from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.expressions.subscripts import subscript
+from amdjit.frontend.expressions.texts import constant_text
+from amdjit.frontend.expressions.views import slice_value
+from amdjit.frontend.names.scope import bind, outside_value, read_name
+from amdjit.frontend.statements.comprehensions import comprehension
+from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
+from amdjit.frontend.values.structures import is_own_value
+from amdjit.language.declarations import Coordinates, Property
+from amdjit.language.types import Array, Scalar, Type, Vector
+from amdjit.tree import nodes as tree
+
+
+def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
+    """A literal."""
+    if isinstance(node.value, bytes):
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression="a bytes literal",
+            remedy="use numbers",
+        )
+    return CompileTime(node.value)
+
+
+def name(builder: FunctionBuilder, node: ast.Name) -> Value:
+    """A name."""
+    value = read_name(builder, node.id, node)
+    if isinstance(value, (TupleValue, FunctionValue)):
+        return refreshed(builder, value)
+    return _read_property(builder, value, node)
+
+
+def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
+    if isinstance(value, CompileTime) and isinstance(value.value, Property):
+        return call_declared(builder, value.value.getter, Arguments((), {}), node)
+    return value
+
+
+def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
+    """A tuple; `*other` puts another tuple's items in."""
+    items: list[Value] = []
+    values = builder.evaluate_all([e.value if isinstance(e, ast.Starred) else e for e in node.elts])
+    # An item may stay unused: its effects must not.
+    for element, value in zip(node.elts, builder.in_order(values, node), strict=True):
+        if not isinstance(element, ast.Starred):
+            items.append(value)
+        elif isinstance(value, TupleValue):
+            items += value.items
+        else:
+            raise builder.error(codes.NOT_INDEXABLE, element, type=describe(value))
+    return TupleValue(tuple(items))
+
+
+def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
+    """`left + right` and its like."""
+    left, right = builder.evaluate_all((node.left, node.right))
+    return binary(builder, type(node.op), left, right, node)
+
+
+def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
+    """`-x` and its like."""
+    if isinstance(node.op, ast.Not):
+        return tested(builder, node)
+    return unary(builder, type(node.op), builder.evaluate(node.operand), node)
+
+
+def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
+    """`a < b < c`: each operand is evaluated at most once, later ones only if they are needed."""
+    left = builder.evaluate(node.left)
+    return _compare_rest(builder, left, list(zip(node.ops, node.comparators, strict=True)), node)
+
+
+def _compare_rest(
+    builder: FunctionBuilder, left: Value, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.Compare
+) -> Value:
+    operator, comparator = rest[0]
+    (left,), right = builder.evaluate_after((left,), comparator)
+    if len(rest) == 1:
+        return compare(builder, type(operator), left, right, node)
+    left, right = builder.settle(left, node), builder.hold(right, "middle", comparator)
+    first = compare(builder, type(operator), left, right, node)
+    return both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
+
+
+def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
+    """`and`, `or`: like Python they give one of the operands, and evaluate the right one only if it
+    is needed."""
+    combine = both if isinstance(node.op, ast.And) else either
+
+    def from_index(index: int) -> Value:
+        value = builder.evaluate(node.values[index])
+        if index + 1 == len(node.values):
+            return value
+        return combine(builder, value, lambda: from_index(index + 1), node)
+
+    return from_index(0)
+
+
+def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
+    """`a if condition else b`: a compile-time condition types one side only."""
+    return chosen(builder, node, builder.evaluate)
+
+
+def assignment_expression(builder: FunctionBuilder, node: ast.NamedExpr) -> Value:
+    """`(name := value)`."""
+    bind(builder, node.target.id, builder.evaluate(node.value), node.target)
+    return read_name(builder, node.target.id, node.target)
+
+
+def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
+    """`array.shape`, `threadIdx.x`, `module.name`."""
+    owner = builder.evaluate(node.value)
+    if is_element(owner) and isinstance(owner, tree.Expression):
+        return field(builder, owner, node.attr, node)
+    if isinstance(owner, tree.Expression) and isinstance(owner.type, Array):
+        return _array_attribute(builder, owner, owner.type, node)
+    if (
+        isinstance(owner, tree.Expression)
+        and isinstance(owner.type, (Scalar, Vector))
+        and node.attr == "dtype"
+    ):
+        builder.discard(owner, node)
+        return CompileTime(owner.type.element if isinstance(owner.type, Vector) else owner.type)
+    if isinstance(owner, TupleValue) and owner.structure is not None:
+        found = record_attribute(builder, owner, owner.structure, node)
+        if isinstance(found, Getter):
+            return call_declared(builder, found.function, Arguments((owner,), {}), node)
+        return found
+    if isinstance(owner, CompileTime):
+        return _object_attribute(builder, owner.value, node)
+    remedy = (
+        "its items can be read by index"
+        if isinstance(owner, TupleValue)
+        else "index it, or convert it"
+    )
+    if isinstance(owner, tree.Expression) and isinstance(owner.type, Vector):
+        remedy = "read elements by index: `v[0]`"
+    raise builder.error(
+        codes.NO_ATTRIBUTE, node, type=describe(owner), attribute=node.attr, remedy=remedy
+    )
+
+
+_ARRAY_ATTRIBUTES = (
+    "arrays have shape, ndim, size, dtype, load(index, width) and store(index, vector)"
+)
+
+
+def _array_attribute(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, node: ast.Attribute
+) -> Value:
+    if node.attr == "shape":
+        return TupleValue(tuple(extent(builder, array, axis, node) for axis in range(type.ndim)))
+    if node.attr == "size":
+        size: Value = CompileTime(1)
+        for axis in range(type.ndim):
+            size = binary(builder, ast.Mult, size, extent(builder, array, axis, node), node)
+        return size
+    if node.attr in ("ndim", "dtype"):
+        builder.discard(array, node)
+        return CompileTime(type.ndim if node.attr == "ndim" else type.element)
+    if node.attr in ("load", "store"):
+        return Method(array, node.attr)
+    raise builder.error(
+        codes.NO_ATTRIBUTE, node, type=type, attribute=node.attr, remedy=_ARRAY_ATTRIBUTES
+    )
+
+
+def extent(builder: FunctionBuilder, array: tree.Expression, axis: int, node: ast.AST) -> Value:
+    """Return an array's extent along an axis."""
+    assert isinstance(array.type, Array)
+    if array.type.shape is not None:
+        return CompileTime(array.type.shape[axis])
+    return tree.Extent(builder.span(node), array.type.index_type, array, axis)
+
+
+def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribute) -> Value:
+    try:
+        value = getattr(owner, node.attr)
+    except AttributeError:
+        raise builder.error(
+            codes.NO_ATTRIBUTE, node, type=describe(CompileTime(owner)), attribute=node.attr,
+            remedy=_similar(owner, node.attr),
+        ) from None  # fmt: skip
+    except Exception as problem:
+        raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
+    if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):
+        builder.session.note_read(owner, node.attr, value)
+    return _read_property(builder, outside_value(builder, value, node.attr, node), node)
+
+
+def _similar(owner: object, name: str) -> str:
+    names = [known for known in dir(owner) if not known.startswith("_")]
+    close = difflib.get_close_matches(name, names, n=1) or [
+        known for known in names if name in known
+    ]
+    return (
+        f"did you mean {' or '.join(f'`{known}`' for known in close[:3])}?"
+        if close
+        else "check the name's spelling"
+    )
+
+
+def _refuse(expression: str, remedy: str) -> ExpressionHandler:
+    def handler(builder: FunctionBuilder, node: ast.expr) -> Value:
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION, node, expression=expression, remedy=remedy
+        )
+
+    return handler
+
+
+_COMPREHENSION = "write a loop, a tuple, or `(... for x in items)`"
+EXPRESSIONS: Mapping[type[ast.expr], ExpressionHandler] = {
+    ast.Attribute: attribute,
+    ast.BinOp: binary_operation,
+    ast.BoolOp: boolean_operation,
+    ast.Call: call,
+    ast.Compare: comparison,
+    ast.Constant: constant,
+    ast.IfExp: conditional,
+    ast.Name: name,
+    ast.Slice: slice_value,
+    ast.Subscript: subscript,
+    ast.Tuple: tuple_display,
+    ast.UnaryOp: unary_operation,
+    ast.Await: _refuse("`await`", "kernels run to their end"),
+    ast.Dict: _refuse("a dict", "use arrays or tuples"),
+    ast.DictComp: _refuse("a dict comprehension", _COMPREHENSION),
+    ast.GeneratorExp: comprehension,
+    ast.JoinedStr: constant_text,
+    ast.Lambda: lambda_value,
+    ast.List: _refuse("a list", "use a tuple, `local.array(shape, dtype)` or a vector"),
+    ast.ListComp: comprehension,
+    ast.NamedExpr: assignment_expression,
+    ast.Set: _refuse("a set", "use a tuple"),
+    ast.SetComp: _refuse("a set comprehension", _COMPREHENSION),
+    ast.Starred: _refuse("`*` here", "write the items out"),
+    ast.Yield: _refuse("`yield`", "write results to an array"),
+    ast.YieldFrom: _refuse("`yield from`", "write results to an array"),
+}

@@ -1,0 +1,160 @@
+"""Complex numbers: pairs of floats with operators of their own."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.conversion import (
+    complex_type,
+    convert_weakly,
+    is_complex,
+    launch_operands,
+    scalar_of_complex,
+)
+from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.language.types import Scalar, boolean, f32, f64
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+
+Parts = tuple[tree.Expression, tree.Expression]
+
+
+def binary(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """Type `+ - * /` where an operand is complex."""
+    scalar = _common(builder, symbol.value, left, right, node)
+    (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
+
+    def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
+        return builder.weakness.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
+
+    if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
+        return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
+    if symbol is BinaryOperator.MULTIPLY:
+        times = BinaryOperator.MULTIPLY
+        real = op(BinaryOperator.SUBTRACT, op(times, a, c), op(times, b, d))
+        return _pair(scalar, real, op(BinaryOperator.ADD, op(times, a, d), op(times, b, c)))
+    if symbol is not BinaryOperator.DIVIDE:
+        raise _refuse(builder, symbol.value, left, right, node)
+    divide = builder.session.builtins[complex.__truediv__]
+    quotient = builder.session.call(builder, divide, (a, b, c, d), {}, node)  # type: ignore[arg-type]
+    assert isinstance(quotient, TupleValue)
+    return TupleValue(quotient.items, complex_type(scalar).structure)
+
+
+def compare(
+    builder: FunctionBuilder, symbol: Comparison, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """Type `==` and `!=` where an operand is complex."""
+    if symbol not in (Comparison.EQUAL, Comparison.NOT_EQUAL):
+        raise _refuse(builder, symbol.value, left, right, node)
+    scalar = _common(builder, symbol.value, left, right, node)
+    (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
+    span = builder.span(node)
+    real, imaginary = (
+        tree.Compare(span, boolean, symbol, a, c),
+        tree.Compare(span, boolean, symbol, b, d),
+    )
+    combine = BinaryOperator.AND if symbol is Comparison.EQUAL else BinaryOperator.OR
+    return tree.Binary(span, boolean, combine, real, imaginary)
+
+
+def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.AST) -> Value:
+    """Type `-z`, or the conjugate, where only the imaginary part changes its sign."""
+    real, imaginary = value.items
+    assert isinstance(real, tree.Expression)
+    assert isinstance(imaginary, tree.Expression)
+    span = builder.span(node)
+    opposite = tree.Unary(span, imaginary.type, UnaryOperator.NEGATE, imaginary)
+    changed = tree.Unary(span, real.type, UnaryOperator.NEGATE, real) if both else real
+    return value.with_items((changed, opposite))
+
+
+def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
+    """Type `abs(z)`."""
+    numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
+    launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
+    if launched is not None:
+        return builder.launched.weak(launched, builder.span(node))
+    scalar = scalar_of_complex(value)
+    function = builder.session.builtins[complex.__abs__]
+    return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]
+
+
+def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST) -> Value:
+    """Type `complex(real, imag)`: a complex128 if a part is f64, else a complex64."""
+    is_wide = any(
+        isinstance(part, tree.Expression) and part.type == f64 for part in (real, imaginary)
+    )
+    scalar = f64 if is_wide else f32
+    for part in (real, imaginary):
+        if not _is_real(part):
+            raise builder.error(
+                codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex "
+                                                                           "number",
+                remedy="give two real numbers: `complex(real, imag)`",
+            )  # fmt: skip
+    parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
+    return _pair(scalar, *builder.in_order(parts, node))
+
+
+def _is_real(value: Value) -> bool:
+    if isinstance(value, CompileTime):
+        return isinstance(value.value, (bool, int, float))
+    return (
+        isinstance(value, tree.Expression)
+        and isinstance(value.type, Scalar)
+        and not value.type.storage_only
+    )
+
+
+def _pair(scalar: Scalar, real: Value, imaginary: Value) -> TupleValue:
+    return TupleValue((real, imaginary), complex_type(scalar).structure)
+
+
+def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST) -> Parts:
+    """Return both parts, computed now: the operators use them more than once."""
+    parts: tuple[Value, ...] = (value, CompileTime(0))
+    if isinstance(value, CompileTime) and isinstance(value.value, complex):
+        parts = (CompileTime(value.value.real), CompileTime(value.value.imag))
+    elif isinstance(value, TupleValue):
+        parts = value.items
+    real, imaginary = (
+        builder.hold(convert_weakly(builder, part, scalar, node), "complex", node) for part in parts
+    )
+    assert isinstance(real, tree.Expression)
+    assert isinstance(imaginary, tree.Expression)
+    return real, imaginary
+
+
+def _common(
+    builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
+) -> Scalar:
+    """Return the type of the parts: of the wider complex operand, or of a wider float beside it."""
+    result: Scalar | None = None
+    for value in (left, right):
+        if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float, complex)):
+            continue
+        if not (is_complex(value) or _is_real(value)):
+            raise _refuse(builder, operator, left, right, node)
+        found = scalar_of_complex(value) if is_complex(value) else value.type  # type: ignore[union-attr]
+        assert isinstance(found, Scalar)
+        wide = found if found == f64 else f32
+        result = wide if result is None else common_scalar(result, wide)
+    return result or f32
+
+
+def _refuse(
+    builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
+) -> Exception:
+    return builder.error(
+        codes.OPERAND_TYPES, node, operator=operator, left=describe(left), right=describe(right),
+        remedy="complex numbers have + - * / == != abs() and .conjugate(), with each other and "
+               "with real numbers",
+    )  # fmt: skip

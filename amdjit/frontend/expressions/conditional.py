@@ -1,0 +1,195 @@
+"""`and`, `or` and `a if c else b`: one side is evaluated, or none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.conversion import convert_weakly, truth
+from amdjit.frontend.expressions.operators import negated
+from amdjit.frontend.names.scope import join_types, merge
+from amdjit.frontend.values.exits import Exit
+from amdjit.frontend.values.kinds import Binding, CompileTime, Value
+from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.language.types import Array, Tuple, Type, boolean
+from amdjit.tree import nodes as tree
+
+_CHOSEN = "chosen"
+
+
+def both(
+    builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr
+) -> Value:
+    """Type `left and right`; right is typed, and evaluated, only if it is needed."""
+    decided = truth(builder, left, node)
+    if isinstance(decided, CompileTime):
+        return right() if decided.value else left
+    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
+    return choose(builder, truth(builder, left, node), right, lambda: _opposite(left, False), node)
+
+
+def either(
+    builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr
+) -> Value:
+    """Type `left or right`; right is typed, and evaluated, only if it is needed."""
+    decided = truth(builder, left, node)
+    if isinstance(decided, CompileTime):
+        return left if decided.value else right()
+    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
+    return choose(builder, truth(builder, left, node), lambda: _opposite(left, True), right, node)
+
+
+def tested(builder: FunctionBuilder, node: ast.expr) -> Value:
+    """Type what is only tested: operands of `and` and `or`, and sides of a choice, may differ in
+    type."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return negated(builder, tested(builder, node.operand), node)
+    if isinstance(node, ast.BoolOp):
+        return _all_tested(builder, node, 0)
+    if isinstance(node, ast.IfExp):
+        return chosen(builder, node, lambda side: tested(builder, side))
+    return truth(builder, builder.evaluate(node), node)
+
+
+def _all_tested(builder: FunctionBuilder, node: ast.BoolOp, index: int) -> Value:
+    value = tested(builder, node.values[index])
+    if index + 1 == len(node.values):
+        return value
+    combine = both if isinstance(node.op, ast.And) else either
+    return combine(builder, value, lambda: _all_tested(builder, node, index + 1), node)
+
+
+def chosen(
+    builder: FunctionBuilder, node: ast.IfExp, evaluate: Callable[[ast.expr], Value]
+) -> Value:
+    """Type `a if condition else b`; a compile-time condition types one side only."""
+    condition = tested(builder, node.test)
+    if isinstance(condition, CompileTime):
+        return evaluate(node.body if condition.value else node.orelse)
+    return choose(
+        builder, condition, lambda: evaluate(node.body), lambda: evaluate(node.orelse), node
+    )
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value, tree.Expression) and value.type is boolean
+
+
+def _opposite(left: Value, decided: bool) -> Value:
+    """What `and`/`or` give if the left operand decides: for a boolean that is a constant."""
+    return CompileTime(decided) if _is_boolean(left) else left
+
+
+def same(left: CompileTime, right: Value) -> bool:
+    """Whether the right side is the same constant object, as the two booleans are."""
+    return isinstance(right, CompileTime) and right.value is left.value
+
+
+def choose(
+    builder: FunctionBuilder, condition: Value, when_true: Callable[[], Value], when_false: Callable[[], Value],
+    node: ast.expr,
+) -> Value:  # fmt: skip
+    """Evaluate one side only: as an expression, or through a variable where a side takes
+    statements."""
+    assert isinstance(condition, tree.Expression)
+    before = builder.names
+    first, left, left_names = _side(builder, when_true, node)
+    second, right, right_names = _side(builder, when_false, node)
+    is_plain = not first and not second and left_names is None and right_names is None
+    if (
+        is_plain
+        and isinstance(left, CompileTime)
+        and isinstance(left.value, bool)
+        and same(left, right)
+    ):
+        builder.discard(condition, node)
+        return left
+    if left_names is not None or right_names is not None:
+        ways = [
+            Exit(left_names or dict(before), first, node),
+            Exit(right_names or dict(before), second, node),
+        ]
+        builder.names = merge(builder, ways, node)
+    target = join_types(builder, "the value", [left, right], node)
+    if target is None:
+        raise builder.error(
+            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
+        )
+    is_weak = all(
+        isinstance(side, CompileTime) or builder.weakness.is_weak(side) for side in (left, right)
+    )
+    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weakness.widened:
+        target = wide_type(target)
+    with builder.collect() as more_first:
+        left_value = convert_weakly(builder, left, target, node)
+    with builder.collect() as more_second:
+        right_value = convert_weakly(builder, right, target, node)
+    first, second = first + more_first, second + more_second
+    if not first and not second:
+        result = _conditional(builder, condition, left_value, right_value, node)
+        if is_weak:
+            builder.weakness.expressions.add(result)
+        return (
+            builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
+        )
+    return _through_variable(
+        builder, condition, (first, left_value), (second, right_value), is_weak, node
+    )
+
+
+def _conditional(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    left: tree.Expression,
+    right: tree.Expression,
+    node: ast.expr,
+) -> tree.Expression:
+    span = builder.span(node)
+    if left.type is boolean:
+        if isinstance(right, tree.Constant) and not right.value:
+            return tree.Logical(span, boolean, True, condition, left)
+        if isinstance(left, tree.Constant) and left.value:
+            return tree.Logical(span, boolean, False, condition, right)
+    return tree.Conditional(span, left.type, condition, left, right)
+
+
+def _through_variable(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    left: tuple[list[tree.Statement], tree.Expression],
+    right: tuple[list[tree.Statement], tree.Expression],
+    is_weak: bool,
+    node: ast.expr,
+) -> Value:
+    span = builder.span(node)
+    type: Type = left[1].type
+    variable = builder.variable(_CHOSEN, type)
+    if is_weak:
+        builder.weakness.variables[variable] = origin_of(span, _CHOSEN)
+    left[0].append(tree.Assign(span, variable, left[1]))
+    right[0].append(tree.Assign(span, variable, right[1]))
+    builder.emit(tree.If(span, condition, left[0], right[0]))
+    builder.given[variable] = [left[1], right[1]]
+    read = builder.weakness.read(tree.Read(span, type, variable))
+    return builder.unpack(read) if isinstance(type, Tuple) else read
+
+
+def _side(
+    builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr
+) -> tuple[list[tree.Statement], Value, dict[str, Binding] | None]:
+    """Type one side: its statements, its value, and its names if it assigns any with `:=`."""
+    before = builder.names
+    builder.names = dict(before)
+    with builder.collect() as statements:
+        value = side()
+        names = builder.names
+        changed = names.keys() != before.keys() or any(
+            names[name] is not before[name] for name in names
+        )
+        if changed:
+            # What the ways convert behind this must not change it.
+            value = builder.hold(value, "side", node)
+    builder.names = before
+    return statements, value, names if changed else None

@@ -1,0 +1,334 @@
+"""Items of arrays, vectors, tuples and types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.conversion import assign_to, convert, materialise
+from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
+from amdjit.frontend.expressions.fields import (
+    complex_item,
+    element_view,
+    field,
+    is_element,
+    is_records,
+    store_element,
+    store_field,
+)
+from amdjit.frontend.expressions.operators import fold, without_wrap
+from amdjit.frontend.expressions.part_assignment import store_part
+from amdjit.frontend.expressions.reports import checked_axes, index_check
+from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
+from amdjit.frontend.names.scope import bind
+from amdjit.frontend.values.effects import depends_on_memory, may_act
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.language.types import Array, Record, Scalar, Vector, i32, i64
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator
+
+
+def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
+    """Type `container[index]`."""
+    (container,), index = index_after(builder, (builder.evaluate(node.value),), node)
+    return item_of(builder, container, index, node)
+
+
+def index_after(
+    builder: FunctionBuilder, earlier: Sequence[Value], node: ast.Subscript
+) -> tuple[list[Value], Value]:
+    """Type the index of a subscript, which Python evaluates after some other values."""
+    if not isinstance(node.slice, ast.Tuple):
+        return builder.evaluate_after(earlier, node.slice)
+    values = list(earlier)
+    items: list[Value] = []
+    for element in node.slice.elts:
+        settled, item = builder.evaluate_after((*values, *items), element)
+        values, items = settled[: len(values)], [*settled[len(values) :], item]
+    return values, TupleValue(tuple(items))
+
+
+def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
+    """Type an item read."""
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        if (
+            is_records(container)
+            and isinstance(index, CompileTime)
+            and isinstance(index.value, str)
+        ):
+            return field(builder, container, index.value, node)
+        return _array_item(builder, container, container.type, index, node)
+    if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
+        position = _vector_index(builder, container.type, index, node)
+        return tree.ExtractElement(builder.span(node), container.type.element, container, position)
+    if isinstance(container, TupleValue):
+        own = call_method_of(builder, container, "__getitem__", (index,), node)
+        if own is not None:
+            return own
+        if is_dataclass_record(container):
+            raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
+        return _tuple_item(builder, container, index, node)
+    if isinstance(container, CompileTime) and hasattr(container.value, "__getitem__"):
+        known = static_value(index)
+        if known is None:
+            raise builder.error(
+                codes.NOT_CONSTANT, index_place(node), what=f"an index of {describe(container)}"
+            )
+        return fold(builder, node, lambda value, key: value[key], container.value, known.value)
+    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
+
+
+def _array_item(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr
+) -> Value:
+    if not is_partial(index, type.ndim):
+        indices = element_indices(builder, array, type, index, node)
+        array, indices = _through_view(array, indices)
+        if is_records(array):
+            return _record_item(builder, array, _indices_in_order(builder, indices, node), node)
+        check = index_check(builder, array, indices, node)
+        return tree.Load(builder.span(node), type.element, array, indices, check=check)
+    held = builder.hold(array, "array", node) if depends_on_memory(array) else array
+    assert isinstance(held, tree.Expression)
+    items = builder.in_order(whole_index(builder, index, type, node), node)
+    places = _axis_places(node, type.ndim)
+    dropped = {
+        axis: _element_index(builder, held, type, axis, item, place)
+        for axis, (item, place) in enumerate(zip(items, places, strict=True))
+        if not is_partial(item, 1)
+    }
+    return view_of(builder, held, items, node, checked_axes(builder, held, dropped, node))
+
+
+def _indices_in_order(
+    builder: FunctionBuilder, indices: tuple[tree.Expression, ...], node: ast.expr
+) -> tuple[tree.Expression, ...]:
+    """Compute indices with effects once: each field of an element evaluates its place again."""
+    held = builder.in_order(indices, node)
+    return tuple(index for index in held if isinstance(index, tree.Expression))
+
+
+def _record_item(
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    indices: tuple[tree.Expression, ...],
+    node: ast.expr,
+) -> Value:
+    view = element_view(builder, array, indices, node)
+    assert isinstance(array.type, Array)
+    assert isinstance(array.type.element, Record)
+    return complex_item(builder, view, node) if array.type.element.title else view
+
+
+def _through_view(
+    array: tree.Expression, indices: tuple[tree.Expression, ...]
+) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
+    """`a[i][j]` is `a[i, j]`: one address, where the view takes whole axes."""
+    if not isinstance(array, tree.View):
+        return array, indices
+    parts = list(zip(array.starts, array.extents, array.steps, strict=True))
+    is_whole = [
+        isinstance(start, tree.Constant) and start.value == 0 and step == 1
+        for start, _, step in parts
+    ]
+    if not all(
+        extent is None or whole for (_, extent, _), whole in zip(parts, is_whole, strict=True)
+    ):
+        return array, indices
+    rest = iter(indices)
+    return array.array, tuple(start if extent is None else next(rest) for start, extent, _ in parts)
+
+
+def index_place(node: ast.AST) -> ast.AST:
+    """Return where an index stands, for messages about it."""
+    return node.slice if isinstance(node, ast.Subscript) else node
+
+
+def _tuple_item(
+    builder: FunctionBuilder, container: TupleValue, index: Value, node: ast.expr
+) -> Value:
+    if not isinstance(index, CompileTime) or not isinstance(index.value, (int, slice)):
+        raise builder.error(codes.NOT_CONSTANT, index_place(node), what="the index of a tuple")
+    if isinstance(index.value, slice):
+        return TupleValue(container.items[index.value])
+    size = len(container.items)
+    if not -size <= index.value < size:
+        raise builder.error(
+            codes.INDEX_RANGE,
+            index_place(node),
+            index=index.value,
+            type=f"a tuple of {count(size, 'item')}",
+            last=size - 1,
+        )
+    return container.items[index.value]
+
+
+def store_item(
+    builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.expr
+) -> None:
+    """Type `container[index] = value`. `place` is where the value stands; Python evaluates it
+    first."""
+    (value,), container = builder.evaluate_after((value,), node.value)
+    (value, container), index = index_after(builder, (value, container), node)
+    if may_act(container) or may_act(index):
+        value, container, index = builder.in_order((value, container, index), node)
+    store_at(builder, node, container, index, value, place)
+
+
+def store_at(
+    builder: FunctionBuilder,
+    node: ast.Subscript,
+    container: Value,
+    index: Value,
+    value: Value,
+    place: ast.expr,
+) -> None:
+    """Type the store of a value. A vector in a variable gets a new value with that element
+    replaced."""
+    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
+        if (
+            is_element(container)
+            and isinstance(index, CompileTime)
+            and isinstance(index.value, str)
+        ):
+            store_field(builder, container, index.value, value, node, place)
+            return
+        if is_partial(index, container.type.ndim) and not is_records(container):
+            store_part(builder, item_of(builder, container, index, node), value, node, place)
+            return
+        _check_element(builder, container.type, index, node)
+        _store_element(builder, container, container.type, index, value, node, place)
+        return
+    if (
+        isinstance(container, tree.Expression)
+        and isinstance(container.type, Vector)
+        and isinstance(node.value, ast.Name)
+    ):
+        position = _vector_index(builder, container.type, index, node)
+        element = assign_to(builder, value, container.type.element, place)
+        changed = tree.InsertElement(
+            builder.span(node), container.type, container, position, element
+        )
+        bind(builder, node.value.id, changed, node)
+        return
+    raise builder.error(
+        codes.UNSUPPORTED_TARGET,
+        node,
+        what=f"an item of {describe(container)}",
+        remedy="only elements of arrays, and of vectors that have a name, can be assigned",
+    )
+
+
+def _store_element(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, value: Value, node: ast.expr,
+    place: ast.expr,
+) -> None:  # fmt: skip
+    indices = element_indices(builder, array, type, index, node)
+    if is_records(array):
+        store_element(builder, array, indices, value, node, place)
+        return
+    element = assign_to(builder, value, type.element, place)
+    array, indices = _through_view(array, indices)
+    check = index_check(builder, array, indices, node)
+    builder.emit(tree.Store(builder.span(node), array, indices, element, check=check))
+
+
+def _check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:
+    if is_partial(index, type.ndim):
+        what = f"a part of an array of {type.element}"
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET, node, what=what, remedy="assign its elements in a loop"
+        )
+
+
+def _vector_index(
+    builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr
+) -> tree.Expression:
+    if isinstance(index, CompileTime) and isinstance(index.value, int):
+        if not -type.length <= index.value < type.length:
+            raise builder.error(
+                codes.INDEX_RANGE,
+                index_place(node),
+                index=index.value,
+                type=type,
+                last=type.length - 1,
+            )
+        return convert(builder, CompileTime(index.value % type.length), i32, node)
+    return _integer_index(builder, index, node)
+
+
+def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tree.Expression:
+    """Bring an index to i32, or to i64 if its type reaches further."""
+    is_integer = isinstance(index, CompileTime) and isinstance(index.value, int)
+    type = index.type if isinstance(index, tree.Expression) else None
+    if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
+        remedy = "convert it: `i32(...)`"
+        if is_partial(index, 1):
+            remedy = "index elements one by one: `v[i]`"
+        raise builder.error(
+            codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy
+        )
+    expression = materialise(builder, index, node)
+    if not builder.session.limits.bounds_check:
+        expression = without_wrap(expression)
+    assert isinstance(expression.type, Scalar)
+    fits = expression.type.maximum <= i32.maximum
+    return convert(builder, expression, i32 if fits else i64, node)
+
+
+def element_indices(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr
+) -> tuple[tree.Expression, ...]:
+    """Type the indices of an array's element; negative constants count from the end, as in
+    Python."""
+    items = index.items if isinstance(index, TupleValue) else (index,)
+    if len(items) != type.ndim:
+        raise builder.error(
+            codes.INDEX_COUNT,
+            node,
+            ndim=count(type.ndim, "dimension"),
+            given=count(len(items), "index", "indices"),
+            type=type,
+            example="a[" + ", ".join("ijklmnpq"[: type.ndim]) + "]",
+        )
+    places = _axis_places(node, type.ndim)
+    parts = zip(items, places, strict=True)
+    return tuple(
+        _element_index(builder, array, type, axis, *part) for axis, part in enumerate(parts)
+    )
+
+
+def _axis_places(node: ast.expr, ndim: int) -> list[ast.expr]:
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    if isinstance(place, ast.Tuple) and len(place.elts) == ndim:
+        return place.elts
+    return [place] * ndim
+
+
+def _element_index(
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    type: Array,
+    axis: int,
+    index: Value,
+    node: ast.expr,
+) -> tree.Expression:
+    extent = None if type.shape is None else type.shape[axis]
+    if not isinstance(index, CompileTime) or not isinstance(index.value, int):
+        return _integer_index(builder, index, node)
+    value = index.value
+    if extent is not None and not -extent <= value < extent:
+        raise builder.error(
+            codes.INDEX_RANGE, index_place(node), index=value, type=type, last=extent - 1
+        )
+    if value >= 0 or extent is not None:
+        return _integer_index(builder, CompileTime(value % extent if extent else value), node)
+    span = builder.span(node)
+    length = tree.Extent(span, type.index_type, array, axis)
+    offset = convert(builder, CompileTime(value), type.index_type, node)
+    return replace(
+        tree.Binary(span, type.index_type, BinaryOperator.ADD, length, offset), no_wrap=True
+    )

@@ -1,0 +1,295 @@
+"""Parts of arrays: `a[i]` of a matrix, `a[1:n]`, `a[::2, j]`, `a[...]`. They lie in the array's own
+memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value
+from amdjit.language.types import Array, Layout, Scalar, boolean, i32, i64
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, Comparison
+
+_WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
+
+
+def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
+    """`lower:upper:step`; what is known at run time only is computed here."""
+    nodes = [part for part in (node.lower, node.upper, node.step) if part is not None]
+    values = iter(builder.evaluate_all(nodes))
+    parts = [
+        CompileTime(None) if part is None else next(values)
+        for part in (node.lower, node.upper, node.step)
+    ]
+    if all(isinstance(part, CompileTime) for part in parts):
+        return CompileTime(slice(*(part.value for part in parts if isinstance(part, CompileTime))))
+    return SliceValue(*(builder.hold(part, "bound", node) for part in parts))
+
+
+def is_partial(index: Value, ndim: int) -> bool:
+    """Whether an index leaves an axis: a slice, `...`, or fewer indices than axes."""
+    items = index.items if isinstance(index, TupleValue) else (index,)
+    return len(items) < ndim or any(_is_slice(item) or _is_ellipsis(item) for item in items)
+
+
+def _is_slice(value: Value) -> bool:
+    return isinstance(value, SliceValue) or (
+        isinstance(value, CompileTime) and isinstance(value.value, slice)
+    )
+
+
+def _is_ellipsis(value: Value) -> bool:
+    return isinstance(value, CompileTime) and value.value is Ellipsis
+
+
+def whole_index(
+    builder: FunctionBuilder, index: Value, type: Array, node: ast.expr
+) -> tuple[Value, ...]:
+    """Return one index or slice for each axis: `...` and what is missing at the end are whole
+    axes."""
+    items = index.items if isinstance(index, TupleValue) else (index,)
+    dots = [i for i, item in enumerate(items) if _is_ellipsis(item)]
+    given = len(items) - len(dots)
+    if given > type.ndim or len(dots) > 1:
+        raise builder.error(
+            codes.INDEX_COUNT,
+            node,
+            ndim=count(type.ndim, "dimension"),
+            given=count(given, "index", "indices") if len(dots) < 2 else "several `...`",
+            type=type,
+            example="a[" + ", ".join("ijklmnpq"[: type.ndim]) + "]",
+        )
+    at = dots[0] if dots else len(items)
+    return (*items[:at], *(_WHOLE,) * (type.ndim - given), *items[at + 1 :])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One axis of a view; the extent is an int where it is known, None for an axis that is
+    dropped."""
+
+    start: tree.Expression
+    extent: tree.Expression | int | None
+    step: int
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis that is cut."""
+
+    builder: FunctionBuilder
+    array: tree.Expression
+    number: int
+    node: ast.AST
+
+    @property
+    def type(self) -> Array:
+        assert isinstance(self.array.type, Array)
+        return self.array.type
+
+    @property
+    def known(self) -> int | None:
+        return None if self.type.shape is None else self.type.shape[self.number]
+
+    def constant(self, value: int, scalar: Scalar | None = None) -> tree.Expression:
+        return convert(self.builder, CompileTime(value), scalar or self.type.index_type, self.node)
+
+    def extent(self) -> tree.Expression:
+        if self.known is not None:
+            return self.constant(self.known)
+        return tree.Extent(
+            self.builder.span(self.node), self.type.index_type, self.array, self.number
+        )
+
+    def binary(
+        self, operator: BinaryOperator, left: tree.Expression, right: tree.Expression
+    ) -> tree.Expression:
+        return tree.Binary(self.builder.span(self.node), left.type, operator, left, right)
+
+    def held(self, value: tree.Expression) -> tree.Expression:
+        result = self.builder.hold(value, "bound", self.node)
+        assert isinstance(result, tree.Expression)
+        return result
+
+
+def view_of(builder: FunctionBuilder, array: tree.Expression, index: Sequence[Value], node: ast.expr,
+            dropped: dict[int, tree.Expression]) -> tree.View:  # fmt: skip
+    """Type a view. dropped: the typed indices of the axes that have one."""
+    assert isinstance(array.type, Array)
+    parts = [
+        _Part(dropped[number], None, 1)
+        if number in dropped
+        else _cut(_Axis(builder, array, number, node), item)
+        for number, item in enumerate(index)
+    ]
+    axes = [_Axis(builder, array, number, node) for number in range(len(parts))]
+    extents = tuple(
+        axis.constant(part.extent) if isinstance(part.extent, int) else part.extent
+        for axis, part in zip(axes, parts, strict=True)
+    )
+    steps = tuple(part.step for part in parts)
+    type = _view_type(array.type, parts)
+    return tree.View(
+        builder.span(node), type, array, tuple(part.start for part in parts), extents, steps
+    )
+
+
+def _view_type(array: Array, parts: list[_Part]) -> Array:
+    kept = [part for part in parts if part.extent is not None]
+    known = tuple(part.extent for part in kept if isinstance(part.extent, int))
+    shape = known if len(known) == len(kept) and array.shape is not None else None
+    return replace(
+        array, ndim=len(kept), layout=_view_layout(array.layout, parts), shape=shape, alignment=0
+    )
+
+
+def _view_layout(layout: Layout, parts: list[_Part]) -> Layout:
+    if layout is Layout.CONTIGUOUS and _stays_contiguous(parts):
+        return Layout.CONTIGUOUS
+    has_rows = (
+        parts[-1].extent is not None
+        and parts[-1].step == 1
+        and all(part.step > 0 for part in parts)
+    )
+    return Layout.ROWS if has_rows and layout is not Layout.STRIDED else Layout.STRIDED
+
+
+def _stays_contiguous(parts: list[_Part]) -> bool:
+    """Indices first, then at most one axis cut with step 1, then whole axes."""
+    position = 0
+    while position < len(parts) and parts[position].extent is None:
+        position += 1
+    rest = parts[position:]
+    return rest[0].step == 1 and all(part.is_whole for part in rest[1:])
+
+
+def _cut(axis: _Axis, item: Value) -> _Part:
+    lower, upper, step = _bounds(axis, item)
+    if lower == upper == CompileTime(None) and step == 1:
+        extent = axis.known
+        return _Part(
+            axis.constant(0), axis.extent() if extent is None else extent, 1, is_whole=True
+        )
+    if axis.known is not None and isinstance(lower, CompileTime) and isinstance(upper, CompileTime):
+        rounds = range(*slice(lower.value, upper.value, step).indices(axis.known))
+        return _Part(axis.constant(rounds.start), len(rounds), step)
+    return _run_time_cut(axis, lower, upper, step)
+
+
+def _bounds(axis: _Axis, item: Value) -> tuple[Value, Value, int]:
+    if isinstance(item, CompileTime) and isinstance(item.value, slice):
+        item = SliceValue(
+            *(CompileTime(part) for part in (item.value.start, item.value.stop, item.value.step))
+        )
+    assert isinstance(item, SliceValue)
+    step = 1 if item.step == CompileTime(None) else item.step
+    if not isinstance(step, int):
+        if not isinstance(step, CompileTime):
+            raise axis.builder.error(codes.NOT_CONSTANT, axis.node, what="the step of a slice")
+        _check_bound(axis, step)
+        assert isinstance(step.value, int)
+        step = int(step.value)
+    if step == 0:
+        raise axis.builder.error(
+            codes.CONSTANT_FAILS, axis.node, message="slice step cannot be zero"
+        )
+    for bound in (item.lower, item.upper):
+        _check_bound(axis, bound)
+    return item.lower, item.upper, step
+
+
+def _check_bound(axis: _Axis, bound: Value) -> None:
+    if isinstance(bound, CompileTime):
+        fits = bound.value is None or (
+            isinstance(bound.value, int) and not isinstance(bound.value, bool)
+        )
+    else:
+        type = bound.type if isinstance(bound, tree.Expression) else None
+        fits = isinstance(type, Scalar) and type.is_integer
+    if not fits:
+        remedy = "bounds of slices are integers: convert with `i32(...)`"
+        raise axis.builder.error(codes.INDEX_TYPE, axis.node, type=describe(bound), remedy=remedy)
+
+
+def _run_time_cut(axis: _Axis, lower: Value, upper: Value, step: int) -> _Part:
+    """Python's rules: negative bounds count from the end, and what is beyond an end is cut off
+    there."""
+    extent = axis.extent()
+    if step > 0:
+        start = axis.constant(0) if _is(lower, None, 0) else axis.held(_clamped(axis, lower, 0))
+        stop = extent if _is(upper, None) else _clamped(axis, upper, 0)
+        length = stop if _is(lower, None, 0) else axis.binary(BinaryOperator.SUBTRACT, stop, start)
+    else:
+        last = axis.binary(BinaryOperator.SUBTRACT, extent, axis.constant(1))
+        start = axis.held(last if _is(lower, None) else _clamped(axis, lower, -1))
+        stop = axis.constant(-1) if _is(upper, None) else _clamped(axis, upper, -1)
+        length = axis.binary(BinaryOperator.SUBTRACT, start, stop)
+    length = axis.binary(BinaryOperator.MAXIMUM, length, axis.constant(0))
+    return _Part(start, axis.held(_rounds(axis, length, abs(step))), step)
+
+
+def _is(value: Value, *constants: object) -> bool:
+    return any(value == CompileTime(constant) for constant in constants)
+
+
+def _rounds(axis: _Axis, length: tree.Expression, step: int) -> tree.Expression:
+    """Return (length - 1) // step + 1, which is 0 for length 0."""
+    if step == 1:
+        return length
+    one = axis.constant(1)
+    less = axis.binary(BinaryOperator.SUBTRACT, length, one)
+    return axis.binary(
+        BinaryOperator.ADD, axis.binary(BinaryOperator.FLOOR_DIVIDE, less, axis.constant(step)), one
+    )
+
+
+def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
+    """Bring a bound into 0..extent, or for negative steps into -1..extent - 1."""
+    index = axis.type.index_type
+    if isinstance(bound, CompileTime):
+        assert isinstance(bound.value, int)
+        limit = max(-index.maximum, min(bound.value, index.maximum))
+        bound = axis.constant(limit)
+        is_negative: bool | None = limit < 0
+    else:
+        bound = axis.held(_as_signed(axis, bound))
+        is_negative = None
+    assert isinstance(bound.type, Scalar)
+    extent = convert(axis.builder, axis.extent(), bound.type, axis.node)
+    from_end = axis.binary(BinaryOperator.ADD, bound, extent)
+    if is_negative is None:
+        span = axis.builder.span(axis.node)
+        below = tree.Compare(span, boolean, Comparison.LESS, bound, axis.constant(0, bound.type))
+        value: tree.Expression = tree.Conditional(span, bound.type, below, from_end, bound)
+    else:
+        value = from_end if is_negative else bound
+    most = (
+        extent
+        if least == 0
+        else axis.binary(BinaryOperator.SUBTRACT, extent, axis.constant(1, bound.type))
+    )
+    if is_negative is not False:
+        value = axis.binary(BinaryOperator.MAXIMUM, value, axis.constant(least, bound.type))
+    if is_negative is not True or least:
+        value = axis.binary(BinaryOperator.MINIMUM, value, most)
+    return convert(axis.builder, value, index, axis.node)
+
+
+def _as_signed(axis: _Axis, bound: Value) -> tree.Expression:
+    """Bring a bound to i32 or i64 without a change of what it means."""
+    assert isinstance(bound, tree.Expression)
+    assert isinstance(bound.type, Scalar)
+    if bound.type.maximum > i64.maximum:
+        largest = axis.constant(i64.maximum, bound.type)
+        bound = axis.binary(BinaryOperator.MINIMUM, bound, largest)
+    assert isinstance(bound.type, Scalar)
+    wide = i32 if bound.type.maximum <= i32.maximum else i64
+    if wide is i32 and axis.type.index_type is i64:
+        wide = i64
+    return convert(axis.builder, bound, wide, axis.node)

@@ -1,0 +1,394 @@
+"""Parameters and arguments of device functions: which become part of the specialisation, which
+run-time values."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from dataclasses import replace
+
+import numpy as np
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.conversion import convert, widen
+from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.values.kinds import (
+    ArgumentKey,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    TupleValue,
+    Value,
+    identity,
+)
+from amdjit.frontend.values.promotion import common_scalar, literal_type
+from amdjit.frontend.values.structures import record_class
+from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.language.complex_types import ComplexElement
+from amdjit.language.types import (
+    VOID,
+    Array,
+    Layout,
+    Scalar,
+    Structure,
+    Tuple,
+    Type,
+    Vector,
+    boolean,
+)
+from amdjit.tree import nodes as tree
+
+_MISSING = inspect.Parameter.empty
+_WEAK = "weak"
+
+
+def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
+    """Return the parameters of a definition in order."""
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def parameter_names(builder: FunctionBuilder) -> list[str]:
+    """Return the names of the parameters; `*args` and `**kwargs` are refused."""
+    arguments = builder.source.node.args
+    for argument, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+        if argument is not None:
+            raise builder.error(
+                codes.UNSUPPORTED_PARAMETER, argument, what=f"`{stars}{argument.arg}`"
+            )
+    return [argument.arg for argument in arguments_of(builder.source.node)]
+
+
+def bind_arguments(
+    builder: FunctionBuilder,
+    function: types.FunctionType,
+    positional: tuple[Value, ...],
+    keywords: dict[str, Value],
+    node: ast.expr,
+) -> dict[str, Value]:
+    """Match a call's arguments to the function's parameters, defaults filled in."""
+    defaults = _plain_parameters(function)
+    given = {**dict(zip(defaults, positional, strict=False)), **keywords}
+    is_missing = "" in defaults or any(
+        value is _MISSING for name, value in defaults.items() if name not in given
+    )
+    if (
+        is_missing
+        or len(given) != len(positional) + len(keywords)
+        or not given.keys() <= defaults.keys()
+    ):
+        # What is not as plain, or wrong, goes by Python's own rules, which take their time.
+        signature = inspect.signature(function, follow_wrapped=False)
+        given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
+        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+    return {
+        name: given[name] if name in given else outside_value(builder, default, name, node)
+        for name, default in defaults.items()
+    }
+
+
+def _plain_parameters(function: types.FunctionType) -> dict[str, object]:
+    """Return the parameters with their defaults; `_MISSING` as "" where some are given by position
+    or name alone."""
+    code = function.__code__
+    collects = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if (
+        collects
+        or code.co_kwonlyargcount
+        or code.co_posonlyargcount
+        or hasattr(function, "__signature__")
+    ):
+        return {"": _MISSING}
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+    return dict(zip(names, (*[_MISSING] * (len(names) - len(defaults)), *defaults), strict=True))
+
+
+def match_arguments(
+    builder: FunctionBuilder,
+    function: str,
+    signature: inspect.Signature,
+    positional: tuple[Value, ...],
+    keywords: dict[str, Value],
+    node: ast.expr,
+) -> dict[str, Value]:
+    """Match a call's arguments to parameters; those that are left out have defaults."""
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise builder.error(
+                codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function}`"
+            )
+    try:
+        bound = signature.bind(*positional, **keywords)
+    except TypeError as problem:
+        raise builder.error(
+            codes.ARGUMENT_COUNT,
+            node,
+            function=function,
+            expected=count(len(signature.parameters), "argument"),
+            given=_given(signature, len(positional), keywords, str(problem)),
+            signature=f"{function}{signature}",
+        ) from None
+    return dict(bound.arguments)
+
+
+def _given(
+    signature: inspect.Signature, positional: int, keywords: dict[str, Value], problem: str
+) -> str:
+    unknown = [name for name in keywords if name not in signature.parameters]
+    if unknown:
+        return f"`{unknown[0]}` is none of them"
+    if positional > len(signature.parameters):
+        return f"{positional} were given"
+    required = [p.name for p in signature.parameters.values() if p.default is p.empty]
+    missing = [name for name in required[positional:] if name not in keywords]
+    return f"`{missing[0]}` is missing" if missing else problem
+
+
+def beside_others(
+    builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr
+) -> dict[str, Value]:
+    """Give a launch's floats the type that the other arguments of a library's function have."""
+    values = arguments.values()
+    typed = [
+        v for v in values if isinstance(v, tree.Expression) and builder.weakness.number(v) is None
+    ]
+    types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
+    scalars = [type for type in types if isinstance(type, Scalar) and type is not boolean]
+    result: Scalar | None = scalars[0] if scalars else None
+    for scalar in scalars:
+        result = None if result is None else common_scalar(result, scalar)
+    if result is None:
+        return arguments
+    return {name: _beside(builder, value, result, node) for name, value in arguments.items()}
+
+
+def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
+    number = builder.weakness.number(value)
+    # An integer may be a number of digits or an exponent: the function's own operators give it a
+    # type.
+    if number is None or number.kind is int:
+        return value
+    target = literal_type(number.kind(1), other)
+    return value if target is None else convert(builder, value, target, node)
+
+
+def argument_key(
+    builder: FunctionBuilder, value: Value, node: ast.expr, is_library: bool = False
+) -> ArgumentKey:
+    """Return what an argument adds to the specialisation: its type, or the compile-time value
+    itself.
+
+    What has no width has none in the function either, but in amdjit's own: their calls are made
+    again (`weak_calls`).
+    """
+    number = builder.weakness.number(value)
+    if number is not None:
+        return ArgumentKey(None, number)
+    if isinstance(value, tree.Expression):
+        if value.type == VOID:
+            raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
+        is_weak = builder.weakness.has_no_width(value) and not is_library
+        return ArgumentKey(value.type, _WEAK if is_weak else None)
+    if isinstance(value, TupleValue):
+        keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
+        return ArgumentKey(None, ("tuple", value.structure), keys)
+    if isinstance(value, FunctionValue):
+        keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
+        return ArgumentKey(None, (value.function, value.names), keys)
+    if isinstance(value, Method):
+        raise builder.error(
+            codes.NO_OPERATION, node, what=describe(value), remedy="pass the array itself"
+        )
+    return ArgumentKey(None, identity(value.value) if isinstance(value, CompileTime) else value)
+
+
+def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expression]:
+    """Return the parts of an argument that are passed at run time; a launch's numbers are for
+    themselves."""
+    if isinstance(value, tree.Expression):
+        return [value] if builder.weakness.number(value) is None else []
+    if isinstance(value, (FunctionValue, TupleValue)):
+        return [part for item in value.items for part in run_time_parts(builder, item)]
+    return []
+
+
+def passed(
+    builder: FunctionBuilder, value: tree.Expression, type: Type, node: ast.expr
+) -> tree.Expression:
+    """Convert an argument to its parameter's type."""
+    return value if isinstance(type, Array) else convert(builder, value, type, node)
+
+
+def bind_parameters(
+    builder: FunctionBuilder, arguments: dict[str, Value]
+) -> tuple[tree.Variable, ...]:
+    """Give the parameters their bindings; run-time parts become parameters of the typed
+    function."""
+    made: list[tree.Variable] = []
+    annotations = {argument.arg: argument for argument in arguments_of(builder.source.node)}
+    for name, value in arguments.items():
+        builder.names[name] = _parameter_binding(builder, name, value, annotations[name], made)
+    return tuple(made)
+
+
+def bind_captured(
+    builder: FunctionBuilder, captured: dict[str, Value]
+) -> tuple[tree.Variable, ...]:
+    """Give the names that an inner function captures their bindings, run-time parts as
+    parameters."""
+    made: list[tree.Variable] = []
+    for name, value in captured.items():
+        builder.names[name] = _untyped_parameter(builder, name, value, builder.source.node, made)
+    return tuple(made)
+
+
+def _parameter_binding(
+    builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
+) -> Binding:
+    target = None if argument.annotation is None else annotation_value(builder, argument.annotation)
+    if target is not None and is_const(target):
+        if not isinstance(value, (CompileTime, FunctionValue, TupleValue)):
+            raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")
+        return value
+    record = record_class(target)
+    if record is not None:
+        _check_record(builder, name, value, record, argument)
+        target = None
+    _check_complex(builder, name, value, target, argument)
+    is_none = isinstance(value, CompileTime) and value.value is None
+    if (
+        target is not None
+        and not is_none
+        and not isinstance(value, (FunctionValue, TupleValue, Method))
+    ):
+        type = annotated_type(builder, target, name, argument)
+        return _typed_parameter(builder, name, value, type, argument, made)
+    return _untyped_parameter(builder, name, value, argument, made)
+
+
+def _check_record(
+    builder: FunctionBuilder, name: str, value: Value, record: Structure, argument: ast.arg
+) -> None:
+    found = (
+        value.structure.python
+        if isinstance(value, TupleValue) and value.structure is not None
+        else None
+    )
+    is_none = isinstance(value, CompileTime) and value.value is None
+    if not is_none and (
+        found is None or record.python is None or not issubclass(found, record.python)
+    ):
+        raise builder.error(
+            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
+            expected=record.name, found=describe(value),
+        )  # fmt: skip
+
+
+def _check_complex(
+    builder: FunctionBuilder, name: str, value: Value, target: Value | None, argument: ast.arg
+) -> None:
+    """A parameter that is annotated as complex takes complex numbers of that width, and
+    literals."""
+    if isinstance(value, CompileTime) or not isinstance(target, CompileTime):
+        return
+    is_complex = isinstance(target.value, ComplexElement) or target.value in (
+        np.complex64,
+        np.complex128,
+    )
+    expected = annotated_type(builder, target, name, argument) if is_complex else None
+    if expected is not None and describe(value) != str(expected):
+        raise builder.error(
+            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
+            expected=expected, found=describe(value),
+        )  # fmt: skip
+
+
+def _typed_parameter(
+    builder: FunctionBuilder,
+    name: str,
+    value: Value,
+    type: Type,
+    argument: ast.arg,
+    made: list[tree.Variable],
+) -> Binding:
+    if isinstance(type, Array):
+        found = value.type if isinstance(value, tree.Expression) else None
+        if not isinstance(found, Array) or not array_matches(found, type):
+            raise builder.error(
+                codes.ARGUMENT_MISMATCH,
+                argument,
+                parameter=name,
+                function=builder.source.node.name,
+                expected=type,
+                found=describe(value),
+            )
+        return _untyped_parameter(builder, name, value, argument, made)
+    if isinstance(value, CompileTime):
+        made_value = convert(builder, value, type, argument)
+        return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
+    if builder.weakness.number(value) is not None:
+        return widen(builder, value, type, argument)
+    widen(builder, value, type, argument)
+    variable = builder.variable(name, type)
+    made.append(variable)
+    return variable
+
+
+def array_matches(found: Array, annotated: Array) -> bool:
+    """Whether an array may be passed where the annotation stands; `[:]` takes any layout and
+    memory."""
+    layout_fits = annotated.layout in (Layout.ANY, found.layout)
+    layout_fits |= annotated.layout is Layout.STRIDED and found.layout is Layout.ROWS
+    return found.element == annotated.element and found.ndim == annotated.ndim and layout_fits
+
+
+def _untyped_parameter(
+    builder: FunctionBuilder, name: str, value: Value, argument: ast.AST, made: list[tree.Variable]
+) -> Binding:
+    if isinstance(value, TupleValue):
+        items: list[Value] = []
+        for item in value.items:
+            binding = _untyped_parameter(builder, name, item, argument, made)
+            if isinstance(binding, tree.Variable):
+                read = tree.Read(builder.span(argument), binding.type, binding)
+                items.append(builder.weakness.read(read))
+            else:
+                items.append(binding)  # type: ignore[arg-type]
+        return value.with_items(items)
+    if isinstance(value, FunctionValue):
+        carried = _untyped_parameter(builder, name, TupleValue(value.items), argument, made)
+        assert isinstance(carried, TupleValue)
+        return replace(value, items=carried.items)
+    if not isinstance(value, tree.Expression):
+        return value
+    number = builder.weakness.number(value)
+    if number is not None:
+        return builder.launched.weak(number, builder.span(argument))
+    variable = _parameter(builder, name, value, argument, made)
+    made.append(variable)
+    return variable
+
+
+def _parameter(
+    builder: FunctionBuilder,
+    name: str,
+    value: tree.Expression,
+    argument: ast.AST,
+    made: list[tree.Variable],
+) -> tree.Variable:
+    """Make a parameter of the argument's type; a weak one's is weak as well, and wide where that
+    was asked for."""
+    weakness = builder.weakness
+    if not weakness.has_no_width(value) or builder.source.is_library:
+        return builder.variable(name, value.type)
+    # What another width of the arguments before it asks for is its own affair.
+    types = ", ".join(str(variable.type) for variable in made)
+    origin = origin_of(builder.span(argument), f"{name} after ({types})")
+    variable = builder.variable(
+        name, wide_type(value.type) if origin in weakness.widened else value.type
+    )
+    weakness.variables[variable] = origin
+    return variable

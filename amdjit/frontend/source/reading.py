@@ -1,0 +1,223 @@
+"""From a Python function to its syntax tree, with places in the file as people see them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from amdjit.diagnostics import SourceText, Span, codes
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """A function's syntax and the file it stands in."""
+
+    function: types.FunctionType
+    node: ast.FunctionDef
+    text: SourceText
+    spans: dict[ast.AST, Span] = field(default_factory=dict, repr=False, compare=False)
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node, with columns in characters (ast counts UTF-8 bytes).
+
+        Places are kept: functions and rounds of loops are typed many times over.
+        """
+        found = self.spans.get(node)
+        if found is None:
+            found = self.spans[node] = self._span(node)
+        return found
+
+    def _span(self, node: ast.AST) -> Span:
+        line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
+        text = self.text.line(line)
+        start = _characters(text, getattr(node, "col_offset", 0))
+        end_text = text if end_line == line else self.text.line(end_line)
+        return Span(
+            self.text,
+            line,
+            start,
+            end_line,
+            _characters(end_text, getattr(node, "end_col_offset", 0)),
+        )
+
+    @property
+    def is_library(self) -> bool:
+        """Whether this is amdjit's own: people look for their lines in assembly and in faults, not
+        for these."""
+        return is_library(self.function)
+
+    @property
+    def name_span(self) -> Span:
+        """The place of the `def` line."""
+        column = _characters(self.text.line(self.node.lineno), self.node.col_offset)
+        end = column + len("def ") + len(self.node.name)
+        return Span(self.text, self.node.lineno, column, self.node.lineno, end)
+
+
+def is_library(function: object) -> bool:
+    """Whether a function is amdjit's own."""
+    # Code that was run by exec may have no module.
+    return (getattr(function, "__module__", None) or "").startswith("amdjit.intrinsics.")
+
+
+def read_source(function: types.FunctionType) -> FunctionSource:
+    """Find a function's definition in its file; UnsupportedSyntaxError if there is no source or it
+    is no `def`."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
+    if not lines:
+        raise _missing(function)
+    text = SourceText(code.co_filename, lines)
+    if code.co_name == "<lambda>":
+        found = [
+            node
+            for node in _lambdas(lines).get(code.co_firstlineno, [])
+            if _same_parameters(node, code)
+        ]
+        if len(found) == 1:
+            return FunctionSource(function, as_definition(found[0]), text)
+        line = text.line(code.co_firstlineno)
+        column = max(line.find("lambda"), 0)
+        span = Span(text, code.co_firstlineno, column, code.co_firstlineno, column + len("lambda"))
+        raise codes.error(codes.LAMBDA, span)
+    node = _definition(lines, code.co_firstlineno, code.co_name)
+    if node is None or not _same_parameters(node, code):
+        raise _missing(function)
+    if not isinstance(node, ast.FunctionDef):
+        span = Span(
+            text, node.lineno, node.col_offset, node.lineno, node.col_offset + len("async def")
+        )
+        raise codes.error(
+            codes.UNSUPPORTED_STATEMENT,
+            span,
+            statement="async def",
+            remedy="write `def`: a kernel has nothing to wait for",
+        )
+    return FunctionSource(function, node, text)
+
+
+def definition_span(function: types.FunctionType) -> Span:
+    """Return the place of a function's `def`."""
+    return read_source(function).name_span
+
+
+def _missing(function: types.FunctionType) -> Exception:
+    return codes.error(
+        codes.NO_SOURCE, None, function=function.__qualname__, file=function.__code__.co_filename
+    )
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@functools.lru_cache(maxsize=512)
+def _definition(lines: tuple[str, ...], first: int, name: str) -> Definition | None:
+    """Return the definition of a name whose first line, with decorators, this is."""
+    # The lines of one function take a fraction of the time that a file takes.
+    try:
+        module = ast.parse(_alone(lines, first))
+    except SyntaxError:  # a line within brackets or a string stood further left than the definition
+        return _definitions(lines).get((first, name))
+    alone = [
+        node
+        for node in _statements(module)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    found = [node for node in alone if node.name == name and _first_line(node) == first]
+    return found[0] if found else _definitions(lines).get((first, name))
+
+
+def _alone(lines: tuple[str, ...], first: int) -> str:
+    """Return a text with nothing but the definition that begins at a line, at its own lines and
+    columns.
+
+    It ends before the first statement behind its head that stands as far left, so what is cut off
+    wrongly is within brackets or a string, and the rest no text that can be parsed.
+    """
+    start, end = first - 1, first - 1
+    margin, in_head = _margin(lines[start]) if start < len(lines) else 0, True
+    while end < len(lines):
+        rest = lines[end].lstrip()
+        if not in_head and rest[:1] not in ("", *"#)]}") and _margin(lines[end]) <= margin:
+            break
+        in_head = in_head and not rest.startswith(("def ", "async def "))
+        end += 1
+    before = "\n" * start if margin == 0 else "\n" * (start - 1) + "if 1:\n"
+    return before + "".join(lines[start:end])
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+@functools.lru_cache(maxsize=64)
+def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], Definition]:
+    """Map (first line with decorators, name) to every definition of a file."""
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:  # the file was changed after the import
+        return {}
+    found: dict[tuple[int, str], Definition] = {}
+    for node in _statements(module):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found[(_first_line(node), node.name)] = node
+    return found
+
+
+def _first_line(node: Definition) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+
+
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """Yield all statements of a file: definitions stand in statements only, and those are few of
+    the nodes."""
+    pending: list[ast.AST] = [module]
+    while pending:
+        node = pending.pop()
+        for part in _BLOCKS & node.__dict__.keys():
+            inner = getattr(node, part)
+            yield from (statement for statement in inner if isinstance(statement, ast.stmt))
+            pending += inner
+
+
+@functools.lru_cache(maxsize=64)
+def _lambdas(lines: tuple[str, ...]) -> dict[int, list[ast.Lambda]]:
+    """Map lines to the lambdas that begin there."""
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:  # the file was changed after the import
+        return {}
+    found: dict[int, list[ast.Lambda]] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Lambda):
+            found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def as_definition(node: ast.Lambda) -> ast.FunctionDef:
+    """Write a lambda as a `def` of one `return`."""
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
+    definition = ast.FunctionDef(
+        name="lambda", args=node.args, body=body, decorator_list=[], returns=None
+    )
+    return ast.copy_location(definition, node)
+
+
+def _same_parameters(node: Definition | ast.Lambda, code: types.CodeType) -> bool:
+    """A file that was edited after the import may hold another function at this line."""
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    return tuple(names) == code.co_varnames[: code.co_argcount]
+
+
+def _characters(line: str, utf8_offset: int) -> int:
+    if line.isascii():
+        return utf8_offset
+    return len(line.encode()[:utf8_offset].decode(errors="ignore"))

@@ -1,0 +1,389 @@
+"""Loops: names that go round keep one type, found by typing the body again if it widens."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from typing import cast
+
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
+from amdjit.frontend.building.conversion import convert, literal, materialise
+from amdjit.frontend.expressions.iterables import evaluated, has_rounds, iterable_of
+from amdjit.frontend.expressions.operators import negated
+from amdjit.frontend.expressions.range_steps import check_step
+from amdjit.frontend.expressions.sequences import Bounds, Sequence, range_sequence
+from amdjit.frontend.names.scope import bind, carry, join_types, undefined
+from amdjit.frontend.source.bound_names import assigned_names
+from amdjit.frontend.statements.comprehensions import generated
+from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
+from amdjit.frontend.statements.simple import assign_target
+from amdjit.frontend.statements.unrolling import (
+    leave_behind,
+    leave_loop,
+    loop_else,
+    next_round,
+    static_loop,
+)
+from amdjit.frontend.values.exits import Exit, Loop
+from amdjit.frontend.values.kinds import (
+    POISONED,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Undefined,
+    Value,
+)
+from amdjit.frontend.values.promotion import literal_fits
+from amdjit.language.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
+from amdjit.tree import nodes as tree
+
+
+class _WidenError(Exception):
+    """The body gives a carried name a wider type, None if it is poisoned: type the loop again with
+    it."""
+
+    def __init__(self, name: str, type: Type | None) -> None:
+        super().__init__(name)
+        self.name, self.type = name, type
+
+
+def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
+    """`while`: also with an `else`."""
+    with builder.block():
+        test = condition_of(builder, node.test)
+    if isinstance(test, CompileTime) and not test.value:
+        condition_of(builder, node.test)  # once more, for what it assigns
+        builder.run(node.orelse)
+        return
+    _with_stable_types(builder, [*node.body, node.test], node, lambda: _while_once(builder, node))
+
+
+def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
+    loop = builder.loops[-1]
+    span = builder.span(node.test)
+    with builder.block() as body:
+        condition = condition_of(builder, node.test)
+        ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
+        otherwise = loop_else(builder, node, ends)
+        is_simple = not body and isinstance(condition, tree.Expression)
+        going = builder.variable("going", boolean) if otherwise and not is_simple else None
+        if going is not None:
+            _end_unless(builder, condition, going, node)
+        elif not is_simple:
+            _break_unless(builder, condition, otherwise, ends, node)
+        builder.run(node.body)
+        _close_round(builder, loop, node)
+    if going is not None:
+        builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
+        builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
+    elif is_simple:
+        builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
+    else:
+        builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
+    leave_behind(builder, loop, ends, node)
+
+
+def _end_unless(
+    builder: FunctionBuilder, condition: Value, going: tree.Variable, node: ast.While
+) -> None:
+    """A condition that takes statements to compute, of a loop with `else`: the next test of a
+    variable ends the loop.
+
+    The `else` would stand inside of the loop otherwise, and its own break and continue mean the
+    loop around it.
+    """
+    span = builder.span(node.test)
+    opposite = negated(builder, condition, node.test)
+    if isinstance(opposite, tree.Expression):
+        stop: list[tree.Statement] = [
+            tree.Assign(span, going, tree.Constant(span, boolean, False)),
+            tree.Continue(span),
+        ]
+        builder.emit(tree.If(span, opposite, stop, []))
+
+
+def _break_unless(
+    builder: FunctionBuilder,
+    condition: Value,
+    otherwise: list[tree.Statement],
+    ends: list[Exit],
+    node: ast.While,
+) -> None:
+    """A condition that takes statements to compute is tested inside an endless loop."""
+    opposite = negated(builder, condition, node.test)
+    if not isinstance(opposite, tree.Expression):
+        return
+    if ends:
+        ends[0].terminator = tree.Break(builder.span(node.test))
+        otherwise.append(ends[0].terminator)
+    builder.emit(tree.If(builder.span(node.test), opposite, otherwise, []))
+
+
+def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
+    """`for`: over a range at run time, over anything of compile-time length by unrolling."""
+    if isinstance(comprehension := node.iter, ast.GeneratorExp):
+        static_loop(builder, node, lambda: generated(builder, comprehension, node))
+        return
+    try:
+        iterable, unroll = iterable_of(builder, node)
+    except CompileError as failure:
+        unknown_rounds(builder, node, failure)
+        return
+    if isinstance(iterable, tuple):
+        items = evaluated(builder, iterable, node.iter, node)
+        static_loop(builder, node, lambda: items)
+    elif isinstance(iterable, Sequence):
+        _sequence_loop(builder, node, iterable, unroll)
+    elif iterable.needs_counting(iterable.type(builder, node.iter)):
+        _sequence_loop(builder, node, range_sequence(builder, iterable, node.iter), unroll)
+    else:
+        _range_loop(builder, node, iterable, unroll)
+
+
+def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll: int) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET,
+            node.target,
+            what="more than one name",
+            remedy="name one loop variable",
+        )
+    values, type = bounds.values, bounds.type(builder, node.iter)
+    start, stop, step = (
+        _held_bound(builder, convert(builder, value, type, node.iter), node.iter)
+        for value in values
+    )
+    check_step(builder, step, node.iter)
+    name = node.target.id
+    _give_type(builder, name, type, node)
+    current = builder.names.get(name)
+    keep = isinstance(current, tree.Variable) and current.type == type
+    variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
+    if all(isinstance(value, CompileTime) or builder.weakness.is_weak(value) for value in values):
+        builder.weakness.variables.setdefault(variable, None)
+
+    def one_pass() -> None:
+        loop = builder.loops[-1]
+        with builder.block() as body:
+            builder.names[name] = variable
+            builder.run(node.body)
+            kept = _keeps(builder, _close_round(builder, loop, node), name, variable)
+        after = dict(builder.names)
+        is_known = kept and (keep or has_rounds(values))
+        after[name] = (
+            variable
+            if is_known
+            else Undefined("has no value after a loop that may have had no round")
+        )
+        ends = [Exit(after, [], node)]
+        otherwise = loop_else(builder, node, ends)
+        span = builder.span(node.target)
+        builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
+        leave_behind(builder, loop, ends, node)
+
+    _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
+
+
+def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
+    """Count the items; the round begins with the target's assignment."""
+    span, type = builder.span(node.target), items.length.type
+    counter = builder.variable("number", type)
+    start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
+    targets = assigned_names([node.target])
+    if isinstance(node.target, ast.Name):
+        with builder.block():
+            first = items.item(tree.Read(span, type, counter))
+        if isinstance(first, tree.Expression) and isinstance(first.type, Scalar):
+            _give_type(builder, node.target.id, first.type, node)
+
+    def one_pass() -> None:
+        loop = builder.loops[-1]
+        after = dict(builder.names)
+        with builder.block() as body:
+            assign_target(
+                builder, node.target, items.item(tree.Read(span, type, counter)), node.iter
+            )
+            for name in targets:
+                if after.get(name) is not builder.names[name]:
+                    after[name] = Undefined("has no value after a loop that may have had no round")
+            builder.run(node.body)
+            ways = _close_round(builder, loop, node)
+            for name in targets:
+                variable = after.get(name)
+                if isinstance(variable, tree.Variable) and not _keeps(
+                    builder, ways, name, variable
+                ):
+                    after[name] = Undefined("has another type after a round of the loop")
+        ends = [Exit(after, [], node)]
+        otherwise = loop_else(builder, node, ends)
+        builder.emit(
+            tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
+        )
+        leave_behind(builder, loop, ends, node)
+
+    _with_stable_types(builder, node.body, node, one_pass, skip=targets)
+
+
+def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
+    """A constant that the loop's name had before stays its value where there is no round."""
+    binding = builder.names.get(name)
+    constant = binding.value if isinstance(binding, CompileTime) else None
+    if isinstance(constant, int) and literal_fits(constant, type):
+        bind(builder, name, literal(builder, constant, type, node.target), node.target)
+
+
+def _held_bound(
+    builder: FunctionBuilder, value: tree.Expression, node: ast.expr
+) -> tree.Expression:
+    held = builder.hold(value, "bound", node)
+    assert isinstance(held, tree.Expression)
+    return held
+
+
+def _with_stable_types(
+    builder: FunctionBuilder, nodes: Iterable[ast.AST], node: ast.stmt,
+    one_pass: Callable[[], None], skip: frozenset[str] = frozenset(),
+) -> None:  # fmt: skip
+    """Type a loop, and again with a wider type for each name that the body widens, until all types
+    stay."""
+    names = sorted(
+        name for name in assigned_names(nodes) if name in builder.names and name not in skip
+    )
+    wider: dict[str, Type | None] = {}
+    before = builder.mark()
+    while True:
+        carried = _carry(builder, names, wider, node)
+        builder.loops.append(Loop(carried))
+        try:
+            one_pass()
+        except _WidenError as widened:
+            wider[widened.name] = widened.type
+            builder.rewind(before)
+        else:
+            builder.loops.pop()
+            return
+
+
+def _carry(
+    builder: FunctionBuilder, names: list[str], wider: dict[str, Type | None], node: ast.stmt
+) -> dict[str, tree.Variable]:
+    """Put each name that goes round into a variable; compile-time objects other than numbers stay
+    outside."""
+    carried: dict[str, tree.Variable] = {}
+    for name in names:
+        binding = builder.names[name]
+        if binding is POISONED or wider.get(name, VOID) is None:
+            builder.poison([name])
+            continue
+        is_object = isinstance(binding, CompileTime) and not binding.is_number
+        if is_object or isinstance(binding, (FunctionValue, Undefined)):
+            before = describe(binding) if isinstance(binding, CompileTime) else "no number"
+            builder.names[name] = Undefined(
+                f"has no single value in the loop that assigns it: it is {before} before"
+            )
+            continue
+        type = wider.get(name)
+        if isinstance(binding, tree.Variable) and type in (None, binding.type):
+            carried[name] = binding
+            continue
+        value = _run_time(builder, binding, node)
+        carried[name] = carry(builder, name, value, type or value.type, node)
+    return carried
+
+
+def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
+    """Return a binding as a run-time value."""
+    if isinstance(binding, tree.Variable):
+        return builder.weakness.read(tree.Read(builder.span(node), binding.type, binding))
+    assert not isinstance(binding, Undefined)
+    return materialise(builder, binding, node)
+
+
+def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
+    """At the end of a round and at each `continue`, give the carried names their variables'
+    values."""
+    ways = list(loop.continues)
+    if not builder.terminated:
+        ways.append(Exit(builder.names, builder.statements, node.body[-1]))
+    for way in ways:
+        for name, carried in loop.carried.items():
+            _close_name(builder, way, name, carried)
+    return ways
+
+
+def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
+    """Give a loop's target, where the body assigned it again, to its variable; tell whether that
+    holds every value."""
+    values = [(way, way.names.get(name)) for way in ways]
+    changed = [(way, binding) for way, binding in values if binding is not variable]
+    for way, binding in changed:
+        if not _fits(binding, variable.type):
+            return False
+        assert binding is not None
+        with builder.collect() as added:
+            value = convert(
+                builder, _run_time_or_literal(builder, binding, way.node), variable.type, way.node
+            )
+            builder.emit(tree.Assign(builder.span(way.node), variable, value))
+        way.add(added)
+    return True
+
+
+def _fits(binding: Binding | None, type: Type) -> bool:
+    if isinstance(binding, CompileTime):
+        number = binding.value
+        is_integer = isinstance(number, int) and not isinstance(number, bool)
+        return is_integer and isinstance(type, Scalar) and literal_fits(cast(int, number), type)
+    return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
+
+
+def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
+    return binding if isinstance(binding, CompileTime) else _run_time(builder, binding, node)
+
+
+def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
+    binding = way.names.get(name)
+    if binding is carried or binding is None:
+        return
+    if binding is POISONED:
+        raise _WidenError(name, None)
+    if isinstance(binding, Undefined):
+        raise undefined(builder, name, binding, way.node)
+    value: Value = (
+        _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
+    )
+    read = tree.Read(builder.span(way.node), carried.type, carried)
+    joined = _unsigned(builder, carried, value) or join_types(
+        builder, f"`{name}`", [read, value], way.node
+    )
+    if joined is None:
+        raise builder.error(
+            codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value)
+        )
+    if joined != carried.type:
+        raise _WidenError(name, joined)
+    with builder.collect() as added:
+        builder.emit(
+            tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node))
+        )
+    way.add(added)
+
+
+def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) -> Type | None:
+    """Let a variable that only was a literal so far take an unsigned type, as the literal does."""
+    type = value.type if isinstance(value, tree.Expression) else None
+    given = builder.given.get(carried, [])
+    is_weak = bool(given) and carried in builder.weakness.variables and carried.type in (i32, i64)
+    if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
+        return None
+    fits = all(isinstance(item, tree.Constant) and literal_fits(item.value, type) for item in given)
+    return type if fits else None
+
+
+LOOPS: Mapping[type[ast.stmt], StatementHandler] = {
+    ast.Break: leave_loop,
+    ast.Continue: next_round,
+    ast.For: for_loop,
+    ast.While: while_loop,
+}

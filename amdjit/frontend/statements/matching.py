@@ -1,0 +1,129 @@
+"""`match`: on constants, enums, literals, tuples of those, `|`, guards and `_`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import truth
+from amdjit.frontend.expressions.conditional import both, either, tested
+from amdjit.frontend.expressions.operators import compare
+from amdjit.frontend.statements.simple import branch_on
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.language.types import boolean
+from amdjit.tree import nodes as tree
+
+
+def match(builder: FunctionBuilder, node: ast.Match) -> None:
+    """Type a `match`: the first case that fits is taken; of compile-time subjects no other one is
+    typed."""
+    subject = builder.hold(builder.evaluate(node.subject), "subject", node.subject)
+    _from_case(builder, subject, node.cases, node)
+
+
+def _from_case(
+    builder: FunctionBuilder, subject: Value, cases: Sequence[ast.match_case], node: ast.Match
+) -> None:
+    if not cases:
+        return
+    case = cases[0]
+    fits = _fits(builder, case.pattern, subject)
+    guard = case.guard
+    if guard is not None:
+        place = guard
+        fits = both(builder, fits, lambda: tested(builder, place), place)
+    condition = truth(builder, fits, case.pattern)
+
+    def otherwise() -> None:
+        _from_case(builder, subject, cases[1:], node)
+
+    branch_on(
+        builder,
+        condition,
+        (lambda: builder.run(case.body), otherwise),
+        (case.body[-1], node.subject),
+        node,
+    )
+
+
+def _fits(builder: FunctionBuilder, pattern: ast.pattern, subject: Value) -> Value:
+    if isinstance(pattern, ast.MatchAs) and pattern.name is None:
+        return CompileTime(True)
+    if isinstance(pattern, ast.MatchOr):
+        return _any(builder, pattern, subject)
+    if isinstance(pattern, ast.MatchSequence):
+        return _items_fit(builder, pattern, subject)
+    if isinstance(pattern, ast.MatchSingleton):
+        return _is(builder, subject, pattern)
+    if isinstance(pattern, ast.MatchValue):
+        return _equal(builder, subject, pattern.value)
+    raise builder.error(
+        codes.UNSUPPORTED_EXPRESSION,
+        pattern,
+        expression="this pattern",
+        remedy="match constants, enums, tuples of them, `|` and `_`; assign names on lines of "
+        "their own",
+    )
+
+
+def _equal(builder: FunctionBuilder, subject: Value, node: ast.expr) -> Value:
+    value = builder.evaluate(node)
+    if isinstance(subject, (TupleValue, CompileTime)) and not isinstance(
+        value, (CompileTime, tree.Expression)
+    ):
+        return CompileTime(False)
+    if isinstance(subject, TupleValue):
+        return CompileTime(False)
+    return compare(builder, ast.Eq, subject, value, node)
+
+
+def _is(builder: FunctionBuilder, subject: Value, pattern: ast.MatchSingleton) -> Value:
+    """`case None`, `case True`: Python asks for the object itself; a run-time boolean is one of the
+    two."""
+    if isinstance(subject, CompileTime):
+        return CompileTime(subject.value is pattern.value)
+    if pattern.value is None or isinstance(subject, TupleValue):
+        return CompileTime(False)
+    assert isinstance(subject, tree.Expression)
+    if subject.type is not boolean:
+        return CompileTime(False)
+    return compare(builder, ast.Eq, subject, CompileTime(pattern.value), pattern)
+
+
+def _as_expression(node: ast.AST) -> ast.expr:
+    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Constant(None), node)
+
+
+def _any(builder: FunctionBuilder, pattern: ast.MatchOr, subject: Value) -> Value:
+    def from_index(index: int) -> Value:
+        fits = _fits(builder, pattern.patterns[index], subject)
+        if index + 1 == len(pattern.patterns):
+            return fits
+        return either(builder, fits, lambda: from_index(index + 1), _as_expression(pattern))
+
+    return from_index(0)
+
+
+def _items_fit(builder: FunctionBuilder, pattern: ast.MatchSequence, subject: Value) -> Value:
+    if any(isinstance(item, ast.MatchStar) for item in pattern.patterns):
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            pattern,
+            expression="`*` in a pattern",
+            remedy="write the items out",
+        )
+    if not isinstance(subject, TupleValue) or len(subject.items) != len(pattern.patterns):
+        return CompileTime(False)
+    parts: list[Callable[[], Value]] = [
+        lambda inner=inner, item=item: _fits(builder, inner, item)  # type: ignore[misc]
+        for inner, item in zip(pattern.patterns, subject.items, strict=True)
+    ]
+
+    def from_index(index: int) -> Value:
+        if index == len(parts):
+            return CompileTime(True)
+        return both(builder, parts[index](), lambda: from_index(index + 1), _as_expression(pattern))
+
+    return from_index(0)

@@ -1,0 +1,116 @@
+"""What a function returns: one value known when compiling, or values of one type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from amdjit.diagnostics import codes
+from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.conversion import is_complex
+from amdjit.frontend.calls.closures import is_static
+from amdjit.frontend.names.annotations import annotated_type, annotation_value
+from amdjit.frontend.names.scope import join_types
+from amdjit.frontend.statements.simple import return_value
+from amdjit.frontend.values.exits import ReturnSite
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.structures import record_class
+from amdjit.frontend.values.weakness import Origin, origin_of, wide_type
+from amdjit.language.types import VOID, Tuple, Type, f32, f64, i32, i64
+from amdjit.tree import nodes as tree
+
+
+def static_result(builder: FunctionBuilder) -> Value | None:
+    """A body of one `return` of a compile-time value is that value."""
+    only_return = len(builder.returns) == 1 and builder.statements == [
+        builder.returns[0].placeholder
+    ]
+    value = builder.returns[0].value if only_return else None
+    if builder.weakness.number(value) is not None:
+        return value
+    return (
+        value
+        if value is not None and (static_value(value) is not None or is_static(value))
+        else None
+    )
+
+
+def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None, ...]]:
+    """Type the results, and return their type, and origins where they are weak: one, or one for
+    each item."""
+    valued = [site for site in builder.returns if site.value is not None]
+    if not valued:
+        return VOID, ()
+    node = builder.source.node
+    result = _result_type(builder, valued)
+    values = [site.value for site in valued if site.value is not None]
+    result, origins = (
+        (result, ()) if node.returns is not None else _without_width(builder, values, result)
+    )
+    if not builder.terminated or len(valued) < len(builder.returns):
+        raise builder.error(codes.MISSING_RETURN, node.body[-1], function=node.name, type=result)
+    for site in valued:
+        _place_return(builder, site, result)
+    return result, origins
+
+
+def _without_width(
+    builder: FunctionBuilder, values: list[Value], result: Type
+) -> tuple[Type, tuple[Origin | None, ...]]:
+    """Return the type of results, wide where that was asked for, and the origins of those that are
+    weak."""
+    if not isinstance(result, Tuple):
+        type, origin = _weak_result(builder, values, result, "return")
+        return type, () if origin is None else (origin,)
+    tuples = [
+        value.items for value in values if isinstance(value, TupleValue) and not is_complex(value)
+    ]
+    if len(tuples) < len(values):
+        return result, ()
+    ways = zip(*tuples, strict=True)
+    items = [
+        _weak_result(builder, list(way), element, f"return.{i}")
+        for i, (way, element) in enumerate(zip(ways, result.elements, strict=True))
+    ]
+    return replace(result, elements=tuple(type for type, _ in items)), tuple(
+        origin for _, origin in items
+    )
+
+
+def _weak_result(
+    builder: FunctionBuilder, values: list[Value], result: Type, name: str
+) -> tuple[Type, Origin | None]:
+    weakness = builder.weakness
+    are_weak = all(
+        isinstance(value, CompileTime) or weakness.has_no_width(value) for value in values
+    )
+    if not are_weak or result not in (i32, i64, f32, f64):
+        return result, None
+    origin = origin_of(builder.source.name_span, name)
+    return wide_type(result) if origin in weakness.widened else result, origin
+
+
+def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
+    """Return the annotated result type, or the one that all returned values have in common."""
+    node = builder.source.node
+    if node.returns is not None and record_class(annotation_value(builder, node.returns)) is None:
+        name = f"{node.name}(...)"
+        return annotated_type(builder, annotation_value(builder, node.returns), name, node.returns)
+    values = [site.value for site in valued if site.value is not None]
+    result = join_types(builder, f"`{node.name}`", values, valued[-1].node, codes.RETURN_TYPES)
+    if result is None:
+        raise builder.error(
+            codes.NO_OPERATION,
+            valued[0].node,
+            what=f"returning {describe(values[0])}",
+            remedy="return numbers, vectors, arrays or tuples of them",
+        )
+    return result
+
+
+def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> None:
+    assert site.value is not None
+    place = getattr(site.node, "value", None) or site.node
+    with builder.collect() as statements:
+        value = return_value(builder, site.value, place, result)
+        builder.emit(tree.Return(builder.span(site.node), value))
+    site.replace(statements)

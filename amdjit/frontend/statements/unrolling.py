@@ -1,0 +1,199 @@
+"""The exits of loops, and loops that are unrolled when compiling.
+
+An unrolled loop with a `break` or `continue` under a run-time condition becomes a loop of one
+round, in which each of its rounds is, where there is a `continue`, a loop of one round again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.names.scope import merge
+from amdjit.frontend.source.bound_names import bound_names
+from amdjit.frontend.statements.simple import assign_target
+from amdjit.frontend.values.exits import Exit, Loop
+from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.language.types import boolean, i32
+from amdjit.tree import nodes as tree
+
+
+def loop_else(
+    builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Exit]
+) -> list[tree.Statement]:
+    """Type the loop's `else`; it becomes the way by which the loop ends without a break."""
+    if not ends:
+        return []
+    with builder.block() as statements:
+        builder.names = ends[0].names
+        loops, builder.loops = builder.loops, builder.loops[:-1]
+        try:
+            builder.run(node.orelse)
+        finally:
+            builder.loops = loops
+        if builder.terminated:
+            ends.clear()
+        else:
+            ends[0] = Exit(builder.names, statements, node)
+    return statements
+
+
+def leave_behind(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
+    """Go on behind a loop, from where it ends and from its breaks."""
+    ways = [*ends, *loop.breaks]
+    if ways:
+        builder.names = merge(builder, ways, node)
+    builder.terminated = not ways
+
+
+Items = Callable[[], Iterable[Value]]
+
+
+def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+    """Type the body once an item. An item may be typed only when its round begins."""
+    before = builder.mark()
+    try:
+        _plain_rounds(builder, node, items)
+    except _RunTimeExitError as leaving:
+        if leaving.depth != before.loops:
+            raise
+        builder.rewind(before)
+        _rounds_with_exits(builder, node, items)
+
+
+def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+    """Type the rounds where break and continue have compile-time conditions only."""
+    own = len(builder.loops)
+    builder.loops.append(Loop({}, is_static=True))
+    broken = False
+    for item in items():
+        assign_target(builder, node.target, item, node.iter)
+        depth, refused = len(builder.statements), builder.refused
+        try:
+            builder.run(node.body)
+        except _StaticExitError as leaving:
+            if leaving.statements is not builder.statements or len(builder.statements) < depth:
+                raise _RunTimeExitError(own) from None
+            broken = leaving.word == "break"
+        if builder.refused > refused:
+            # The other rounds would be refused for the same reason.
+            builder.poison(bound_names([node]))
+            break
+        if broken or builder.terminated:
+            break
+    builder.loops.pop()
+    if not broken and not builder.terminated:
+        builder.run(node.orelse)
+
+
+def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+    outer, refused = Loop({}), builder.refused
+    has_continue = any(isinstance(leaving, ast.Continue) for leaving in _exits(node.body))
+    one_round = _one_round if has_continue else _open_round
+    builder.loops.append(outer)
+    with builder.block() as body:
+        for item in items():
+            one_round(builder, node, item, outer)
+            if builder.terminated or builder.refused > refused:
+                break
+        ends = [] if builder.terminated else [Exit(builder.names, body, node)]
+    otherwise = loop_else(builder, node, ends)
+    builder.loops.pop()
+    builder.emit(_once(builder, node, body, otherwise))
+    leave_behind(builder, outer, ends, node)
+
+
+def _exits(nodes: list[ast.stmt]) -> list[ast.AST]:
+    return [
+        inner
+        for node in nodes
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Break, ast.Continue))
+    ]
+
+
+def _open_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
+    assign_target(builder, node.target, item, node.iter)
+    builder.run(node.body)
+
+
+def _one_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
+    """Type a round that `continue` ends; a `break` notes that the loop has to be left, too."""
+    span = builder.span(node)
+    leaving = builder.variable("leaving", boolean)
+    builder.emit(tree.Assign(span, leaving, tree.Constant(span, boolean, False)))
+    inner = Loop({}, leaving=leaving)
+    builder.loops.append(inner)
+    with builder.block() as body:
+        _open_round(builder, node, item, outer)
+        ways = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
+    builder.loops.pop()
+    builder.emit(_once(builder, node, body, []))
+    leave_behind(builder, inner, [*ways, *inner.continues], node)
+    if inner.breaks:
+        stop = tree.Break(span)
+        statements: list[tree.Statement] = [stop]
+        outer.breaks.append(Exit(dict(builder.names), statements, node, stop))
+        builder.emit(tree.If(span, tree.Read(span, boolean, leaving), statements, []))
+        if not ways and not inner.continues:
+            builder.terminated = True
+
+
+def _once(
+    builder: FunctionBuilder,
+    node: ast.For,
+    body: list[tree.Statement],
+    otherwise: list[tree.Statement],
+) -> tree.ForRange:
+    zero, one = (convert(builder, CompileTime(n), i32, node) for n in (0, 1))
+    return tree.ForRange(
+        builder.span(node), builder.variable("once", i32), zero, one, one, body, otherwise
+    )
+
+
+class _StaticExitError(Exception):
+    """A `break` or `continue` of an unrolled loop, reached while typing its body."""
+
+    def __init__(self, word: str, statements: list[tree.Statement]) -> None:
+        super().__init__(word)
+        self.word, self.statements = word, statements
+
+
+class _RunTimeExitError(Exception):
+    """An unrolled loop is left under a run-time condition: type it again. depth: of that loop."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(depth)
+        self.depth = depth
+
+
+def leave_loop(builder: FunctionBuilder, node: ast.Break) -> None:
+    """`break`."""
+    loop = builder.loops[-1]
+    if loop.is_static:
+        raise _StaticExitError("break", builder.statements)
+    if loop.leaving is not None:
+        span = builder.span(node)
+        builder.emit(tree.Assign(span, loop.leaving, tree.Constant(span, boolean, True)))
+    _exit(builder, tree.Break(builder.span(node)), loop.breaks, node)
+
+
+def next_round(builder: FunctionBuilder, node: ast.Continue) -> None:
+    """`continue`."""
+    loop = builder.loops[-1]
+    if loop.is_static:
+        raise _StaticExitError("continue", builder.statements)
+    if loop.leaving is not None:
+        _exit(builder, tree.Break(builder.span(node)), loop.continues, node)
+    else:
+        _exit(builder, tree.Continue(builder.span(node)), loop.continues, node)
+
+
+def _exit(
+    builder: FunctionBuilder, leaving: tree.Statement, exits: list[Exit], node: ast.AST
+) -> None:
+    exits.append(Exit(dict(builder.names), builder.statements, node, leaving))
+    builder.emit(leaving)
+    builder.terminated = True

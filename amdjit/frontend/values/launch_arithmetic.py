@@ -1,0 +1,232 @@
+"""What operators and functions make of numbers that the launch knows: computed by the host, as a
+kernel would.
+
+Integers are Python's, without bounds; floats are f64 with IEEE's results, where Python raises.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from amdjit.language.launch_numbers import LaunchNumber
+from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+
+# Beyond 64 bits a shifted number fits no type: there is no need to know it exactly.
+_MOST_SHIFT = 128
+_MOST_POWER = 64
+
+
+def constant(value: bool | int | float) -> LaunchNumber:
+    """Return a literal beside a launch's number."""
+    return LaunchNumber(f"{value!r}", type(value), lambda: value)
+
+
+def _quiet(compute: Callable[..., Any]) -> Callable[..., float]:
+    def apply(*values: Any) -> float:
+        try:
+            with np.errstate(all="ignore"):
+                return float(compute(*(np.float64(value) for value in values)))
+        except OverflowError:
+            return math.inf
+
+    return apply
+
+
+def _or_zero(compute: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda x, y: compute(x, y) if y else 0
+
+
+def _divided(x: Any, y: Any) -> float:
+    return float(x / y) if y and abs(x) < 2**1000 else _quiet(np.divide)(x, y)
+
+
+def _shift_left(x: int, count: int) -> int:
+    return x << min(count, _MOST_SHIFT) if count >= 0 else 0
+
+
+def _shift_right(x: int, count: int) -> int:
+    return x >> (count if count >= 0 else _MOST_SHIFT)
+
+
+def _lesser(x: Any, y: Any) -> Any:
+    return _chosen(x, y, operator.lt)
+
+
+def _greater(x: Any, y: Any) -> Any:
+    return _chosen(x, y, operator.gt)
+
+
+def _chosen(x: Any, y: Any, before: Callable[[Any, Any], bool]) -> Any:
+    if x != x or y != y:
+        return math.nan
+    return y if before((y, math.copysign(1, y)), (x, math.copysign(1, x))) else x
+
+
+_OF_INTEGERS: Mapping[BinaryOperator, Callable[[Any, Any], Any]] = {
+    BinaryOperator.ADD: operator.add,
+    BinaryOperator.SUBTRACT: operator.sub,
+    BinaryOperator.MULTIPLY: operator.mul,
+    BinaryOperator.FLOOR_DIVIDE: _or_zero(operator.floordiv),
+    BinaryOperator.MODULO: _or_zero(operator.mod),
+    BinaryOperator.AND: operator.and_,
+    BinaryOperator.OR: operator.or_,
+    BinaryOperator.XOR: operator.xor,
+    BinaryOperator.SHIFT_LEFT: _shift_left,
+    BinaryOperator.SHIFT_RIGHT: _shift_right,
+    BinaryOperator.MINIMUM: _lesser,
+    BinaryOperator.MAXIMUM: _greater,
+}
+_OF_FLOATS: Mapping[BinaryOperator, Callable[[Any, Any], Any]] = {
+    BinaryOperator.ADD: _quiet(np.add),
+    BinaryOperator.SUBTRACT: _quiet(np.subtract),
+    BinaryOperator.MULTIPLY: _quiet(np.multiply),
+    BinaryOperator.FLOOR_DIVIDE: _quiet(np.floor_divide),
+    BinaryOperator.MODULO: _quiet(np.remainder),
+    BinaryOperator.POWER: _quiet(np.power),
+    BinaryOperator.MINIMUM: _lesser,
+    BinaryOperator.MAXIMUM: _greater,
+}
+_STAY_BOOLEAN = (
+    BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR, BinaryOperator.MINIMUM, BinaryOperator.MAXIMUM,
+)  # fmt: skip
+
+
+def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> LaunchNumber | None:
+    """Return `left symbol right`, None where the operator does not take them or its kind is not
+    known before."""
+    text = f"({left.text} {symbol.value} {right.text})"
+    if symbol in (BinaryOperator.MINIMUM, BinaryOperator.MAXIMUM):
+        text = f"{symbol.value}({left.text}, {right.text})"
+    if symbol is BinaryOperator.DIVIDE:
+        return LaunchNumber(text, float, _divided, (left, right))
+    if float in (left.kind, right.kind):
+        compute = _OF_FLOATS.get(symbol)
+        return None if compute is None else LaunchNumber(text, float, compute, (left, right))
+    if symbol is BinaryOperator.POWER:
+        return _integer_power(text, left, right)
+    is_boolean = left.kind is right.kind is bool and symbol in _STAY_BOOLEAN
+    return LaunchNumber(text, bool if is_boolean else int, _OF_INTEGERS[symbol], (left, right))
+
+
+def _integer_power(text: str, base: LaunchNumber, exponent: LaunchNumber) -> LaunchNumber | None:
+    """Python's result is a float for a negative exponent: only one that is known tells."""
+    if exponent.parameters or not 0 <= exponent.value({}) <= _MOST_POWER:
+        return None
+    return LaunchNumber(text, int, operator.pow, (base, exponent))
+
+
+def unary(symbol: UnaryOperator, operand: LaunchNumber) -> LaunchNumber | None:
+    """Return `-x`, `~x` or `abs(x)`; None where the operator does not take it."""
+    kind = float if operand.kind is float else int
+    if symbol is UnaryOperator.NEGATE:
+        return LaunchNumber(f"(-{operand.text})", kind, operator.neg, (operand,))
+    if symbol is UnaryOperator.ABSOLUTE:
+        return LaunchNumber(f"abs({operand.text})", kind, abs, (operand,))
+    if symbol is UnaryOperator.INVERT and kind is int:
+        return LaunchNumber(f"(~{operand.text})", int, lambda x: ~int(x), (operand,))
+    return None
+
+
+def comparison(
+    sign: str, compute: Callable[[Any, Any], Any], left: LaunchNumber, right: LaunchNumber
+) -> LaunchNumber:
+    """Return a comparison, which Python does exactly."""
+    return LaunchNumber(f"({left.text} {sign} {right.text})", bool, compute, (left, right))
+
+
+def truth(operand: LaunchNumber) -> LaunchNumber:
+    """Return whether a number is not 0."""
+    return (
+        operand
+        if operand.kind is bool
+        else LaunchNumber(f"bool({operand.text})", bool, bool, (operand,))
+    )
+
+
+def opposite(operand: LaunchNumber) -> LaunchNumber:
+    """Return `not x`."""
+    return LaunchNumber(f"(not {operand.text})", bool, operator.not_, (operand,))
+
+
+def as_kind(kind: type[int] | type[float], operand: LaunchNumber) -> LaunchNumber:
+    """Return `int(x)` or `float(x)`."""
+    compute = _quiet(lambda x: x) if kind is float else _whole(int)
+    return LaunchNumber(f"{kind.__name__}({operand.text})", kind, compute, (operand,))
+
+
+# Stands for infinity as an integer: beyond every type.
+_BEYOND = 1 << _MOST_SHIFT
+
+
+def _whole(compute: Callable[[Any], int]) -> Callable[[Any], int]:
+    def apply(x: Any) -> int:
+        if x != x:
+            return 0
+        return compute(x) if abs(x) != math.inf else _BEYOND if x > 0 else -_BEYOND
+
+    return apply
+
+
+def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
+    """Python raises where IEEE has infinity or NaN."""
+
+    def apply(*values: Any) -> float:
+        try:
+            return float(compute(*values))
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            is_pole = compute in (math.log, math.log2, math.log10) and values[0] == 0
+            return -math.inf if is_pole else math.nan
+
+    return apply
+
+
+_OF_MATH = (
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "expm1",
+    "erf", "erfc", "sqrt", "cbrt", "hypot", "exp", "exp2", "log2", "log10", "log", "fabs", "copysign",
+    "radians", "degrees", "pow",
+)  # fmt: skip
+_OF_NUMPY = (
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "exp2", "log2", "log10", "log", "expm1", "log1p",
+    "hypot", "power", "float_power",
+)  # fmt: skip
+_FUNCTIONS: Mapping[Hashable, Callable[..., float]] = {
+    **{
+        getattr(math, name): _or_ieee(getattr(math, name))
+        for name in _OF_MATH
+        if hasattr(math, name)
+    },
+    math.pow: _quiet(np.power),
+    math.log1p: _quiet(np.log1p),
+    math.atanh: _quiet(np.arctanh),
+    **{getattr(np, name): _quiet(getattr(np, name)) for name in _OF_NUMPY},
+}
+
+
+_ROUNDING: Mapping[Hashable, Callable[[Any], int]] = {
+    function: _whole(function) for function in (math.floor, math.ceil, math.trunc, round)
+}
+_QUESTIONS: Mapping[Hashable, Callable[[Any], bool]] = {
+    function: function for function in (math.isnan, math.isinf, math.isfinite)
+}
+_BY_KIND: Mapping[type, Mapping[Hashable, Callable[..., Any]]] = {
+    int: _ROUNDING, bool: _QUESTIONS, float: _FUNCTIONS,
+}  # fmt: skip
+
+
+def of_function(function: Any, operands: tuple[LaunchNumber, ...]) -> LaunchNumber | None:
+    """Return what a function of Python's or NumPy's gives for a launch's numbers; None where a
+    kernel computes it."""
+    if not isinstance(function, Hashable):
+        return None
+    text = f"{getattr(function, '__name__', '')}({', '.join(operand.text for operand in operands)})"
+    for kind, functions in _BY_KIND.items():
+        if function in functions and (kind is float or len(operands) == 1):
+            return LaunchNumber(text, kind, functions[function], operands)
+    return None

@@ -1,0 +1,161 @@
+"""Python numbers among the arguments of a launch, and what is computed from them alone.
+
+Python's int and float have no width: like a literal such a number takes the other operand's type at
+each use. Its value is known when the kernel is launched, so that the host computes what depends on
+it alone, exactly as Python does, checks that each result fits the type in which the kernel uses it,
+and passes it as that type: as a parameter of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics.span import Span
+from amdjit.language.types import Scalar, Type, boolean, f32, f64, i32
+
+__all__ = [
+    "PYTHON_FLOAT",
+    "PYTHON_INT",
+    "LaunchNumber",
+    "LaunchUse",
+    "PythonNumber",
+    "TooWideError",
+    "python_number",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonNumber(Type):
+    """The type of an argument that is Python's own float, or an int that an i32 holds."""
+
+    kind: type[int] | type[float]
+
+    def __str__(self) -> str:
+        return self.kind.__name__
+
+
+PYTHON_INT, PYTHON_FLOAT = PythonNumber(int), PythonNumber(float)
+
+
+def python_number(kind: object) -> PythonNumber | None:
+    """Return the type that Python's `int` or `float` names, None for anything else."""
+    return PYTHON_INT if kind is int else PYTHON_FLOAT if kind is float else None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchNumber:
+    """A number that the launch knows: an argument, a constant, or what Python makes of others.
+
+    text: the number as it is written, which tells it from others. kind: bool, int or float.
+    """
+
+    text: str
+    kind: type
+    compute: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+    operands: tuple[LaunchNumber, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def alone(self) -> Scalar:
+        """The type that it has where nothing else decides."""
+        return boolean if self.kind is bool else i32 if self.kind is int else f32
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names of the arguments that it depends on."""
+        if self.compute is None:
+            return frozenset({self.text})
+        return frozenset(name for operand in self.operands for name in operand.parameters)
+
+    def value(self, arguments: Mapping[str, Any]) -> Any:
+        """Compute the number from the arguments by name."""
+        if self.compute is None:
+            return arguments[self.text]
+        return self.compute(*(operand.value(arguments) for operand in self.operands))
+
+
+class TooWideError(LaunchError):
+    """An integer that no i32 holds, where the kernel uses it as one: i64 can take its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchUse:
+    """A launch's number as the kernel's parameter of some type. span: where the kernel first uses
+    it so."""
+
+    number: LaunchNumber
+    type: Scalar
+    span: Span = field(compare=False)
+
+    def argument(self, kernel: str, arguments: Mapping[str, Any]) -> Any:
+        """Return the value to pass. LaunchError where the type cannot hold it."""
+        value = self.number.value(arguments)
+        if self.type.is_float:
+            return self._float(kernel, value)
+        if self.type is boolean:
+            return bool(value)
+        if isinstance(value, float):
+            return _truncated(value, self.type)
+        if not self.type.minimum <= value <= self.type.maximum:
+            limits = f"holds {self.type.minimum} to {self.type.maximum}"
+            kind = TooWideError if self.type == i32 else LaunchError
+            raise kind(self._message(kernel, value, limits, "numpy.int64"))
+        return value
+
+    def _float(self, kernel: str, value: Any) -> Any:
+        if isinstance(value, float) and self.type == f64:
+            return value
+        try:
+            number = float(value)
+            fits = (
+                self.type == f64 or not math.isfinite(number) or abs(number) < _ends_of(self.type)
+            )
+        except OverflowError:
+            number, fits = 0.0, False
+        if not fits:
+            limits = f"holds finite numbers up to {_largest(self.type):.6g}"
+            raise LaunchError(self._message(kernel, value, limits, "numpy.float64"))
+        return number
+
+    def _message(self, kernel: str, value: Any, limits: str, remedy: str) -> str:
+        names = " and ".join(sorted(self.number.parameters))
+        what = (
+            f"`{self.number.text}` = {value!r}" if self.number.compute is not None else repr(value)
+        )
+        return (
+            f"argument {names} of {kernel}: {what} is used as {self.type} at "
+            f"{self.span.file}:{self.span.line}, "
+            f"and {self.type} {limits}. Python's numbers take the type of the other operand: pass "
+            f"{remedy}({names}) to compute in that type, or convert the other operand"
+        )
+
+
+# Significant bits, the hidden one included, and the largest exponent.
+_FLOATS = {"f16": (11, 15), "bf16": (8, 127), "f32": (24, 127), "fp8": (4, 8), "bf8": (3, 15)}
+
+
+def _largest(type: Scalar) -> float:
+    precision, exponent = _FLOATS[type.name]
+    # e4m3fn: its last code is NaN.
+    return 448.0 if type.name == "fp8" else math.ldexp(2 - 2.0 ** (1 - precision), exponent)
+
+
+def _ends_of(type: Scalar) -> float:
+    """Return the least number that rounds to infinity (of fp8: to NaN), half a unit beyond the
+    largest one."""
+    precision, _ = _FLOATS[type.name]
+    largest = _largest(type)
+    return largest + math.ldexp(1.0, math.frexp(largest)[1] - precision - 1)
+
+
+def _truncated(value: float, type: Scalar) -> int:
+    """Convert toward zero as kernels do: NaN gives 0, and what is too large the nearest integer
+    that there is."""
+    if math.isnan(value):
+        return 0
+    if math.isinf(value):
+        return type.maximum if value > 0 else type.minimum
+    return min(max(int(value), type.minimum), type.maximum)

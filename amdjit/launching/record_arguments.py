@@ -1,0 +1,220 @@
+"""Tuples and records among a launch's arguments: taken apart into values that a kernel gets one by
+one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from amdjit.diagnostics import LaunchError, codes
+from amdjit.diagnostics.errors import TypeCheckError
+from amdjit.frontend import COMPLEX64, COMPLEX128, CompileTime, field_types, structure_of
+from amdjit.language.launch_numbers import python_number
+from amdjit.language.types import Array, Const, Known, Structure, Tuple, Type, Vector
+
+Annotation = Type | CompileTime | None
+Argument = Type | CompileTime
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an argument was taken apart: its parts, each None for a single value."""
+
+    structure: Structure | None
+    parts: tuple[Shape | None, ...]
+
+
+@dataclass(slots=True)
+class Leaves:
+    """The single values of a launch's arguments in order. shapes: one for each argument, None for a
+    single value.
+
+    inside: whether the value comes from a record, where any object that is known when compiling may
+    stand.
+    """
+
+    names: list[str] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    inside: list[bool] = field(default_factory=list)
+    shapes: list[Shape | None] = field(default_factory=list)
+
+
+def leaves_of(
+    kernel: str, names: Sequence[str], annotations: Sequence[Annotation], values: Sequence[Any]
+) -> Leaves:
+    """Take the arguments of a launch apart. TypeCheckError where a record is not of the annotated
+    class."""
+    if not any(map(_is_record, values)):
+        return Leaves(
+            list(names),
+            list(annotations),
+            list(values),
+            [False] * len(values),
+            [None] * len(values),
+        )
+    leaves = Leaves()
+    for name, annotation, value in zip(names, annotations, values, strict=True):
+        leaves.shapes.append(_take_apart(leaves, kernel, name, annotation, value, False))
+    return leaves
+
+
+def _is_record(value: Any) -> bool:
+    return (
+        isinstance(value, (tuple, np.void, complex, np.complexfloating))
+        or structure_of(type(value)) is not None
+    )
+
+
+def is_record_annotation(annotation: Annotation) -> bool:
+    """Whether a parameter is annotated with a class of records."""
+    return isinstance(annotation, CompileTime) and annotation.value is not Const
+
+
+def _take_apart(
+    leaves: Leaves, kernel: str, name: str, annotation: Annotation, value: Any, inside: bool
+) -> Shape | None:
+    is_single = isinstance(annotation, (Vector, CompileTime)) and not is_record_annotation(
+        annotation
+    )
+    if is_single or not _is_record(value):
+        leaves.names.append(name)
+        leaves.annotations.append(annotation)
+        leaves.values.append(value)
+        leaves.inside.append(inside)
+        return None
+    structure, items = _items(value, annotation)
+    _check_class(kernel, name, annotation, structure, value)
+    known = (
+        field_types(structure.python)
+        if structure is not None and structure.python is not None
+        else {}
+    )
+    fields = structure.fields if structure is not None else [str(i) for i in range(len(items))]
+    parts = []
+    if isinstance(annotation, Tuple) and annotation.structure is None:
+        known = {str(i): element for i, element in enumerate(annotation.elements)}
+    for part, item in zip(fields, items, strict=True):
+        expected = known.get(part)
+        is_complex = expected in (COMPLEX64, COMPLEX128)
+        inner = None if isinstance(expected, Tuple) and not is_complex else expected
+        parts.append(_take_apart(leaves, kernel, f"{name}.{part}", inner, item, True))
+    return Shape(structure, tuple(parts))
+
+
+def _check_class(
+    kernel: str, name: str, annotation: Annotation, structure: Structure | None, value: Any
+) -> None:
+    if annotation is None or (
+        isinstance(annotation, Tuple) and _has_shape(value, structure, annotation)
+    ):
+        return
+    expected = annotation.value if isinstance(annotation, CompileTime) else annotation
+    if not (isinstance(expected, type) and isinstance(value, expected)):
+        shown = expected.__name__ if isinstance(expected, type) else expected
+        found = structure.name if structure is not None else "a tuple"
+        raise TypeCheckError(
+            codes.ARGUMENT_MISMATCH.at(
+                None, parameter=name, function=kernel, expected=shown, found=found
+            )
+        )
+
+
+def _has_shape(value: Any, structure: Structure | None, annotation: Tuple) -> bool:
+    """Whether a value is the complex number, or the tuple of as many items, that a parameter is
+    annotated with."""
+    if annotation.structure is not None or structure is not None:
+        return structure == annotation.structure
+    return isinstance(value, tuple) and len(value) == len(annotation.elements)
+
+
+def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None, Sequence[Any]]:
+    """Return what names a record's items, and the items. Python's own complex numbers have the
+    annotated width."""
+    structure = structure_of(type(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        if isinstance(value, complex) and not isinstance(value, np.generic) and annotation is None:
+            # Python's own parts take the width of what they meet; alone they are a complex64.
+            return COMPLEX64.structure, (value.real, value.imag)
+        is_wide = isinstance(value, np.complex128) or (
+            not isinstance(value, np.generic) and annotation == COMPLEX128
+        )
+        part = np.float64 if is_wide else np.float32
+        return (COMPLEX128 if is_wide else COMPLEX64).structure, (
+            part(value.real),
+            part(value.imag),
+        )
+    if isinstance(value, np.void):
+        if value.dtype.names is None:
+            raise LaunchError(
+                f"a NumPy {value.dtype} scalar without fields cannot be passed to a kernel"
+            )
+        structure = Structure("record", value.dtype.names)
+        return structure, [_plain(value[name]) for name in value.dtype.names]
+    if structure is None or isinstance(value, tuple):
+        return structure, value
+    return structure, [getattr(value, name) for name in structure.fields]
+
+
+def _plain(value: Any) -> Any:
+    """A field that is itself an array is part of the record: a tuple of its elements."""
+    return tuple(map(_plain, value)) if isinstance(value, np.ndarray) else value
+
+
+def assembled(shapes: Sequence[Shape | None], kinds: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return a type, or a compile-time value, for each argument from those of the single values."""
+    remaining = iter(kinds)
+    return tuple(
+        next(remaining) if shape is None else _tuple_type(shape, remaining) for shape in shapes
+    )
+
+
+def _tuple_type(shape: Shape, remaining: Iterator[Argument]) -> Tuple:
+    elements: list[Type] = []
+    for part in shape.parts:
+        kind = next(remaining) if part is None else _tuple_type(part, remaining)
+        elements.append(Known(kind.value) if isinstance(kind, CompileTime) else kind)
+    return Tuple(tuple(elements), shape.structure)
+
+
+def single_kinds(arguments: Sequence[Argument]) -> Iterator[Argument]:
+    """Yield the types of the single values of a specialisation's arguments, in order."""
+    for argument in arguments:
+        if isinstance(argument, Tuple):
+            yield from single_kinds(argument.elements)
+        elif isinstance(argument, Known):
+            yield CompileTime(argument.value)
+        else:
+            yield argument
+
+
+def type_of_record(value: Any) -> Type | None:
+    """Return the type that a record of types stands for, as `Kernel.compile` takes it; None if it
+    is none.
+
+    value: a tuple, named tuple or frozen dataclass whose items are types, or a class whose fields
+    are all annotated.
+    """
+    if isinstance(value, type):
+        structure = structure_of(value)
+        known = field_types(value) if structure is not None else {}
+        if structure is None or any(name not in known for name in structure.fields):
+            return None
+        return Tuple(tuple(_resolved(known[name]) for name in structure.fields), structure)
+    if not _is_record(value) or isinstance(value, np.void):
+        return None
+    structure, items = _items(value)
+    return Tuple(tuple(_type_of_item(item) for item in items), structure)
+
+
+def _type_of_item(item: Any) -> Type:
+    if isinstance(item, Type):
+        return _resolved(item)
+    return python_number(item) or type_of_record(item) or Known(item)
+
+
+def _resolved(kind: Type) -> Type:
+    return kind.resolved() if isinstance(kind, Array) else kind

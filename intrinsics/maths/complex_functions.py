@@ -1,0 +1,33 @@
+"""Complex numbers as pairs of floats: division and magnitude, as NumPy computes them."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["divide", "magnitude"]
+
+
+def divide(a, b, c, d):
+    """Return (a + bi) / (c + di) by Smith's method, in NumPy's order of operations (its
+    `nc_quot`)."""
+    if abs(c) >= abs(d):
+        if c == 0 and d == 0:
+            return a / abs(c), b / abs(c)
+        ratio = d / c
+        scale = 1 / (c + d * ratio)
+        return (a + b * ratio) * scale, (b - a * ratio) * scale
+    ratio = c / d
+    scale = 1 / (d + c * ratio)
+    return (a * ratio + b) * scale, (b * ratio - a) * scale
+
+
+def magnitude(a, b):
+    """Return sqrt(a * a + b * b) without overflow between; infinite if either is, also beside
+    NaN."""
+    high, low = max(abs(a), abs(b)), min(abs(a), abs(b))
+    if math.isinf(a) or math.isinf(b):
+        return abs(a) if math.isinf(a) else abs(b)
+    if high == 0:
+        return high
+    ratio = low / high
+    return high * math.sqrt(1 + ratio * ratio)

@@ -1,0 +1,131 @@
+"""How functions of f32 are evaluated: in f64, by series good to about 1e-11, so that they are
+rounded once.
+
+That is right to within 0.501 units of the last place without any care for cancellation, overflow
+between or denormals, none of which f32 values reach in f64. The price: a GPU for graphics does f64
+arithmetic at a fraction of its f32 rate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from amdjit.intrinsics.arithmetic import fma
+from amdjit.intrinsics.maths.native_math import rint
+from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.language.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
+from amdjit.language.types import bf16, f16, f32, f64, i32, i64, u64
+
+__all__ = [
+    "approximates",
+    "double_sqrt",
+    "exponential",
+    "exponential_less_1",
+    "flushes",
+    "logarithm_of_1_plus",
+    "polynomial",
+    "rounded",
+    "single",
+]
+
+bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
+
+SMALL_FLOATS: Any = (f16, bf16)
+DOUBLES: Any = (f64, i64, u64)
+"""For `isinstance`: what functions take as a 16-bit float, and what as f64 (64-bit integers are).
+"""
+
+_MANTISSA = (1 << 52) - 1
+_ONE = 1023 << 52
+_BEYOND_F32 = (1 << 29) - 1
+_LARGEST = 400  # e to this power is still finite in f64
+_LN2 = math.log(2)
+_EXPONENTIAL = tuple(1 / math.factorial(n) for n in range(11, 0, -1))
+_ARTANH = tuple(1 / n for n in (15, 13, 11, 9, 7, 5, 3, 1))
+
+
+@intrinsic(LlvmCall("llvm.sqrt.{x}"), isa="v_rsq_f64")
+def double_sqrt(x: f64) -> f64:
+    """Return the square root, correctly rounded (`llvm.sqrt`)."""
+    return np.sqrt(x)
+
+
+@compile_time
+def flushes(compilation: Compilation) -> bool:
+    """Return whether f32 denormals are taken and given as 0 (`denormals="flush"`)."""
+    return compilation.flushes_denormals
+
+
+@compile_time
+def approximates(compilation: Compilation) -> bool:
+    """Return whether functions may be approximate (`fastmath`, its flag `afn`)."""
+    return compilation.approximates_functions
+
+
+@device_function
+def single(x):
+    """Return a 16-bit float, an f32 or an integer of up to 32 bits as f32."""
+    return f32(x)
+
+
+@device_function
+def rounded(value, x):
+    """Return `value`, a result in f64, as f32, or as the 16-bit float that the argument x is;
+    rounded once."""
+    if isinstance(x, SMALL_FLOATS):
+        # The bits beyond f32 leave a 1 in its last place, so that a value just beside a tie is not
+        # taken for the tie.
+        bits = bitcast(f64(value), i64)
+        sticky = i64(1 << 29) if bits & _BEYOND_F32 else i64(0)
+        return type(x)(f32(bitcast(bits & ~_BEYOND_F32 | sticky, f64)))
+    return f32(value)
+
+
+@device_function
+def polynomial(x, coefficients):
+    """Return the polynomial's value at x, coefficients from the highest power down."""
+    value = fma(f64(coefficients[0]), x, coefficients[1])
+    for coefficient in coefficients[2:]:
+        value = fma(value, x, coefficient)
+    return value
+
+
+@device_function
+def exponential_less_1(x):
+    """Return e to the power x, less 1, for x in f64 that is not NaN; relative error 1e-11, also
+    near 0."""
+    r, scale = _reduced(x)
+    return fma(scale, r * polynomial(r, _EXPONENTIAL), scale - 1)
+
+
+@device_function
+def exponential(x):
+    """Return e to the power x for x in f64 that is not NaN; relative error 1e-11."""
+    r, scale = _reduced(x)
+    return scale * polynomial(r, (*_EXPONENTIAL, 1.0))
+
+
+@device_function
+def _reduced(x):
+    """Return r in [-ln(2)/2, ln(2)/2] and a power of 2 whose product with exp(r) is exp(x)."""
+    limited = min(max(x, -_LARGEST), _LARGEST)
+    whole = rint(limited * (1 / _LN2))
+    return fma(whole, -_LN2, limited), bitcast((i64(whole) + 1023) << 52, f64)
+
+
+@device_function
+def logarithm_of_1_plus(x):
+    """Return the natural logarithm of 1 + x for finite x above -1 in f64; relative error 1e-11,
+    also near 0."""
+    bits = bitcast(1 + x, i64)
+    exponent = i32(bits >> 52) - 1023
+    mantissa = bitcast(bits & _MANTISSA | _ONE, f64)
+    if mantissa > math.sqrt(2):
+        mantissa = mantissa * 0.5
+        exponent += 1
+    f = x if exponent == 0 else mantissa - 1
+    s = f / (f + 2)
+    return fma(f64(exponent), _LN2, 2 * s * polynomial(s * s, _ARTANH))

@@ -1,0 +1,251 @@
+"""Roots, remainders and parts of real numbers, special cases as in C.
+
+Sources: C23, F.10.4 and F.10.7; LLVM language reference, "frem"; LLVM AMDGPU guide,
+`llvm.amdgcn.frexp`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amdjit.intrinsics.arithmetic import fma, mul24
+from amdjit.intrinsics.maths import device_library as library
+from amdjit.intrinsics.maths import double_functions as double
+from amdjit.intrinsics.maths.float_evaluation import (
+    DOUBLES,
+    SMALL_FLOATS,
+    approximates,
+    bitcast,
+    double_sqrt,
+    single,
+)
+from amdjit.intrinsics.maths.native_math import (
+    copysign,
+    fast_sqrt,
+    isinf,
+    ldexp,
+    rcp,
+    rint,
+    rsq,
+    trunc,
+)
+from amdjit.intrinsics.maths.single_evaluation import nearest
+from amdjit.intrinsics.type_variables import SINGLE_OR_DOUBLE
+from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.language.types import boolean, f16, f32, f64, i16, i32, i64, u32
+
+__all__ = [
+    "cbrt",
+    "exponent_of",
+    "fmod",
+    "frexp",
+    "modf",
+    "nextafter",
+    "remainder",
+    "rsqrt",
+    "sqrt",
+]
+
+# Two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
+_GUESS = int((127 - 127 / 3 - 0.0331) * 2**23)
+_SMALLEST_NORMAL = 2.0**-126
+_HALF: Any = f16
+_STEP = 20  # bits of a quotient that one step of a division finds
+# The test mask of llvm.is.fpclass: LLVM language reference, "llvm.is.fpclass".
+_ZERO_OR_INFINITY = 0x260
+
+
+def _emit_remainder(context: EmitContext, x: Any, y: Any) -> Any:
+    return context.builder.frem(x, y)
+
+
+@intrinsic(Emit(_emit_remainder))
+def _double_fmod(x: f64, y: f64) -> f64:
+    """Return `fmod` of f64 (LLVM's `frem`)."""
+    return np.fmod(x, y)
+
+
+@intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _ZERO_OR_INFINITY)), isa="v_cmp_class_f32")
+def _is_own_root(x: f32) -> boolean:
+    """Return whether x is a zero or plus infinity (`llvm.is.fpclass`)."""
+    return np.isinf(x) or x == 0
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.frexp.mant.{x}"), isa="v_frexp_mant")
+def _mantissa(x: SINGLE_OR_DOUBLE) -> SINGLE_OR_DOUBLE:
+    """Return the mantissa in [0.5, 1) (`llvm.amdgcn.frexp.mant`)."""
+    return np.frexp(x)[0]
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.frexp.exp.i32.{x}"), isa="v_frexp_exp")
+def exponent_of(x: SINGLE_OR_DOUBLE) -> i32:
+    """Return the exponent that goes with the mantissa (`llvm.amdgcn.frexp.exp`)."""
+    return np.frexp(x)[1]
+
+
+@device_function
+def sqrt(x):
+    """Return the square root, correctly rounded: NaN below 0, -0 of -0."""
+    if isinstance(x, DOUBLES):
+        return double_sqrt(f64(x))
+    if isinstance(x, _HALF):
+        # The root of a number of 11 bits is never so close to a tie that 1 unit of f32 decides.
+        return f16(fast_sqrt(f32(x)))
+    root = fast_sqrt(single(x)) if approximates() else _sqrt(single(x))
+    return _of_type(root, x)
+
+
+@device_function
+def fmod(x, y):
+    """Return x - n * y exactly, n the quotient rounded toward zero; it has the sign of x."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return _double_fmod(f64(x), f64(y))
+    return _of_type(_fmod(single(x), single(y)), x + y)
+
+
+@device_function
+def rsqrt(x):
+    """Return 1 / sqrt(x): the instruction `rsq`, made right for denormals."""
+    if isinstance(x, DOUBLES):
+        return library.rsqrt(f64(x))
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_rsqrt(f32(x)), x, double.rsqrt)
+    return _rsqrt(single(x))
+
+
+@device_function
+def cbrt(x):
+    """Return the cube root, also of negative numbers."""
+    if isinstance(x, DOUBLES):
+        return library.cbrt(f64(x))
+    if isinstance(x, SMALL_FLOATS):
+        return nearest(_cbrt(f32(x)), x, double.cbrt)
+    return _cbrt(single(x))
+
+
+@device_function
+def _sqrt(x):
+    is_small = x < 2.0**-96
+    moved = x * (f32(2.0**32) if is_small else f32(1))
+    root = _root(moved, rsq(moved)) * (f32(2.0**-16) if is_small else f32(1))
+    return moved if _is_own_root(moved) else root
+
+
+@device_function
+def _root(x, guess):
+    """Return sqrt(x), correctly rounded for x above 2**-96 and a guess within 2 units of its
+    reciprocal.
+
+    P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990:
+    root and half of the reciprocal in step, then once more the root, whose difference `fma` gives
+    exactly.
+    """
+    root, half = x * guess, 0.5 * guess
+    lacking = fma(-half, root, f32(0.5))
+    root, half = fma(root, lacking, root), fma(half, lacking, half)
+    return fma(fma(-root, root, x), half, root)
+
+
+@device_function
+def _fmod(x, y):
+    """Return C's `fmod`, by division with quotients of 20 bits, as many of them as the exponents
+    are apart.
+
+    Mantissas are multiples of 2**-24 below 1, so each remainder of theirs, which is less than the
+    divisor, is exact.
+    """
+    rest, divisor = abs(x), abs(y)
+    if not rest < divisor:
+        exponent = exponent_of(divisor)
+        bits = exponent_of(rest) - exponent
+        rest, divisor = _mantissa(rest), _mantissa(divisor)
+        inverse = rcp(divisor)
+        while True:
+            # The quotient is wrong by less than 1, so that the remainder may be negative.
+            rest = ldexp(rest, min(bits, _STEP))
+            rest = fma(-rint(rest * inverse), divisor, rest)
+            bits -= _STEP
+            if bits <= 0:
+                break
+        rest = ldexp(rest + divisor if rest < 0 else rest, exponent)
+    return copysign(rest, x)
+
+
+@device_function
+def _rsqrt(x):
+    is_small = x < _SMALLEST_NORMAL
+    return rsq(x * 2.0**24 if is_small else x) * (f32(2.0**12) if is_small else f32(1))
+
+
+@device_function
+def _cbrt(x):
+    third = mul24(exponent_of(x), 171) >> 9
+    magnitude = ldexp(abs(x), third * -3)
+    root = bitcast(bitcast(magnitude, u32) // 3 + _GUESS, f32)
+    # One step of Halley's, from 4 right bits to 15, and one of Newton's with an exact difference.
+    cube = root * root * root
+    root = root * fma(magnitude, f32(2), cube) * rcp(fma(cube, f32(2), magnitude))
+    square = root * root
+    beyond = fma(fma(root, root, -square), root, fma(square, root, -magnitude))
+    root = fma(-beyond, rcp(3 * square), root)
+    result, unchanged = copysign(ldexp(root, third), x), x + x
+    return unchanged if x == unchanged else result
+
+
+@device_function
+def remainder(x, y):
+    """Return x - n * y exactly, n the nearest whole number to the quotient, the even one of two."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return library.remainder(f64(x), f64(y))
+    a, b = single(x), abs(single(y))
+    # Less than twice b, of whose multiples the even ones are left out. Where b + b is infinite, a
+    # is less than that.
+    rest = fmod(abs(a), b + b)
+    # As 2 * rest > b, which could be infinite: b - rest is exact where that is close.
+    if rest > b - rest:
+        rest -= b
+        if rest >= b - rest:
+            rest -= b
+    return _of_type(-rest if bitcast(a, i32) < 0 else rest, x + y)
+
+
+@device_function
+def _of_type(value, x):
+    return type(x)(value) if isinstance(x, SMALL_FLOATS) else value
+
+
+@device_function
+def nextafter(x, y):
+    """Return the float next to x on the way to y; y where they are equal."""
+    if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
+        return _next(f64(x), f64(y), i64)
+    if isinstance(x + y, SMALL_FLOATS):
+        return _next(type(x + y)(x), type(x + y)(y), i16)
+    return _next(single(x), single(y), i32)
+
+
+@device_function
+def _next(x, y, integer):
+    away = (y > x) == (x > 0)
+    result = bitcast(integer(bitcast(x, integer) + (1 if away else -1)), type(x))
+    if x == 0:
+        result = copysign(bitcast(integer(1), type(x)), y)
+    if x == y:
+        result = y
+    return x + y if x != x or y != y else result
+
+
+@device_function
+def frexp(x):
+    """Return m in [0.5, 1) and an i32 e with x = m * 2**e; (x, 0) where x is 0, infinite or NaN."""
+    mantissa = _mantissa(x)
+    return type(x)(mantissa) if isinstance(x, SMALL_FLOATS) else mantissa, exponent_of(x)
+
+
+@device_function
+def modf(x):
+    """Return the fractional and the whole part of x, both with its sign."""
+    whole = trunc(x)
+    return copysign(type(whole)(0) if isinf(x) else x - whole, x), whole

@@ -1,0 +1,112 @@
+"""How far the sums of each matrix and dot instruction of gfx12 are known: the one place that says
+so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Literal
+
+from amdjit.intrinsics.models.matrix_layouts import BITS, INSTRUCTIONS
+
+Certainty = Literal["measured", "rule", "model"]
+
+MEANING: Mapping[Certainty, str] = MappingProxyType(
+    {
+        "measured": "results of a GPU are published, and these are the same bit for bit",
+        "rule": "computed as measured instructions are; no result of a GPU that would show its "
+        "rounding is published",
+        "model": "how it rounds nobody has measured; computed by a published model, which may be "
+        "wrong",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of an instruction. source: who captured or described it; open: what that does
+    not cover."""
+
+    certainty: Certainty
+    source: str
+    open: str = ""
+
+
+_ROCJITSU = "ROCm/rocm-systems, rocjitsu's float_dot fixtures (Radeon AI PRO R9700, gfx1201)"
+_GOC = "bjacob/goc's captures (gfx1201)"
+_FLOATS = Known("measured", _ROCJITSU)
+_INTEGERS = Known("measured", _GOC, "clamp in wave64")
+_SAME_STEP = Known("rule", "the step of v_dot2_f32_f16 and v_dot2_f32_bf16", "results of a GPU")
+_PICKED = Known(
+    "rule",
+    f"{_GOC} for which elements of B are taken; the sum as in WMMA",
+    "rounding: the captures are exact sums",
+)
+_PICKED_INTEGERS = Known(
+    "rule", "RDNA4 ISA, 7.12; the sum as in WMMA", "results of a GPU, with clamp above all"
+)
+_EXACT = Known("rule", 'RDNA4 ISA, 16 "Instructions": the sum is exact', "results of a GPU")
+_BYTES = Known("model", "rocjitsu's gfx12_dot.h, for v_dot4_f32", "rounding")
+_BYTE_STEPS = Known(
+    "model",
+    "rocjitsu's gfx12_dot.h, for v_dot4_f32, along k in steps of four",
+    "rounding, and the order of the steps",
+)
+
+
+def _matrix_instructions() -> Iterator[tuple[str, Known]]:
+    for each in INSTRUCTIONS.values():
+        is_byte_float = BITS[each.a] == 8 and not each.is_integer
+        if is_byte_float:
+            known = _BYTE_STEPS
+        elif each.is_sparse:
+            known = _PICKED_INTEGERS if each.is_integer else _PICKED
+        else:
+            known = _INTEGERS if each.is_integer else _FLOATS
+        yield each.mnemonic, known
+
+
+KNOWN: Mapping[str, Known] = MappingProxyType(
+    {
+        **dict(_matrix_instructions()),
+        "dot2_f32_f16": _FLOATS,
+        "dot2_f32_bf16": _FLOATS,
+        "dot2_f16_f16": _SAME_STEP,
+        "dot2_bf16_bf16": _SAME_STEP,
+        "dual_dot2acc_f32_f16": _SAME_STEP,
+        "dual_dot2acc_f32_bf16": _SAME_STEP,
+        "dot4_f32_fp8_fp8": _BYTES,
+        "dot4_f32_fp8_bf8": _BYTES,
+        "dot4_f32_bf8_fp8": _BYTES,
+        "dot4_f32_bf8_bf8": _BYTES,
+        "dot4_i32_iu8": _EXACT,
+        "dot4_u32_u8": _EXACT,
+        "dot8_i32_iu4": _EXACT,
+        "dot8_u32_u4": _EXACT,
+    }
+)
+
+
+def certainty(instruction: str) -> Certainty:
+    """Return how far an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
+
+    instruction: a WMMA, SWMMAC or dot instruction of gfx12 as AMD's assembler has it, without `v_`.
+    Raises ValueError for others. What the words mean is in `MEANING`.
+    """
+    return known(instruction).certainty
+
+
+def known(instruction: str) -> Known:
+    """Return what is known of an instruction; ValueError as `certainty`."""
+    if instruction in KNOWN:
+        return KNOWN[instruction]
+    shorter = instruction.removeprefix("v_")
+    alike = [shorter] if shorter in KNOWN else get_close_matches(shorter, KNOWN, 3)
+    remedy = (
+        f"did you mean {', '.join(alike)}?"
+        if alike
+        else "such as wmma_f32_16x16x16_f16 or dot2_f32_f16"
+    )
+    raise ValueError(f"{instruction!r} is no WMMA, SWMMAC or dot instruction of gfx12: {remedy}")

@@ -1,0 +1,153 @@
+"""Which instruction multiplies which fragments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from amdjit.intrinsics import amdgcn
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble, Use, type_name
+from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS, MatrixInstruction
+from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.language.declarations import Intrinsic
+from amdjit.language.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
+
+_INSTRUCTION_TYPES: dict[Any, str] = {
+    f16: "f16", bf16: "bf16", fp8: "fp8", bf8: "bf8", i8: "iu8", u8: "iu8", f32: "f32", i32: "i32",
+    Nibble.I4: "iu4", Nibble.U4: "iu4",
+}  # fmt: skip
+_SIGNED = (i8, Nibble.I4)
+
+
+@dataclass(frozen=True)
+class Product:
+    """What `mma_sync` does for four kinds of fragments. types: of the builtin's operands A, B and
+    C.
+
+    group: blocks of A and B that an instruction takes. index_bits: of a lane's index for an
+    instruction, 0 if dense.
+    """
+
+    builtin: Intrinsic
+    rows: int
+    columns: int
+    steps: int
+    group: int
+    index_bits: int
+    is_integer: bool
+    a_signed: bool
+    b_signed: bool
+    a_type: Type
+    b_type: Type
+    c_type: Type
+
+
+def _check_waves(compilation: Compilation) -> None:
+    """Refuse a workgroup whose last wave lacks lanes: a matrix instruction needs them all."""
+    size = math.prod(compilation.block or (0,))
+    if size % compilation.wave_size:
+        waves = f"a multiple of {compilation.wave_size}"
+        raise Refused(
+            f"mma_sync in workgroups of {size} work-items: not all waves are whole",
+            f"give `block=` {waves} work-items",
+        )
+
+
+@compile_time
+def product_of(
+    compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
+) -> Product:
+    """Choose the instruction for d = a b + c. Refused where the fragments do not fit."""
+    _check_waves(compilation)
+    left = Use.SPARSE_A if a.is_sparse else Use.MATRIX_A
+    uses = (Use.ACCUMULATOR, left, Use.MATRIX_B, Use.ACCUMULATOR)
+    given = (d, a, b, c)
+    if any(kind.use is not use for kind, use in zip(given, uses, strict=True)):
+        found = ", ".join(kind.use.value for kind in given)
+        remedy = "give accumulator, matrix_a or sparse_a, matrix_b, accumulator"
+        raise Refused(f"mma_sync(d, a, b, c) was given {found}", remedy)
+    for kind in given:
+        if kind.turns is not None:
+            remedy = (
+                "store it to LDS, synchronize_workgroup(), and multiply fragments without a "
+                "schedule"
+            )
+            raise Refused(f"{kind} is shared by waves, and each has a part of it only", remedy)
+    sizes = {(kind.m, kind.n, kind.k) for kind in given}
+    if len(sizes) > 1:
+        texts = ", ".join(
+            f"{name} {kind.m} x {kind.n} x {kind.k}"
+            for name, kind in zip("dabc", given, strict=True)
+        )
+        raise Refused(
+            f"the fragments are of products of other sizes: {texts}", "give all the same m, n and k"
+        )
+    if a.per_block != b.per_block:
+        raise Refused(
+            f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither"
+        )
+    instruction = _instruction(d, a, b, c)
+    builtin = getattr(amdgcn, instruction.name)
+    types = [
+        _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
+    ]
+    group = a.blocks_of_step if a.is_sparse else 1
+    return Product(
+        builtin, a.blocks_across, b.blocks_across, a.blocks_along * a.per_block // group, group, index_bits(a),
+        instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, *types[:3],
+    )  # fmt: skip
+
+
+def index_bits(kind: FragmentKind) -> int:
+    """Return how many bits of its index a lane gives to an instruction: 2 for each element that it
+    holds of A."""
+    return 2 * kind.held * kind.blocks_of_step if kind.is_sparse else 0
+
+
+def _first(type: Any) -> Type:
+    """Return the type that clang declares where an operand takes several."""
+    constraints = getattr(type, "constraints", (type,))
+    return constraints[0]
+
+
+def _instruction(
+    d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
+) -> MatrixInstruction:
+    wanted = (_name(d), _name(a), _name(b))
+    k = b.instruction_depth * (a.blocks_of_step if a.is_sparse else 1)
+    for instruction in INSTRUCTIONS.values():
+        shape = (instruction.k, instruction.wave_size, instruction.is_sparse) == (
+            k,
+            a.wave_size,
+            a.is_sparse,
+        )
+        types = (instruction.result, instruction.a, instruction.b)
+        if shape and types == wanted and c.dtype == d.dtype:
+            return instruction
+    names = [type_name(kind.dtype) for kind in (a, b, c, d)]
+    raise Refused(
+        f"there is no product of {names[0]} and {names[1]} with {names[2]} added to give "
+        f"{names[3]}",
+        _allowed(a),
+    )
+
+
+def _name(kind: FragmentKind) -> str:
+    return _INSTRUCTION_TYPES.get(kind.dtype, "")
+
+
+@cache
+def _allowed(a: FragmentKind) -> str:
+    """Return which products there are with A's type, or of which types there are any."""
+    dense = [each for each in INSTRUCTIONS.values() if not each.is_sparse and each.wave_size == 32]
+    same = [each for each in dense if each.a == _name(a)]
+    texts = dict.fromkeys(
+        f"{_shown(each.a)} x {_shown(each.b)} in {each.result}" for each in same or dense
+    )
+    return f"there are: {', '.join(texts)}; c and d have one type"
+
+
+def _shown(name: str) -> str:
+    return {"iu8": "i8 or u8", "iu4": "matrix.i4 or matrix.u4"}.get(name, name)

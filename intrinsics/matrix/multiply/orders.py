@@ -1,0 +1,57 @@
+"""Which k of a product comes when: how fragments put it into the instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from amdjit.intrinsics.matrix.operands.kinds import DataLayout, FragmentKind, Nibble, Use
+from amdjit.intrinsics.models.matrix_layouts import Array, MatrixInstruction
+from amdjit.language.types import Scalar, bf8, bf16, f16, fp8, i8
+
+_ORDERS = ("instruction", "fragment", "wide_k")
+_ELEMENTS: dict[str, Scalar | Nibble] = {
+    "f16": f16, "bf16": bf16, "fp8": fp8, "bf8": bf8, "iu8": i8, "iu4": Nibble.I4,
+}  # fmt: skip
+
+
+def k_order(instruction: MatrixInstruction, order: str, k: int) -> Array:
+    """Return the elements along a row of A in the order in which instructions, one after the other,
+    number them.
+
+    k: how many there are, of a sparse A those that are held. Raises ValueError for other orders
+    than `_ORDERS`, for `wide_k` where no fragments have it, and for k that are not whole blocks of
+    fragments.
+    """
+    if order not in _ORDERS:
+        raise ValueError(f"order {order!r}: give one of {', '.join(map(repr, _ORDERS))}")
+    if order == "instruction":
+        return np.arange(k)
+    block = _block_order(instruction, order == "wide_k")
+    if k % len(block):
+        raise ValueError(f"with order {order!r} k is a multiple of {len(block)}, not {k}")
+    starts = np.arange(0, k, len(block))
+    whole: Array = (starts[:, None] + block).ravel()
+    return whole
+
+
+def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:
+    """Return that of the instructions that share blocks of fragments."""
+    if wide_k and (instruction.is_sparse or (instruction.a, instruction.k) == ("iu4", 16)):
+        raise ValueError(f"no fragments with wide_k use {instruction.name}: give order='fragment'")
+    use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
+    kind = FragmentKind(
+        use, 16, 16, instruction.k, _ELEMENTS[instruction.a], DataLayout.ROW_MAJOR, instruction.wave_size, None, wide_k
+    )  # fmt: skip
+    layout = instruction.layout("a")
+    lane, element = np.meshgrid(
+        np.arange(0, layout.lanes, 16), np.arange(layout.elements), indexing="ij"
+    )
+    _, numbered = layout.position(lane, element)
+    order = np.empty(instruction.held_k * kind.per_block, np.int64)
+    odd, upper = kind.steps
+    first = lane // 16 % 2 * odd + lane // 32 * upper
+    for number in range(kind.per_block):
+        held = number * layout.elements + element
+        along = held // kind.held * kind.depth + first + held % kind.held
+        order[number * instruction.held_k + numbered] = along
+    return order

@@ -1,0 +1,155 @@
+"""What WMMA and SWMMAC compute, on whole matrices, in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amdjit.intrinsics.matrix.multiply.orders import k_order
+from amdjit.intrinsics.models.matrix_arithmetic import index_rows, product
+from amdjit.intrinsics.models.matrix_layouts import (
+    BITS,
+    DTYPES,
+    Array,
+    MatrixInstruction,
+    matrix_instruction,
+)
+
+
+def reference(
+    name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool = True,
+    clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
+) -> Array:  # fmt: skip
+    """Return D = A B + C, of the instruction's result type, as a chain of instructions along k
+    rounds it.
+
+    a: m by k, for sparse products m by k / 2 with `index`, as `compress_2to4` gives them; b: k by
+    n; c: m by n. m and n are multiples of 16, k of what an instruction takes. Operands are
+    converted to their types, integers of 4 and 8 bits read as signed or not by `a_signed` and
+    `b_signed`. clamp: saturate to i32, else wrap. fp16_ovfl: as the bit of MODE, with which sums
+    that overflow f16 give its largest number. order: which k an instruction takes in which place:
+    "instruction", as the ISA document numbers it; "fragment", as `mma_sync` does; "wide_k", as it
+    does for fragments with `wide_k=True`. Sums of floats depend on it.
+
+    `certainty(name)` says how far that is known to be a GPU's result, bit for bit; of fp8 and bf8
+    the rounding is a model that nobody has measured. Raises ValueError for shapes that do not fit.
+    """
+    instruction, left, right, added, places = operands(name, a, b, c, index, a_signed, b_signed)
+    k = k_order(instruction, order, left.shape[1])
+    if places is None:
+        return product(instruction, left[:, k], right[k], added, clamp=clamp, fp16_ovfl=fp16_ovfl)
+    return product(
+        instruction, left[:, k], right, added, places[:, k], clamp=clamp, fp16_ovfl=fp16_ovfl
+    )
+
+
+def operands(
+    name: str, a: Any, b: Any, c: Any, index: Any, a_signed: bool = True, b_signed: bool = True
+) -> tuple[MatrixInstruction, Array, Array, Array, Array | None]:
+    """Return an instruction and its operands in their types; of a sparse one which rows of B its A
+    meets."""
+    instruction = matrix_instruction(name)
+    left = _typed(a, instruction.a, a_signed)
+    right = _typed(b, instruction.b, b_signed)
+    added = _typed(c, instruction.result, True)
+    _check_shapes(instruction, left, right, added, index)
+    return instruction, left, right, added, None if index is None else index_rows(_places(index))
+
+
+def _check_shapes(instruction: MatrixInstruction, a: Array, b: Array, c: Array, index: Any) -> None:
+    ratio = 2 if instruction.is_sparse else 1
+    shapes = [part.shape for part in (a, b, c)]
+    if all(len(shape) == 2 for shape in shapes) and (index is not None) == instruction.is_sparse:
+        (m, held), (k, n) = shapes[:2]
+        fits = (held * ratio, (m, n)) == (k, shapes[2]) and (
+            index is None or np.shape(index) == shapes[0]
+        )
+        if fits and not (m % 16 or n % 16 or k % instruction.k or 0 in (m, n, k)):
+            return
+    wanted = ", ".join(map(str, ((16, instruction.held_k), (instruction.k, 16), (16, 16))))
+    wanted += ", or multiples of them that fit" + (
+        ", and an index of A's shape" if instruction.is_sparse else ""
+    )
+    given = ", ".join(map(str, shapes)) + (
+        "" if index is None else f" and an index of {np.shape(index)}"
+    )
+    raise ValueError(f"{instruction.name} takes {wanted}, not {given}")
+
+
+def compress_2to4(a: Any) -> tuple[Array, Array]:
+    """Return a matrix with at most two values of each four not zero as (values, index): SWMMAC's
+    operands A and index.
+
+    a: [rows, k], k a multiple of 4. values: [rows, k / 2] of its type; index: u8 [rows, k / 2],
+    where in its four each value stood, 0 to 3, ascending. Where fewer are not zero, zeros fill up.
+    Raises ValueError where more are.
+    """
+    dense = np.asarray(a)
+    if dense.ndim != 2 or dense.shape[1] % 4:
+        raise ValueError(f"a of shape {dense.shape}: give rows of a multiple of 4 elements")
+    fours = dense.reshape(len(dense), dense.shape[1] // 4, 4)
+    full = fours != 0
+    if (full.sum(axis=2) > 2).any():
+        row, four = np.argwhere(full.sum(axis=2) > 2)[0]
+        raise ValueError(
+            f"row {row} has more than two values in columns {4 * four} to {4 * four + 3} that are "
+            "not zero"
+        )
+    # A stable sort puts what is not zero first; the two that are kept then go back to their order.
+    index = np.sort(np.argsort(~full, axis=2, kind="stable")[..., :2], axis=2)
+    values = np.take_along_axis(fours, index, axis=2)
+    kept = len(dense), dense.shape[1] // 2
+    return values.reshape(kept), index.reshape(kept).astype(np.uint8)
+
+
+def pack_index(index: Any) -> Array:
+    """Return the index that `compress_2to4` gave as `load_index_sync` reads it: u8 [rows, k / 8],
+    rounded up.
+
+    2 bits an element, the first of a row in the lowest bits of its first byte. Raises ValueError
+    for other places than 0 to 3.
+    """
+    places = _places(index)
+    padded = np.pad(places.astype(np.uint8), ((0, 0), (0, -places.shape[1] % 4)))
+    fours = padded.reshape(len(places), padded.shape[1] // 4, 4)
+    packed: Array = np.bitwise_or.reduce(fours << np.arange(0, 8, 2, dtype=np.uint8), axis=2)
+    return packed
+
+
+def expand_2to4(values: Any, index: Any) -> Array:
+    """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up.
+
+    Raises ValueError for shapes that do not fit and for other places than 0 to 3.
+    """
+    held, places = np.asarray(values), _places(index)
+    if held.shape != places.shape:
+        raise ValueError(
+            f"values of shape {held.shape} and an index of shape {places.shape} do not fit"
+        )
+    whole = np.zeros((len(held), 2 * held.shape[1]), held.dtype)
+    columns = 4 * (np.arange(held.shape[1]) // 2) + places
+    np.add.at(whole, (np.arange(len(held))[:, None], columns), held)
+    return whole
+
+
+def _places(index: Any) -> Array:
+    """Return an index as integers; ValueError where it is not rows of pairs of 0 to 3."""
+    places = np.asarray(index)
+    if places.ndim != 2 or places.shape[1] % 2:
+        raise ValueError(f"an index of shape {places.shape}: give rows of pairs of 0 to 3")
+    wrong = places[~np.isin(places, (0, 1, 2, 3))]
+    if wrong.size:
+        raise ValueError(f"an index with {wrong[0]}: give rows of pairs of 0 to 3")
+    return places.astype(np.int64)
+
+
+def _typed(matrix: Any, kind: str, signed: bool) -> Array:
+    """Return a matrix as an operand: floats in their type, integers as i64."""
+    values = np.asarray(matrix)
+    if kind in DTYPES and kind != "i32":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return values.astype(DTYPES[kind])
+    limit = 1 << BITS[kind]
+    wrapped = values.astype(np.int64) & (limit - 1)
+    return np.where(signed & (wrapped >= limit // 2), wrapped - limit, wrapped)

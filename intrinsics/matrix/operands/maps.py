@@ -1,0 +1,46 @@
+"""Layouts as text: which lane holds which element of an operand."""
+
+from __future__ import annotations
+
+from amdjit.intrinsics.models.matrix_layouts import Layout
+
+_SAID = {
+    "a": "A",
+    "b": "B",
+    "c": "C",
+    "d": "D",
+    "index": "index: the place, 0 to 3, of each kept element of A",
+}
+
+
+def layout_map(layout: Layout) -> str:
+    """Return a picture of the matrix: at each row and column `lane.element` that holds it, without
+    a line's end."""
+    width = len(f"{layout.lanes - 1}.{layout.elements - 1}")
+    head = [f"{layout.instruction}, operand {_SAID[layout.operand]}", _description(layout)]
+    label = len(str(layout.rows - 1))
+    columns = " ".join(f"{column:>{width}}" for column in range(layout.columns))
+    lines = [f"{'':{label}} | {columns}", f"{'-' * label}-+-{'-' * len(columns)}"]
+    held = {
+        layout.element(lane, i): f"{lane}.{i}"
+        for lane in range(layout.lanes)
+        for i in range(layout.elements)
+    }
+    for row in range(layout.rows):
+        cells = " ".join(f"{held[row, column]:>{width}}" for column in range(layout.columns))
+        lines.append(f"{row:>{label}} | {cells}")
+    return "\n".join([*head, "", *lines])
+
+
+def _description(layout: Layout) -> str:
+    registers = f"{layout.registers} register{'s' if layout.registers > 1 else ''}"
+    kind = "2-bit positions" if layout.kind == "position" else layout.kind
+    text = (
+        f"{layout.rows} by {layout.columns} {kind}: `lane.element`; {layout.elements} elements "
+        f"a lane in {registers}"
+    )
+    if layout.operand == "index":
+        text += f", {layout.sets} set{'s' if layout.sets > 1 else ''}"
+    return text + (
+        "" if layout.lanes == layout.wave_size else f", lanes 0 to {layout.lanes - 1} only"
+    )

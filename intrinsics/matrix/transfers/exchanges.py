@@ -1,0 +1,230 @@
+"""Elements that change places between lanes and registers, without LDS: each step swaps two bits of
+where they are.
+
+Where an element of a tile is, is a number: its lane's, 5 or 6 bits, and its place in the lane's
+registers, counted in bits from the lowest of the first register on. Layouts of fragments only
+differ in which bit of a row's or column's number stands at which of these places, so that what
+makes one layout of another is a permutation of bits, and that is a series of swaps. A transpose of
+8 by 8 elements of 16 bits, for example, swaps three bits of the lane's number with bits 4, 5 and 6
+of the place. A swap takes one or two instructions a register: DPP is part of the one that uses it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from amdjit.intrinsics.arithmetic import perm
+from amdjit.intrinsics.lanes.dpp import permlane64, permlanex16
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.transfers.memory import static_range
+from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
+from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.language.declarations import device_function
+from amdjit.language.types import u32
+
+# Selectors of `perm(other, own, ...)`: one word or the other as a whole.
+_OWN, _OTHER = 0x03020100, 0x07060504
+
+
+class Place(NamedTuple):
+    """A bit of where an element is: of its lane's number, or of its place in the registers."""
+
+    is_lane: bool
+    bit: int
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A step: two places whose bits change places; bits of the lane's number first, lower ones
+    first."""
+
+    first: Place
+    second: Place
+
+
+def places_of(
+    kind: FragmentKind,
+    rows: int,
+    columns: int,
+    is_transposed: bool = False,
+    element: int | None = None,
+) -> dict[Place, tuple[str, int]]:
+    """Return what each bit of a tile's places says: ("row", 3) is bit 3 of the row's number.
+
+    rows, columns: of the tile, powers of two, whole blocks; the blocks along are neighbours in the
+    registers. is_transposed: rows and columns are meant of the transpose. element: bits of one, if
+    not those of the fragment's.
+    """
+    names = ("row", "column") if kind.is_left != is_transposed else ("column", "row")
+    across, along = (rows, columns) if names[0] == "row" else (columns, rows)
+    odd, upper = kind.steps
+    first = _log(element or kind.access_bytes * 8 // kind.held)
+    found = {Place(True, bit): (names[0], bit) for bit in range(4)}
+    found[Place(True, 4)] = (names[1], _log(odd))
+    if upper:
+        found[Place(True, 5)] = (names[1], _log(upper))
+    rest = [
+        (names[1], bit) for bit in (*range(_log(kind.held)), *range(_log(kind.depth), _log(along)))
+    ]
+    rest += [(names[0], bit) for bit in range(4, _log(across))]
+    return found | {Place(False, first + bit): name for bit, name in enumerate(rest)}
+
+
+def _log(power_of_two: int) -> int:
+    return power_of_two.bit_length() - 1
+
+
+def swaps_between(
+    source: Mapping[Place, tuple[str, int]], target: Mapping[Place, tuple[str, int]]
+) -> tuple[Swap, ...] | None:
+    """Return what makes one layout of a tile of another, in the fewest instructions; None where
+    steps cannot."""
+    lanes = [place for place in target if place.is_lane and source.get(place) != target[place]]
+    registers = [place for place in target if not place.is_lane]
+    orders = (registers + list(order) for order in itertools.permutations(lanes))
+    found = [swaps for order in orders if (swaps := _in_order(source, target, order)) is not None]
+    return min(found, key=lambda swaps: sum(map(_cost, swaps)), default=None)
+
+
+def _in_order(
+    source: Mapping[Place, tuple[str, int]],
+    target: Mapping[Place, tuple[str, int]],
+    order: list[Place],
+) -> tuple[Swap, ...] | None:
+    """Put the right bit into one place after the other."""
+    now, swaps = dict(source), []
+    if set(now.values()) != set(target.values()):
+        return None
+    for place in order:
+        found = next(where for where, name in now.items() if name == target[place])
+        if found == place:
+            continue
+        if not (place.is_lane or found.is_lane) and min(place.bit, found.bit) < 5:
+            return None
+        now[place], now[found] = now[found], now[place]
+        swaps.append(Swap(*sorted((place, found), key=lambda each: (not each.is_lane, each.bit))))
+    return tuple(swaps)
+
+
+def _cost(swap: Swap) -> int:
+    """Return about how many instructions a register takes."""
+    if not swap.first.is_lane:
+        return 0
+    return 1 + (swap.first.bit > 3) + (swap.second.is_lane and swap.second.bit > 3)
+
+
+@compile_time
+def selectors_of_row(compilation: Compilation, mask: int) -> tuple[int, int]:
+    """Return the selectors of `permlanex16` for the lane of the neighbour row whose number differs
+    in a mask."""
+    low, high = (
+        sum((lane ^ mask) << 4 * (lane % 8) for lane in range(first, first + 8)) for first in (0, 8)
+    )
+    return low, high
+
+
+@device_function
+def exchange(words, swaps):
+    """Move the elements of a tile. words: the lane's registers of it, a local array of u32."""
+    for number in static_range(len(swaps)):
+        first, second = swaps[number].first, swaps[number].second
+        if not first.is_lane:
+            _swap_names(words, 1 << (first.bit - 5), 1 << (second.bit - 5))
+        elif second.is_lane:
+            _swap_lanes(words, first.bit, second.bit)
+        elif second.bit < 5:
+            _swap_within_words(words, first.bit, 1 << second.bit)
+        else:
+            _swap_words(words, first.bit, 1 << (second.bit - 5))
+
+
+@device_function
+def _swap_names(words, first, second):
+    """Swap two bits of the words' numbers, which costs nothing."""
+    for i in static_range(len(words)):
+        if i // first % 2 == 1 and i // second % 2 == 0:
+            words[i], words[i - first + second] = words[i - first + second], words[i]
+
+
+@device_function
+def _of_other_lane(word, bit):
+    """Return the word of the lane whose number differs in a bit."""
+    if bit < 4:
+        return swap_in_rows(word, 1 << bit)
+    return swap_rows(word) if bit == 4 else permlane64(word)
+
+
+@device_function
+def _is_upper(bit):
+    return lane_id() & (1 << bit) != 0
+
+
+@device_function
+def _either(lane, upper, lower):
+    """Return the selectors of `perm(other, own, ...)` that take lanes' words whole: in upper lanes,
+    and in the rest.
+
+    DPP is part of a `v_perm_b32`, but not of a `v_cndmask_b32`.
+    """
+    return u32(upper) if _is_upper(lane) else u32(lower)
+
+
+@device_function
+def _swap_words(words, lane, step):
+    """Swap a bit of the lane's number and the bit `step` of words' numbers."""
+    first, second = _either(lane, _OTHER, _OWN), _either(lane, _OWN, _OTHER)
+    for i in static_range(len(words)):
+        if i // step % 2 == 0:
+            low, high = words[i], words[i + step]
+            words[i] = perm(_of_other_lane(high, lane), low, first)
+            words[i + step] = perm(_of_other_lane(low, lane), high, second)
+
+
+@device_function
+def _swap_within_words(words, lane, width):
+    """Swap a bit of the lane's number and that of elements of `width` bits, 4, 8 or 16, in each
+    word.
+
+    The selectors of `perm` count the lane's own bytes from 0 on, those of the other lane from 4 on.
+    """
+    if width == 4:
+        own = u32(0xF0F0F0F0) if _is_upper(lane) else u32(0x0F0F0F0F)
+        turn = u32(4) if _is_upper(lane) else u32(28)
+        for i in static_range(len(words)):
+            other = _of_other_lane(words[i], lane)
+            words[i] = words[i] & own | (other >> turn | other << (u32(32) - turn)) & ~own
+    else:
+        lower = u32(0x05040100) if width == 16 else u32(0x06020400)
+        upper = u32(0x03020706) if width == 16 else u32(0x03070105)
+        selectors = upper if _is_upper(lane) else lower
+        for i in static_range(len(words)):
+            words[i] = perm(_of_other_lane(words[i], lane), words[i], selectors)
+
+
+@device_function
+def _swap_lanes(words, first, second):
+    """Swap two bits of the lane's number."""
+    is_other = _is_upper(first) != _is_upper(second)
+    selectors = u32(_OTHER) if is_other else u32(_OWN)
+    for i in static_range(len(words)):
+        other = _of_crossed_lane(words[i], first, second)
+        if second == 4 or first == 4:
+            words[i] = other if is_other else words[i]
+        else:
+            words[i] = perm(other, words[i], selectors)
+
+
+@device_function
+def _of_crossed_lane(word, first, second):
+    """Return the word of the lane whose number differs in both bits."""
+    if second < 4:
+        return swap_in_rows(word, 1 << first | 1 << second)
+    if first == 4:
+        return permlane64(swap_rows(word))
+    if second == 4:
+        low, high = selectors_of_row(1 << first)
+        return permlanex16(word, u32(low), u32(high))
+    return swap_in_rows(permlane64(word), 1 << first)

@@ -1,0 +1,279 @@
+"""Fragments seen as others: transposed, for another layout in memory, as another operand, as plain
+registers.
+
+Where the lanes hold the same elements in the same order already, the result is the fragment itself
+under another kind: it shares its registers, and nothing is moved. Else `apply_fragment` returns a
+fragment of its own, whose elements the lanes have exchanged.
+
+Source: rocWMMA's API reference, rocwmma_transforms.hpp.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from amdjit.intrinsics.lds import local
+from amdjit.intrinsics.matrix.fragments import Fragment
+from amdjit.intrinsics.matrix.operands.kinds import (
+    DataLayout,
+    FragmentKind,
+    Use,
+    fragment_kind,
+    type_name,
+)
+from amdjit.intrinsics.matrix.transfers.exchanges import Swap, exchange, places_of, swaps_between
+from amdjit.intrinsics.matrix.transfers.memory import put_registers, registers, static_range
+from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.language.declarations import device_function
+from amdjit.language.types import Type, u32, vector
+
+
+@dataclass(frozen=True)
+class Transform:
+    """How a fragment becomes one of another kind: tile by tile, each of as many blocks of the two
+    as are its size.
+
+    swaps: what the lanes exchange, None where nothing moves. tiles: how many along the source's
+    axes, (across, along). source, target: blocks of a tile, (across, along) of each. words: of a
+    lane's elements of a block of each.
+    """
+
+    kind: FragmentKind
+    swaps: tuple[Swap, ...] | None
+    is_turned: bool = False
+    tiles: tuple[int, int] = (0, 0)
+    source: tuple[int, int] = (0, 0)
+    target: tuple[int, int] = (0, 0)
+    words: tuple[int, int] = (0, 0)
+
+    @property
+    def word_type(self) -> Type:
+        """A lane's elements of a block of the source."""
+        return vector(u32, self.words[0]) if self.words[0] > 1 else u32
+
+
+@compile_time
+def _transposed(compilation: Compilation, kind: FragmentKind) -> FragmentKind:
+    opposite = {Use.MATRIX_A: Use.MATRIX_B, Use.MATRIX_B: Use.MATRIX_A}.get(kind.use)
+    if opposite is None:
+        raise Refused(
+            f"{kind} has no transpose without a move",
+            "write matrix.transpose(fragment), which moves it",
+        )
+    layout = DataLayout.COL_MAJOR if kind.layout is DataLayout.ROW_MAJOR else DataLayout.ROW_MAJOR
+    return replace(kind, use=opposite, m=kind.n, n=kind.m, layout=layout)
+
+
+@compile_time
+def _laid_out(compilation: Compilation, kind: FragmentKind, layout: Any) -> FragmentKind:
+    if not isinstance(layout, DataLayout):
+        raise Refused(f"the layout is {layout}", "write matrix.row_major or matrix.col_major")
+    return replace(kind, layout=layout)
+
+
+@compile_time
+def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind:
+    if kind.is_sparse:
+        raise Refused(
+            f"{kind} has an index beside its elements", "store it, and load it and its index again"
+        )
+    return FragmentKind(
+        Use.MATRIX_B,
+        16,
+        16 * kind.own,
+        kind.depth,
+        kind.dtype,
+        DataLayout.COL_MAJOR,
+        kind.wave_size,
+    )
+
+
+@compile_time
+def _from_register_file(
+    compilation: Compilation, held: FragmentKind, *parameters: Any
+) -> FragmentKind:
+    kind: FragmentKind = fragment_kind.function(compilation, *parameters)
+    file: FragmentKind = _register_file.function(compilation, kind)
+    if file != held:
+        raise Refused(f"{kind} is not what {held} was made of", f"its register file is {file}")
+    return kind
+
+
+@compile_time
+def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -> Transform:
+    """Choose how a fragment becomes another one. Refused where it is no fragment of the same
+    matrix."""
+    wanted: FragmentKind = fragment_kind.function(compilation, *parameters)
+    if wanted.dtype != kind.dtype:
+        remedy = f"convert x[i] one by one into a fragment of {type_name(wanted.dtype)}"
+        raise Refused(f"{kind} does not hold {type_name(wanted.dtype)}", remedy)
+    if wanted.shape != kind.shape or wanted.turns != kind.turns:
+        shapes = (" x ".join(map(str, each.shape)) for each in (kind, wanted))
+        problem = (
+            "{}, not {}".format(*shapes) if wanted.turns == kind.turns else "other waves share it"
+        )
+        raise Refused(
+            f"{kind} is no {wanted}: {problem}",
+            "give the same rows and columns, shared by the same waves",
+        )
+    return _plan(kind, wanted, False)
+
+
+@compile_time
+def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
+    """Choose how a fragment becomes its transpose. Refused where that is no fragment."""
+    m, n, k = kind.m, kind.n, kind.k
+    m, n, k = {Use.ACCUMULATOR: (n, m, k), Use.MATRIX_B: (m, k, n)}.get(kind.use, (k, n, m))
+    if kind.is_nibble and k % 2:
+        raise Refused(
+            f"the transpose of {kind} has a k of {k}",
+            "two neighbours of k share a byte: give an even size",
+        )
+    return _plan(kind, replace(kind, m=m, n=n, k=k), True)
+
+
+def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
+    """Choose what moves. is_transposed: the rows of the source are the columns of what is
+    wanted."""
+    is_turned = (kind.is_left != wanted.is_left) != is_transposed
+    if not is_turned and (kind.steps, kind.depth) == (wanted.steps, wanted.depth):
+        return Transform(wanted, None)
+    if (
+        kind.is_sparse
+        or wanted.is_sparse
+        or kind.waves > 1
+        or min(kind.lanes, wanted.lanes) < kind.wave_size
+    ):
+        what = (
+            "4-bit blocks with k of 16 in waves of 64 lanes"
+            if kind.is_nibble
+            else "sparse or shared fragments"
+        )
+        raise Refused(
+            f"the lanes exchange no {what}: {kind} to {wanted}",
+            "store it to LDS and load it from there",
+        )
+    own, other = (16, kind.depth), (wanted.depth, 16) if is_turned else (16, wanted.depth)
+    across, along = max(own[0], other[0]), max(own[1], other[1])
+    rows, columns = (across, along) if kind.is_left else (along, across)
+    swaps = swaps_between(
+        places_of(kind, rows, columns), places_of(wanted, rows, columns, is_transposed)
+    )
+    if swaps is None:
+        raise Refused(
+            f"the lanes cannot exchange {kind} to {wanted}",
+            "store it to LDS and load it from there",
+        )
+    tiles = -(-kind.blocks_across * 16 // across), -(-kind.blocks_along * kind.depth // along)
+    target = (
+        (along // 16, across // wanted.depth)
+        if is_turned
+        else (across // 16, along // wanted.depth)
+    )
+    words = kind.access_bytes // 4, wanted.access_bytes // 4
+    source = across // 16, along // kind.depth
+    return Transform(wanted, swaps, is_turned, tiles, source, target, words)
+
+
+@device_function
+def apply_transpose(fragment):
+    """Return A as the B of its transpose, or B as such an A, of the opposite layout: the same
+    registers."""
+    return Fragment(_transposed(fragment.kind), fragment.x, fragment.index)
+
+
+@device_function
+def apply_data_layout(fragment, layout):
+    """Return the fragment as one that lies row_major or col_major in memory: the same registers.
+
+    Which lane holds which element does not depend on the layout, so nothing moves.
+    """
+    return Fragment(_laid_out(fragment.kind, layout), fragment.x, fragment.index)
+
+
+@device_function
+def to_register_file(fragment):
+    """Return the fragment as a `matrix_b` of the same registers that is stored and loaded as it
+    lies in them.
+
+    It has 16 rows (4-bit elements: as many as a block of the fragment is deep) and 16 columns for
+    each block. It lies col_major: an LDS array of (columns, rows) takes it in wide accesses without
+    conflicts, whatever the fragment's own layout is. What is loaded into it is in the fragment.
+    """
+    return Fragment(_register_file(fragment.kind), fragment.x, None)
+
+
+@device_function
+def from_register_file(fragment, use, m, n, k, dtype, layout=None, schedule=None):
+    """Return what `to_register_file` was given, of the kind that `matrix.fragment` takes: the same
+    registers."""
+    kind = _from_register_file(fragment.kind, use, m, n, k, dtype, layout, schedule)
+    return Fragment(kind, fragment.x, None)
+
+
+@device_function
+def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
+    """Return the same matrix as a fragment of another kind, whose parameters are those of
+    `matrix.fragment`.
+
+    The matrix is m by k of `matrix_a`, k by n of `matrix_b`, m by n of accumulators. Where the
+    lanes hold the same elements, it is the same registers: always for the same use, in wave32 for
+    accumulators and B, in wave64 unless the elements have 16 bits. Else the lanes exchange
+    elements: A with B or an accumulator takes a transpose of each block.
+    """
+    return _moved(
+        fragment, _transform(fragment.kind, use, m, n, k, dtype, layout, schedule, wide_k)
+    )
+
+
+@device_function
+def transpose(fragment):
+    """Return the transpose as a fragment of its own, of the same use, type and layout, whose
+    elements have moved.
+
+    An accumulator of m by n becomes one of n by m, a `matrix_a` of m by k one of k by m, a
+    `matrix_b` of k by n one of n by k. `apply_transpose` makes an A a B and needs no moves.
+    """
+    return _moved(fragment, _transpose(fragment.kind))
+
+
+@device_function
+def _moved(fragment, transform):
+    """Return the fragment of another kind, tile by tile; what a tile lacks of blocks is 0."""
+    kind, tile = transform.kind, transform.source[0] * transform.source[1]
+    if transform.swaps is None:
+        return Fragment(kind, fragment.x, fragment.index)
+    result = Fragment(kind, local.array(kind.size, kind.item), None)
+    words = local.array(tile * transform.words[0], u32)
+    for across in static_range(transform.tiles[0]):
+        for along in static_range(transform.tiles[1]):
+            for place in static_range(tile):
+                number = _number_in(fragment.kind, transform.source, (across, along), place)
+                held = registers(fragment, max(number, 0), transform.word_type)
+                for i in static_range(transform.words[0]):
+                    word = held[i] if transform.words[0] > 1 else held
+                    words[place * transform.words[0] + i] = word if number >= 0 else u32(0)
+            exchange(words, transform.swaps)
+            for place in static_range(transform.target[0] * transform.target[1]):
+                where = (along, across) if transform.is_turned else (across, along)
+                number = _number_in(kind, transform.target, where, place)
+                if number >= 0:
+                    count = transform.words[1]
+                    moved = words[place] if count == 1 else words.load(place * count, count)
+                    put_registers(result, number, moved)
+    return result
+
+
+@compile_time
+def _number_in(
+    compilation: Compilation,
+    kind: FragmentKind,
+    tile: tuple[int, int],
+    where: tuple[int, int],
+    place: int,
+) -> int:
+    """Return the number of a tile's block; -1 where the fragment ends before."""
+    across, along = tile[0] * where[0] + place // tile[1], tile[1] * where[1] + place % tile[1]
+    is_there = across < kind.blocks_across and along < kind.blocks_along
+    return across * kind.blocks_along + along if is_there else -1

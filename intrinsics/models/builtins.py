@@ -1,0 +1,44 @@
+"""Reference models of builtins whose declaration is a row of the table: products and dot
+products."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from amdjit.intrinsics.models.dots import BF16, F16, F32, clamped_unit, dot_of_bits
+
+
+def model_of(name: str) -> Callable[..., Any]:
+    """Return what a builtin computes on the host; a function that returns None where it has no
+    model."""
+
+    # A function of this module, whatever the model is: lowering tells amdjit's own declarations
+    # from users' by it.
+    def reference(*arguments: Any) -> Any:
+        if name in _DOTS:
+            return _DOTS[name](*arguments)
+        if not name.startswith(("wmma_", "swmmac_")):
+            return None
+        # Loaded when it is called: `import amdjit` is to be fast.
+        return importlib.import_module("amdjit.intrinsics.models.matrix_arithmetic").wave_product(
+            name, *arguments
+        )
+
+    return reference
+
+
+def _dot2_f32_bf16(a: Any, b: Any, c: Any, clamp: bool) -> Any:
+    return clamped_unit(dot_of_bits(a, b, c, (BF16, BF16), F32), clamp)
+
+
+_DOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "fdot2_f16_f16": partial(dot_of_bits, factors=(F16, F16), result=F16),
+        "fdot2_bf16_bf16": partial(dot_of_bits, factors=(BF16, BF16), result=BF16),
+        "fdot2_f32_bf16": _dot2_f32_bf16,
+    }
+)

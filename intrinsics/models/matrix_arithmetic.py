@@ -1,0 +1,134 @@
+"""Products of matrices as WMMA and SWMMAC of gfx12 make them: of whole matrices, and of what a wave
+holds.
+
+Floats: see `dot_steps`. A sparse product is that of the kept elements of A with those elements of B
+that its index picks: held neighbours are a step's products. Integers are exact and wrap; with
+`clamp` the sum saturates twice an instruction, after the products of the lower half of its k (those
+that lanes 0 to 15 of a wave32 hold) and after the rest.
+
+Sources: `dot_steps`; bjacob/goc's captures for integers and sparse products. What of it is
+measured: `certainty`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amdjit.intrinsics.models.dot_steps import multiply_accumulate
+from amdjit.intrinsics.models.matrix_layouts import (
+    DTYPES,
+    INSTRUCTIONS,
+    Array,
+    Layout,
+    MatrixInstruction,
+    unpack_nibbles,
+)
+
+_ROWS = 128  # of a sparse A at once: each picks its own rows of B
+
+
+def product(
+    instruction: MatrixInstruction,
+    a: Array,
+    b: Array,
+    c: Array,
+    places: Array | None = None,
+    *,
+    clamp: bool = False,
+    fp16_ovfl: bool = False,
+) -> Array:
+    """Return c + a b of as many instructions one after the other as k takes, of the result's type.
+
+    a: [m, k], sparse [m, k / 2]; b: [k, n]; c: [m, n]: floats in their types, integers as i64.
+    places: which row of b each element of a sparse a is multiplied with.
+    """
+    if places is None:
+        if instruction.is_integer:
+            return _integers(instruction, a, b, c, clamp)
+        return multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl)
+    total = np.empty(c.shape, DTYPES[instruction.result])
+    for row in range(0, len(c), _ROWS):
+        rows = slice(row, row + _ROWS)
+        total[rows] = _sparse(instruction, a[rows], b, c[rows], places[rows], clamp, fp16_ovfl)
+    return total
+
+
+def _sparse(
+    instruction: MatrixInstruction,
+    a: Array,
+    b: Array,
+    c: Array,
+    places: Array,
+    clamp: bool,
+    fp16_ovfl: bool,
+) -> Array:
+    """Return a product of few rows, one instruction after the other."""
+    held = instruction.held_k
+    for first in range(0, a.shape[1], held):
+        kept, picked = a[:, None, first : first + held], b[places[:, first : first + held]]
+        if instruction.is_integer:
+            c = _integers(instruction, kept, picked, c[:, None], clamp)[:, 0]
+        else:
+            c = multiply_accumulate(kept, picked, c[:, None], fp16_ovfl=fp16_ovfl)[:, 0]
+    return c
+
+
+def _integers(instruction: MatrixInstruction, a: Array, b: Array, c: Array, clamp: bool) -> Array:
+    """Return c + a b as i32; f64 holds the sums of products, for which NumPy is fast."""
+    a, b, total = a.astype(np.float64), b.astype(np.float64), c.astype(np.int64)
+    step = instruction.held_k // 2 if clamp else a.shape[-1]
+    for first in range(0, a.shape[-1], step):
+        k = slice(first, first + step)
+        total = total + (a[..., k] @ b[..., k, :]).astype(np.int64)
+        if clamp:
+            limits = np.iinfo(np.int32)
+            total = np.clip(total, limits.min, limits.max)
+    return total.astype(np.int32)
+
+
+def index_rows(index: Array) -> Array:
+    """Return which row of B each kept element of A is multiplied with; index: 0 to 3, [m, k /
+    2]."""
+    return 4 * (np.arange(index.shape[1]) // 2) + index
+
+
+def wave_product(name: str, *arguments: Any) -> Array | None:
+    """Return what a builtin computes: its arguments and result are those of a wave, arrays with one
+    row a lane.
+
+    They stand in clang's order: a, b, c and, where it is sparse, index; of integers a_signed, a,
+    b_signed, b, c, index, clamp. Returns None for builtins of other processors than gfx12's.
+    """
+    instruction = INSTRUCTIONS.get(name)
+    if instruction is None:
+        return None
+    signs, clamp, operands = (True, True), False, list(arguments)
+    if instruction.is_integer:
+        signs, clamp = (bool(operands.pop(0)), bool(operands.pop(1))), bool(operands.pop())
+    a, b, c = operands[:3]
+    places = None
+    if instruction.is_sparse:
+        places = index_rows(_held(instruction.layout("index"), operands[3], False))
+    left, right = (
+        _held(instruction.layout("a"), a, signs[0]),
+        _held(instruction.layout("b"), b, signs[1]),
+    )
+    layout = instruction.layout("d")
+    total = product(instruction, left, right, _held(layout, c, True), places, clamp=clamp)
+    return np.ascontiguousarray(layout.scatter(total)).view(np.asarray(c).dtype)
+
+
+def _held(layout: Layout, registers: Any, signed: bool) -> Array:
+    """Return the matrix in a wave's registers, floats in their type, others as i64."""
+    words = np.ascontiguousarray(registers).reshape(layout.wave_size, -1)
+    if layout.kind in DTYPES:
+        found = layout.gather(words.view(DTYPES[layout.kind]))
+        return found.astype(np.int64) if layout.kind == "i32" else found
+    if layout.bits == 8:
+        return layout.gather(words.view(np.int8 if signed else np.uint8)).astype(np.int64)
+    if layout.bits == 4:
+        return layout.gather(unpack_nibbles(words.view(np.uint32), signed))
+    shifts = np.arange(0, 2 * layout.elements, 2, dtype=np.uint32)
+    return layout.gather((words.view(np.uint32) >> shifts & 3).astype(np.int64))
