@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
@@ -95,37 +96,21 @@ class RaceInstrument(Instrument):
         if access.space == "f":
             self._flat(frame, instruction, access, values)
             return
-        self._call(
-            frame,
-            instruction,
-            access,
-            _addresses(frame, access),
-            access.space == "l",
-            access.lanes,
-            values,
-        )
+        addresses = lane_addresses(frame.builder, access)
+        lds = access.space == "l"
+        self._call(frame, instruction, access, addresses, lds, access.lanes, values)
 
     def _flat(
         self, frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value
     ) -> None:
         b = frame.builder
-        wide = _addresses(frame, access)
-        low, high = b.split_bits(wide)
-        masks = [
-            b.mask_bits(b.compare("eq", high, b.splat(constant("i32", aperture))))
-            for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH)
-        ]
-        rest = b.and_(access.lanes, b.not_(b.or_(masks[0], masks[1])))
+        wide = lane_addresses(frame.builder, access)
+        shared = lanes_in(b, wide, SHARED_APERTURE_HIGH)
+        private = lanes_in(b, wide, PRIVATE_APERTURE_HIGH)
+        rest = b.and_(access.lanes, b.not_(b.or_(shared, private)))
         self._call(frame, instruction, access, wide, False, rest, values)
-        self._call(
-            frame,
-            instruction,
-            access,
-            b.resize(low, 64),
-            True,
-            b.and_(access.lanes, masks[0]),
-            values,
-        )
+        in_lds, offsets = b.and_(access.lanes, shared), b.resize(b.split_bits(wide)[0], 64)
+        self._call(frame, instruction, access, offsets, True, in_lds, values)
 
     def _call(
         self,
@@ -210,18 +195,6 @@ def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
     for index, value in enumerate(access.values):
         frame.builder.store(value, frame.builder.offset(_VALUES, 128 * index), 64)
     return _VALUES
-
-
-def _addresses(frame: Frame, access: MemoryAccess) -> Value:
-    """Return all lanes' addresses: of LDS from its start."""
-    b, parts = frame.builder, access.address
-    if access.space == "k":
-        return b.splat(parts[0])
-    if access.space == "l":
-        return b.resize(b.add(parts[0], b.splat(parts[1])), 64)
-    if access.space == "s":
-        return b.add(b.splat(parts[0]), b.resize(parts[1], 64))
-    return b.add(b.splat(parts[2]), b.concat_bits(parts[0], parts[1]))
 
 
 def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
