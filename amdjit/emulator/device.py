@@ -85,7 +85,7 @@ class EmulatorDevice:
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
-        # What these two know, they must have seen; other observers come with the first checked launch.
+        # These two must see everything from the beginning; others come with a checked launch.
         self._memory.observer(WrittenMemory)
         self._memory.observer(Quarantine)
         self._environment = settings

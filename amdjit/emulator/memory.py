@@ -66,7 +66,7 @@ class MemoryObserver:
         """Note that a kernel has run whose writes nobody observed."""
 
     def explain_free(self, address: int) -> str:
-        """Return why no allocation may start at `address`, to end an error message; "" if unknown."""
+        """Return why no allocation starts at `address`, to end an error message; "" if unknown."""
         return ""
 
 

@@ -24,9 +24,9 @@ from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.layout import REPORT_ROWS, Report, Sanitizer
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.tiers.compilation import CompiledKernel
 from amdjit.emulator.wave.instrument import Instruments
 
 # In the order in which their code stands at an instruction.
@@ -68,25 +68,18 @@ class Session:
         """How many host threads may run the launch."""
         return min([Check.most_threads, *(check.most_threads for check in self._chosen)])
 
-    def prepare(
-        self,
-        function: EmulatedFunction,
-        compiled: CompiledKernel,
-        geometry: Geometry,
-        threads: int,
-        residents: int,
-    ) -> int:
+    def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
         """Make the memory that the checks work with; return its address.
 
-        threads, residents: host threads, and the workgroups that each may have under way.
+        residents: how many workgroups a host thread may have under way.
         """
         arguments = self._request.arguments
-        facts = LaunchFacts(function, compiled, geometry, arguments, self._memory)
+        facts = LaunchFacts(function, plan.compiled, plan.geometry, arguments, self._memory)
         self._facts = facts
         if not any(check.observes_writes for check in self._chosen):
             self._memory.launched()
         for check in self._chosen:
-            value = check.begin(facts, threads, residents)
+            value = check.begin(facts, plan.threads, residents)
             if check.field is not None:
                 self._fields[check.field] = value
         return int(self._fields.ctypes.data)

@@ -56,15 +56,11 @@ class Checks(Protocol):
         """How many host threads may run the launch."""
         ...
 
-    def prepare(
-        self,
-        function: EmulatedFunction,
-        compiled: CompiledKernel,
-        geometry: Geometry,
-        threads: int,
-        residents: int,
-    ) -> int:
-        """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
+    def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
+        """Make the memory that the checks work with; return its address (`layout.Sanitizer`).
+
+        residents: how many workgroups a host thread may have under way.
+        """
         ...
 
     def table(self, table: Table) -> Table:
@@ -133,9 +129,7 @@ class Dispatcher:
         self._library.add(*checks.natives)
         plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
         workspace = plan.take(self._memory)
-        address = checks.prepare(
-            function, plan.compiled, geometry, plan.threads, workspace.residents
-        )
+        address = checks.prepare(function, plan, workspace.residents)
         workspace.begin(
             kernarg, next(self._dispatches), checks.table(self._memory.table()), address
         )

@@ -10,8 +10,8 @@ from types import FrameType
 
 from amdjit.emulator.memory import MemoryObserver, Range
 
-# After allocations that are noted, so that larger indices that are wrong reach no other one. Address
-# space takes no memory until it is used.
+# After allocations that are noted, so that an index that is far too large reaches no other one.
+# Address space takes no memory until it is used.
 WIDE_GAP = 1 << 20
 _MOST_BYTES = 64 << 20
 _MOST = 256
@@ -19,7 +19,10 @@ _MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """A line of the user's program. by_array: an array asked for the memory, and frees it itself."""
+    """A line of the user's program.
+
+    by_array: an array asked for the memory, and frees it itself.
+    """
 
     file: str
     line: int

@@ -28,9 +28,9 @@ _CONTEXT = ("ptr", "context")
 
 
 _DWORD = [
-    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"),
-    ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"), ("i64", "address"), ("i64", "lane"),
-    ("i64", "bytes"), ("i64", "value"),
+    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"),
+    ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"),
+    ("i64", "address"), ("i64", "lane"), ("i64", "bytes"), ("i64", "value"),
 ]  # fmt: skip
 _THEIRS = {
     Plane.WRITER: AccessKind.STORE,

@@ -262,8 +262,8 @@ def sync_text(attributes: str) -> str:
     own.
     """
     parameters = [
-        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i64", "start"),
-        ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
+        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
+        ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
     ]  # fmt: skip
     f = NativeFunction("aj_race_sync", "void", parameters)
     race, row = race_pointer(f), f.parameter("row")
