@@ -1,4 +1,4 @@
-"""The emulated device: what the rest of amdjit launches on where there is no AMD GPU."""
+"""The emulated device, on which the rest of amdjit launches if there is no AMD GPU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class EmulatedEvent:
-    """A point in time; launches are done when they return, so an event is reached when it is
+    """A point in time. Launches are done when they return: an event is reached when it is
     recorded."""
 
     seconds: float | None = None
@@ -43,12 +43,12 @@ class EmulatedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedStream:
-    """A stream; all work is done in the order of the calls, so it has no state."""
+    """A stream. It has no state: all work is done in the order of the calls."""
 
 
 @dataclass
 class _Machine:
-    """What the first launch needs: made late, since LLVM's start-up costs time."""
+    """What the first launch needs. It is made late because LLVM takes time to start."""
 
     host: Host
     dispatcher: Dispatcher
@@ -67,7 +67,7 @@ class EmulatorDevice:
     threads: host threads a launch may use. time_limit: seconds a launch may take, None for no
     limit. memory: bytes that allocations may take. They default to AMDJIT_EMULATOR_THREADS,
     AMDJIT_EMULATOR_TIME_LIMIT and AMDJIT_EMULATOR_MEMORY, then to all processors, no limit and the
-    host's memory. compiler: makes the host code, for this CPU unless given.
+    host's memory. compiler: makes the host code; by default for this CPU.
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class EmulatorDevice:
 
     @property
     def environment(self) -> Environment:
-        """What the environment variables asked for when the device was made."""
+        """The settings of the environment variables when the device was made."""
         return self._environment
 
     @property
     def description(self) -> str:
-        """One line for people."""
+        """The device in one line, for people."""
         limit = self._memory.limit
         room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
         matrix = "" if self.matrix == "silicon" else f", matrix={self.matrix}"
@@ -131,7 +131,7 @@ class EmulatorDevice:
 
     @property
     def memory_limit(self) -> int | None:
-        """Bytes that allocations may take, None for as many as the host gives."""
+        """Bytes that allocations may take, None if only the host limits them."""
         return self._memory.limit
 
     @property
@@ -170,7 +170,7 @@ class EmulatorDevice:
         self._memory.share(address)
 
     def free(self, address: int) -> None:
-        """Give an allocation back; BackendError if there is none at that address."""
+        """Free an allocation. BackendError if none starts at that address."""
         self._memory.free(address)
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
@@ -203,8 +203,8 @@ class EmulatorDevice:
         """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
         arguments.
 
-        LaunchError if it cannot start, KernelFault for what it does wrong; other memory is intact
-        then.
+        LaunchError if it cannot start, KernelFault for what it does wrong, which leaves other
+        memory intact.
         """
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
@@ -219,9 +219,11 @@ class EmulatorDevice:
         request: Request,
         stream: Any = None,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run a kernel as `launch` does, with checks; return their reports, and what stopped the
-        launch if it did not end by itself."""
-        # The checks take milliseconds to import, which launches without them need not pay.
+        """Run a kernel as `launch` does, with checks.
+
+        Return their reports, and what stopped the launch if something did.
+        """
+        # The checks take milliseconds to import, which launches without them should not pay for.
         session = importlib.import_module("amdjit.emulator.checks.session")
         dispatcher = self._machine().dispatcher
         geometry = Geometry(grid, block, dynamic_lds)
@@ -231,29 +233,29 @@ class EmulatorDevice:
         return found
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` at once: all work is done."""
+        """Call `tell` immediately: all work is done."""
         tell()
 
     def synchronize(self) -> None:
-        """Return at once: all work is done."""
+        """Return immediately: all work is done."""
 
     def create_stream(self) -> EmulatedStream:
         """Make a stream."""
         return EmulatedStream()
 
     def synchronize_stream(self, stream: Any) -> None:
-        """Return at once: all work is done."""
+        """Return immediately: all work is done."""
 
     def create_event(self) -> EmulatedEvent:
         """Make an event."""
         return EmulatedEvent()
 
     def record_event(self, event: EmulatedEvent, stream: Any = None) -> None:
-        """Note the time."""
+        """Record the time."""
         event.seconds = time.perf_counter()
 
     def synchronize_event(self, event: EmulatedEvent) -> None:
-        """Return at once: a recorded event is reached."""
+        """Return immediately: a recorded event is reached."""
 
     def elapsed_milliseconds(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
         """Return the time between two recorded events; ValueError if one is not recorded."""
@@ -263,7 +265,7 @@ class EmulatorDevice:
 
 
 def _physical_memory() -> int | None:
-    """Return the host's bytes of memory, None where Python does not tell."""
+    """Return the bytes of the host's memory, None if Python does not know them."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

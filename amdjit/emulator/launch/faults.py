@@ -1,4 +1,4 @@
-"""From the record that native code leaves to the exception that users see."""
+"""From the record that native code writes to the exception that users see."""
 
 from __future__ import annotations
 
@@ -51,10 +51,9 @@ def fault_from_record(
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
 ) -> KernelFault:
-    """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves
-    around it."""
+    """Return the exception for a record (`layout.Fault`). group: the waves of its workgroup."""
     kind = FaultKind(record[Fault.KIND])
-    # The site of a deadlock is an id to resume from, behind a wait.
+    # The site of a deadlock is an id to resume from, after a wait.
     pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
     pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
     wave_size = function.kernel.descriptor.wavefront_size
@@ -86,8 +85,8 @@ def fault_from_record(
 
 
 def _signed(address: int, base: int) -> int:
-    """An offset is unsigned in the machine code, of 32 bits; a negative index makes a large one of
-    it."""
+    """Take an offset as signed: machine code has 32 unsigned bits, in which a negative index
+    becomes large."""
     return address - (1 << 32) if base and 1 << 31 <= address - base < 1 << 32 else address
 
 
@@ -102,7 +101,7 @@ def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
 
 
 def global_verb(instruction: str, writes: bool) -> str:
-    """Return what an instruction does to global memory, in words."""
+    """Return in words what an instruction does to global memory."""
     if "_atomic_" in instruction:
         return "atomic operation"
     return "store" if writes else "load"
@@ -153,7 +152,7 @@ _OTHER = {
     "float exceptions, "
     "or one that is reserved",
 }
-# RDNA 4 ISA, 9.3 to 9.6: what it forbids, and where it does not say what happens.
+# What RDNA 4 ISA, 9.3 to 9.6, forbids or leaves open.
 _BUFFERS = {
     BufferRefusal.TYPE: "these four registers are no buffer resource: bits 127:126 are not 0",
     BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0), as "
