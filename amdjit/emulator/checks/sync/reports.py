@@ -53,15 +53,15 @@ def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     if kind is SyncKind.OVERRUN:
         return _overrun(row, facts)
     if kind is SyncKind.TWICE and row[Report.ADDRESS] < 0:
-        # The wave signals and waits in one go: the site is an id to resume from.
+        # The wave signals and waits in one step: the site is an id to resume from.
         pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
         return report_of("sync", _LANES[kind], row, facts, pc=pc)
     return report_of("sync", _LANES[kind], row, facts)
 
 
 def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves went on from a barrier that another one had ended without: its number and where stand
-    for an address."""
+    """Waves went on from a barrier although another wave had ended: its number and end site are in
+    place of an address."""
     pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
     ended, end_site = row.address & (1 << 32) - 1, row.address >> 32
     other = Origin(
@@ -78,8 +78,8 @@ def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves wait at two barriers, which are one to the hardware: the second's resume id in place of
-    an address."""
+    """Waves wait at two barriers, which the hardware takes for one: the second's resume id is in
+    place of an address."""
     pcs = facts.compiled.resume_pcs
     finding = Finding(
         "different-barriers",
@@ -97,8 +97,11 @@ def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """A barrier has completed again before a wave has waited: at a named one's signal, with the
-    wave's number for an address; the workgroup's is found when the wave waits, without one."""
+    """A barrier has completed again before a wave has waited for it.
+
+    Of a named barrier this is found at a signal, with the wave's number in place of an address; of
+    the workgroup's when the wave waits, with -1.
+    """
     own = row[Report.ADDRESS] < 0
     pcs = facts.compiled.resume_pcs if own else facts.compiled.site_pcs
     wave = row[Report.WAVE] if own else row.address
