@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 import time
@@ -24,13 +23,20 @@ from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native_sources import ROOMS
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
+from amdjit.late import late
 from amdjit.options import Environment, read_environment
 from amdjit.target import Target
 
+# The checks take milliseconds to import, which launches without them should not pay for.
 if TYPE_CHECKING:
     from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
+    from amdjit.emulator.checks import session
+    from amdjit.emulator.checks.memory import leaks
+else:
+    session = late("amdjit.emulator.checks.session")
+    leaks = late("amdjit.emulator.checks.memory.leaks")
 
 
 @dataclass
@@ -159,9 +165,7 @@ class EmulatorDevice:
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes)
         address = self._memory.allocate(nbytes, gap=WIDE_GAP)
-        importlib.import_module("amdjit.emulator.checks.memory.leaks").watch(
-            self._memory, address, self._environment
-        )
+        leaks.watch(self._memory, address, self._environment)
         return address
 
     def share(self, address: int) -> None:
@@ -223,14 +227,11 @@ class EmulatorDevice:
 
         Return their reports, and what stopped the launch if something did.
         """
-        # The checks take milliseconds to import, which launches without them should not pay for.
-        session = importlib.import_module("amdjit.emulator.checks.session")
         dispatcher = self._machine().dispatcher
         geometry = Geometry(grid, block, dynamic_lds)
-        found: tuple[tuple[SanitizerReport, ...], KernelFault | None] = session.run_checked(
+        return session.run_checked(
             dispatcher, function, geometry, bytes(kernarg), self.time_limit, request
         )
-        return found
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
         """Call `tell` immediately: all work is done."""

@@ -14,28 +14,28 @@ _BARRIER_BYTES = 4
 _LANES = {
     SyncKind.DIVERGENT: Finding(
         "divergent-barrier",
-        "a barrier is reached by some lanes of a wave only: this work-item is not among them",
+        "only some lanes of a wave reach this barrier: this work-item does not",
         "move the barrier out of the branch or loop that not all work-items take, and let none "
         "return before it",
     ),
     SyncKind.MATRIX: Finding(
         "matrix-partial-exec",
-        "a matrix instruction runs while some lanes of the wave are inactive, among them this "
-        "one; their parts count",
+        "a matrix instruction runs while some lanes of the wave are inactive, this one among "
+        "them: it needs their parts",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of "
         "whole waves",
     ),
     SyncKind.TRANSPOSE: Finding(
         "transpose-partial-exec",
-        "a transposing load runs while some lanes of the wave are inactive, among them this one; "
+        "a transposing load runs while some lanes of the wave are inactive, this one among them: "
         "others need its part",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of "
         "whole waves",
     ),
     SyncKind.TWICE: Finding(
         "signalled-twice",
-        "a wave signals the workgroup's barrier again before it has completed: that counts for a "
-        "wave that has not",
+        "a wave signals the workgroup's barrier again before it has completed: the signal counts "
+        "for a wave that has not signalled",
         "let each wave signal once and then wait",
     ),
 }
@@ -70,8 +70,7 @@ def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
     finding = Finding(
         "unreached-barrier",
         f"a barrier is not reached by all waves of the workgroup: wave {ended} has ended",
-        "let all work-items reach each barrier: skip the work behind an early return's condition "
-        "instead of returning",
+        "let all work-items reach each barrier: instead of returning early, skip the work",
         other,
     )
     return report_of("sync", finding, row, facts, pc=pc)
@@ -108,7 +107,7 @@ def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
     finding = Finding(
         "barrier-overrun",
         f"a barrier has completed twice before wave {wave} waits for it: the wave misses one",
-        "let the waves that wait signal, too, and wait as often, so that the barrier cannot "
+        "let the waves that wait also signal, as often as they wait: then the barrier cannot "
         "complete without them",
     )
     return report_of(
@@ -123,8 +122,8 @@ def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:
     finding = Finding(
         "missing-wait",
         found.wait.message,
-        f"put {found.wait.wait} in front of this instruction; the emulator's result is right, a "
-        "GPU's need not be",
+        f"put {found.wait.wait} before this instruction; the emulator's result is right, but a "
+        "GPU's may not be",
         Origin(found.wait.load_text, file, line),
     )
     return report_of("sync", finding, row, facts, pc=pc)
