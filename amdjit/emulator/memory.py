@@ -1,4 +1,4 @@
-"""The emulated device's memory: host memory with a table of allocations and room between them.
+"""The emulated device's memory: host memory with a table of allocations, and gaps between them.
 
 A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so
 that running over its end is noticed even if the next allocation is near.
@@ -29,7 +29,7 @@ Piece = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), and its name in faults, which the user's own do not have.
+    """An allocation: [start, end), and a label for faults, which only amdjit's own have.
 
     rows: its rows of the table, which say what kernels may write. content: the memory, which lies
     in `storage`.
@@ -44,7 +44,7 @@ class Range:
 
 
 class MemoryObserver:
-    """What a check knows of a device's memory; `DeviceMemory.observer` attaches one.
+    """What a check knows about a device's memory; `DeviceMemory.observer` attaches one.
 
     The methods are called after the fact, from any thread and from finalizers: like
     `DeviceMemory`, an observer has no lock. By default they do nothing.
@@ -84,8 +84,8 @@ def _rows(start: int, pieces: tuple[Piece, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All allocations at one time: `rows` are start, end, writable, sorted. `storages` keeps the
-    memory alive."""
+    """All allocations at one time. rows: start, end, writable, sorted. storages: keep the memory
+    alive."""
 
     rows: NDArray[np.uint64]
     storages: tuple[NDArray[np.uint8], ...]
@@ -204,7 +204,7 @@ class DeviceMemory:
         change, known = self._change, self._table
         if known is not None and known[0] is change:
             return known[1]
-        # There may be thousands of allocations: sort and join in C; rows are made with allocations.
+        # There may be thousands: sort and join in C, from rows made with each allocation.
         found = self._ranges.copy()
         ranges = [found[start] for start in sorted(found)]
         rows = np.frombuffer(
