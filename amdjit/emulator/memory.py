@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import struct
+import threading
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -94,10 +95,10 @@ class Table:
 class DeviceMemory:
     """Allocations by address. Safe to use from several threads.
 
-    There is no lock. Finalizers free arrays, and the garbage collector may run them in the middle
-    of any method here: they would wait forever for a lock that this thread already holds. Instead,
-    each step is one operation of a dict, which neither another thread nor a collection can
-    interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
+    Allocating and freeing takes no lock. Finalizers free arrays, and the garbage collector may run
+    them in the middle of any method here: they would wait forever for a lock that this thread
+    already holds. Instead, each step is one operation of a dict, which neither another thread nor a
+    collection can interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -107,20 +108,19 @@ class DeviceMemory:
         self._ranges: dict[int, Range] = {}
         self._change = object()  # replaced after each change of `_ranges`
         self._table: tuple[object, Table] | None = None  # with its `_change`
-        self._by_kind: dict[type[MemoryObserver], MemoryObserver] = {}
+        self._observers: tuple[MemoryObserver, ...] = ()
+        self._attaching = threading.Lock()  # no finalizer attaches an observer
 
     def observer(self, kind: type[_Observer]) -> _Observer:
         """Return the observer of a kind; the first call attaches it, and it knows nothing of what
         happened before."""
-        found = self._by_kind.get(kind)
-        if found is None:
-            found = self._by_kind.setdefault(kind, kind())
-        assert isinstance(found, kind)
-        return found
-
-    @property
-    def _observers(self) -> tuple[MemoryObserver, ...]:
-        return tuple(self._by_kind.values())
+        with self._attaching:
+            for known in self._observers:
+                if isinstance(known, kind):
+                    return known
+            made = kind()
+            self._observers = (*self._observers, made)
+            return made
 
     def allocate(
         self,
