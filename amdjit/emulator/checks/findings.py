@@ -34,7 +34,7 @@ class LaunchFacts:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.function.kernel.descriptor.wavefront_size
+        return self.function.kernel.descriptor.wave_size
 
     def line(self, site: int) -> tuple[str | None, int | None]:
         """Return the source file and line of a site."""

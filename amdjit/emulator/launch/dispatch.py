@@ -162,7 +162,7 @@ class Dispatcher:
         if plan is not None and not plan.compiled.is_outgrown:
             return plan
         check_launch(function.kernel, geometry, self._target, self._memory.room)
-        wave_size = function.kernel.descriptor.wavefront_size
+        wave_size = function.kernel.descriptor.wave_size
         if wave_size not in self._drives:
             self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
         compiled = self._compiled(function, geometry, instruments)
@@ -176,7 +176,7 @@ class Dispatcher:
         self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
     ) -> CompiledKernel:
         kernel, kernels = function.kernel, function.module.kernels
-        wave_size = kernel.descriptor.wavefront_size
+        wave_size = kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0
         if instruments:
             return kernels.full(kernel, full_waves, instruments)

@@ -57,7 +57,7 @@ def fault_from_record(
     # The site of a deadlock is an id to resume from, behind a wait.
     pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
     pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
-    wave_size = function.kernel.descriptor.wavefront_size
+    wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)

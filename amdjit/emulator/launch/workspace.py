@@ -82,7 +82,7 @@ class Plan:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.kernel.descriptor.wavefront_size
+        return self.kernel.descriptor.wave_size
 
     @property
     def state_bytes(self) -> int:
@@ -107,9 +107,9 @@ def make_plan(
 ) -> Plan:
     """Plan launches that may use so many host threads."""
     descriptor = function.kernel.descriptor
-    waves = -(-geometry.items // descriptor.wavefront_size)
+    waves = -(-geometry.items // descriptor.wave_size)
     ids, execs = _work_items(
-        geometry, descriptor.workitem_id_components, waves * descriptor.wavefront_size
+        geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)

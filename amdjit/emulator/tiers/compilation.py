@@ -242,7 +242,7 @@ class KernelCompiler:
         for symbol, places in program.calls.items():
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
         address = self._host.library.address(
-            interpreter_symbol(wanted.kernel.descriptor.wavefront_size)
+            interpreter_symbol(wanted.kernel.descriptor.wave_size)
         )
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
@@ -283,7 +283,7 @@ class KernelCompiler:
                 wanted.full_waves,
                 attributes,
                 _mode(kernel),
-                kernel.descriptor.wavefront_size,
+                kernel.descriptor.wave_size,
                 wanted.instruments,
                 wanted.kind == "enterable",
             )
@@ -296,7 +296,7 @@ class KernelCompiler:
         kernel = wanted.kernel
         try:
             return translate_threaded(
-                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wavefront_size
+                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
             )
         except Untranslatable as error:
             raise self._refusal(

@@ -43,7 +43,7 @@ def launch_shadows(
     at most."""
     rows, kept = table_rows(memory.bounds(), memory.written)
     descriptor = function.kernel.descriptor
-    lanes = descriptor.wavefront_size
+    lanes = descriptor.wave_size
     waves = -(-geometry.items // lanes)
     # LDS and private memory have a byte of shadow for each dword, at the same distances as the
     # memory itself.

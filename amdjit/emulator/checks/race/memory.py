@@ -116,7 +116,7 @@ class RaceLaunch:
     ) -> None:
         """Prepare a launch with so many workgroups resident at a time."""
         descriptor = function.kernel.descriptor
-        waves = -(-geometry.items // descriptor.wavefront_size)
+        waves = -(-geometry.items // descriptor.wave_size)
         lds = descriptor.group_segment_bytes + geometry.dynamic_lds
         self._memory = memory
         self._shadows = memory.begin(table)
