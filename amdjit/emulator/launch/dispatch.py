@@ -22,7 +22,7 @@ from amdjit.emulator.native_library import NativeLibrary
 from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.target import Target
 
@@ -54,7 +54,7 @@ class Checks(Protocol):
     def prepare(
         self,
         function: EmulatedFunction,
-        compiled: CompiledKernel,
+        compiled: HostKernel,
         geometry: Geometry,
         threads: int,
         residents: int,
@@ -174,7 +174,7 @@ class Dispatcher:
 
     def _compiled(
         self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
-    ) -> CompiledKernel:
+    ) -> HostKernel:
         kernel, kernels = function.kernel, function.module.kernels
         wave_size = kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0

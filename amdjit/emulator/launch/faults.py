@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",
@@ -46,7 +46,7 @@ class _Place:
 def fault_from_record(
     record: Sequence[int],
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,

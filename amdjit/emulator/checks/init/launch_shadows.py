@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 # The allocator clears by hand what it has given away before.
 _PAGES_FROM = 1 << 18
@@ -34,7 +34,7 @@ class LaunchShadows:
 def launch_shadows(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     threads: int,
     residents: int,
