@@ -18,7 +18,6 @@ from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.declarations import DeviceFunction
 from amdjit.language.launch_numbers import TooWideError, python_number
 from amdjit.language.types import Array, Type, Vector
 from amdjit.launching.prepared import (
@@ -407,16 +406,4 @@ def _kernel(function: Callable[..., None], options: dict[str, Any]) -> Kernel:
     return made
 
 
-@overload
-def device_function(function: Callable[..., Any], /) -> DeviceFunction: ...
-@overload
-def device_function(*, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
-def device_function(function: Callable[..., Any] | None = None, /, *, inline: bool = True) -> Any:
-    """Mark a function that kernels call. `inline=False` keeps it a function of its own in the
-    machine code."""
-    if function is None:
-        return lambda inner: DeviceFunction(inner, inline)
-    return DeviceFunction(function, inline)
-
-
-__all__ = ["ForAll", "Kernel", "Launcher", "device_function", "kernel"]
+__all__ = ["ForAll", "Kernel", "Launcher", "kernel"]

@@ -99,8 +99,7 @@ class CompileOptions:
             )
         if self.wave_size not in self.target.wave_sizes:
             raise OptionError(
-                f"wave_size={self.wave_size}: {self.target} has "
-                f"{_listed(self.target.wave_sizes)}"
+                f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wave_sizes)}"
             )
         if self.opt_level not in (0, 1, 2, 3):
             raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")
