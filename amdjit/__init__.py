@@ -19,6 +19,16 @@ from amdjit import types as types
 from amdjit.api import Kernel, kernel
 from amdjit.checking.sanitizing import sanitize
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.declarations import (
+    As,
+    Emit,
+    Form,
+    InlineAsm,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
 from amdjit.devices import (
     Event,
     Stream,
@@ -60,17 +70,9 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.complex_types import complex64, complex128
-from amdjit.language.declarations import (
-    As,
-    Emit,
-    Form,
-    InlineAsm,
-    LlvmCall,
-    SpecialForm,
-    device_function,
-    intrinsic,
-)
-from amdjit.language.types import (
+from amdjit.language.vector_types import *  # noqa: F403
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import (
     Choice,
     Const,
     Immediate,
@@ -91,8 +93,6 @@ from amdjit.language.types import (
     u64,
     vector,
 )
-from amdjit.language.vector_types import *  # noqa: F403
-from amdjit.runtime.arrays import DeviceArray
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning

@@ -20,7 +20,7 @@ from amdjit.intrinsics import matrix
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS
 from amdjit.language import vector_types
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.types import SCALARS, Scalar, Type, Vector
+from amdjit.types import SCALARS, Scalar, Type, Vector
 
 _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
 

@@ -1,4 +1,4 @@
-"""The types of values that no single register holds: tuples, what is known when compiling, nothing."""
+"""Types of values that take several registers or none: tuples and their known items, nothing."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The package `amdjit` takes every public name of this module.
 """
 
-from amdjit.language import types as _types
+from amdjit import types as _types
 
 _LENGTHS = (2, 3, 4, 8, 16, 32)
 

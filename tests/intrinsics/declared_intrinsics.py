@@ -7,16 +7,17 @@ import pkgutil
 from collections.abc import Iterator
 
 import amdjit.intrinsics
-from amdjit.language.declarations import Coordinates, Intrinsic, Property
+from amdjit.declarations import Coordinates, Intrinsic, Property
 
 
 def declared() -> dict[str, Intrinsic]:
     """Return every declaration by module and name, each object once."""
     found: dict[int, tuple[str, Intrinsic]] = {}
-    for info in pkgutil.iter_modules(amdjit.intrinsics.__path__):
-        module = importlib.import_module(f"amdjit.intrinsics.{info.name}")
+    package = "amdjit.intrinsics."
+    for info in pkgutil.walk_packages(amdjit.intrinsics.__path__, package):
+        module = importlib.import_module(info.name)
         for name, value in vars(module).items():
-            for label, intrinsic in _intrinsics(f"{info.name}.{name}", value):
+            for label, intrinsic in _intrinsics(f"{info.name.removeprefix(package)}.{name}", value):
                 found.setdefault(id(intrinsic), (label, intrinsic))
     return dict(found.values())
 
