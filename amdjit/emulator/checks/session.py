@@ -34,7 +34,7 @@ from amdjit.emulator.layout import (
     Sanitizer,
 )
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.wave.instrument import Instrument, Instruments
 
 # Each check's part of the translated code, if it has one.
@@ -95,7 +95,7 @@ class Session:
     def prepare(
         self,
         function: EmulatedFunction,
-        compiled: CompiledKernel,
+        compiled: HostKernel,
         geometry: Geometry,
         threads: int,
         residents: int,

@@ -18,7 +18,7 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.layout import (
     EXEC_LO,
     FIELD_BYTES,
@@ -354,11 +354,6 @@ def source_number(instruction: Instruction, index: int) -> int | None:
     return {"src0x": 0, "src0y": 0}.get(role)
 
 
-def shape_of(element: str) -> str:
-    """Return the wave's vector type of an element."""
-    return vector(element)
-
-
 __all__ = [
     "CONTEXT",
     "STAGING",
@@ -367,6 +362,5 @@ __all__ = [
     "Frame",
     "Sites",
     "element_of",
-    "shape_of",
     "source_number",
 ]

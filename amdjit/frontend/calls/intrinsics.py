@@ -77,7 +77,7 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
 def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
     limits = builder.session.limits
     sizes = " and ".join(map(str, intrinsic.wave_sizes))
-    there = [str(size) for size in limits.target.wavefront_sizes if size in intrinsic.wave_sizes]
+    there = [str(size) for size in limits.target.wave_sizes if size in intrinsic.wave_sizes]
     # A function of the target answers for other processors; a text names what does the same in
     # every wave.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""

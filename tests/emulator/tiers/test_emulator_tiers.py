@@ -75,7 +75,7 @@ def graphs() -> list[tuple[str, Graph, int]]:
         for kernel in code_object.kernels.values():
             graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
             if is_threadable(graph):
-                found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wavefront_size))
+                found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wave_size))
     return found
 
 

@@ -54,14 +54,14 @@ _CONSTANTS = {
 
 def wave_size(row: Row, target: Target) -> int:
     """Return the wave size to use a builtin in."""
-    return next(size for size in target.wavefront_sizes if size in row.wave_sizes)
+    return next(size for size in target.wave_sizes if size in row.wave_sizes)
 
 
 def batches(target: Target, count: int) -> Iterator[tuple[int, list[Row]]]:
     """Yield the builtins that a processor has, `count` of one wave size at a time; what ends a wave
     is alone."""
     there = [row for row in rows().values() if target.name in row.targets]
-    for size in target.wavefront_sizes:
+    for size in target.wave_sizes:
         chosen = [row for row in there if wave_size(row, target) == size]
         yield from ((size, [row]) for row in chosen if row.name in ENDINGS)
         rest = [row for row in chosen if row.name not in ENDINGS]

@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 # The allocator clears by hand what it has given away before.
 _PAGES_FROM = 1 << 18
@@ -34,7 +34,7 @@ class LaunchShadows:
 def launch_shadows(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     threads: int,
     residents: int,
@@ -43,7 +43,7 @@ def launch_shadows(
     at most."""
     rows, kept = table_rows(memory.bounds(), memory.written)
     descriptor = function.kernel.descriptor
-    lanes = descriptor.wavefront_size
+    lanes = descriptor.wave_size
     waves = -(-geometry.items // lanes)
     # LDS and private memory have a byte of shadow for each dword, at the same distances as the
     # memory itself.

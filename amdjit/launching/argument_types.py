@@ -18,13 +18,17 @@ from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, array_matches, element_of_dtype
-from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT, PythonNumber
-from amdjit.launching.record_arguments import Annotation, Leaves
+from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT, PythonNumber, python_number
+from amdjit.launching.record_arguments import (
+    Annotation,
+    Leaves,
+    is_const,
+    type_of_record,
+)
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import (
     AddressSpace,
     Array,
-    Const,
     Known,
     Layout,
     Scalar,
@@ -130,11 +134,6 @@ def _argument_type(
     return found
 
 
-def is_const(annotation: Annotation) -> bool:
-    """Whether a parameter is annotated `amdjit.Const`."""
-    return isinstance(annotation, CompileTime) and annotation.value is Const
-
-
 def _scalar_type(value: Any) -> Scalar | PythonNumber | None:
     """Return the type of a number. A Python int that no i32 holds has a type as NumPy's scalars
     have one."""
@@ -204,11 +203,32 @@ def widened(kinds: Sequence[Argument]) -> tuple[Argument, ...] | None:
     return wider if wider != tuple(kinds) else None
 
 
-def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:
-    """Check a type that a kernel is compiled for ahead of time against the parameter's annotation.
+def given_type(kernel: str, name: str, annotation: Annotation, given: Any) -> Argument:
+    """Return what `Kernel.compile` was given for a parameter as a specialisation has it.
 
-    TypeCheckError where they differ, LaunchError for a type that no argument has.
+    None stands for the annotated type. TypeCheckError where the annotation does not fit,
+    LaunchError for what is not the type of an argument.
     """
+    if is_const(annotation):
+        return CompileTime(given)
+    if given is None and isinstance(annotation, Type):
+        given = annotation
+    if given is None and isinstance(annotation, CompileTime):
+        given = annotation.value
+    if given is None:
+        return CompileTime(None)
+    if not isinstance(given, Type):
+        given = python_number(given) or type_of_record(given) or given
+    if not isinstance(given, Type):
+        raise LaunchError(
+            f"{kernel}.compile takes a type for each parameter, such as amdjit.f32[:]; "
+            f"for {name} it was given {given!r}"
+        )
+    _check_type(kernel, name, annotation, given)
+    return given.resolved() if isinstance(given, Array) else given
+
+
+def _check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:
     in_global_memory = (
         isinstance(given, Array)
         and given.address_space is AddressSpace.GLOBAL
@@ -237,7 +257,7 @@ def check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> N
 
 
 def _check_item(kernel: str, name: str, given: Type) -> bool:
-    check_type(kernel, name, None, given)
+    _check_type(kernel, name, None, given)
     return True
 
 
