@@ -16,8 +16,9 @@ from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
-from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
+from amdjit.frontend import CompileTime, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.compile_time import Compilation
 from amdjit.language.declarations import DeviceFunction
 from amdjit.language.launch_numbers import TooWideError, python_number
 from amdjit.language.types import Array, Type, Vector
@@ -185,8 +186,10 @@ class Kernel:
 
     def _annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
         if self._known_annotations is None:
-            limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
-            self._known_annotations = kernel_annotations(self.function, limits, PYTHON_FUNCTIONS)
+            compilation = Compilation(options)
+            self._known_annotations = kernel_annotations(
+                self.function, compilation, PYTHON_FUNCTIONS
+            )
         return self._known_annotations
 
     def _check_count(self, given: int) -> None:

@@ -10,16 +10,16 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
+from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
+from amdjit.frontend.expressions.formatted_text import constant_text
 from amdjit.frontend.expressions.operators import binary, compare, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.expressions.subscripts import subscript
-from amdjit.frontend.expressions.texts import constant_text
 from amdjit.frontend.expressions.views import slice_value
+from amdjit.frontend.iteration.comprehensions import comprehension
 from amdjit.frontend.names.scope import bind, outside_value, read_name
-from amdjit.frontend.statements.comprehensions import comprehension
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.language.declarations import Coordinates, Property

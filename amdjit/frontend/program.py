@@ -14,13 +14,12 @@ from amdjit.abi.reports import CallSite
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
-from amdjit.frontend.building.compilation import Limits
 from amdjit.frontend.building.freeze import freeze
 from amdjit.frontend.building.report_sites import ReportSites
 from amdjit.frontend.calls.closures import LocalFunction, define, local_signature, refreshed, split
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.expressions.narrow_products import narrow_products
 from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.names.dependencies import OutsideRead
 from amdjit.frontend.names.kernel_parameters import kernel_parameters, with_launched
 from amdjit.frontend.names.parameters import (
     argument_key,
@@ -34,17 +33,18 @@ from amdjit.frontend.names.parameters import (
     passed,
     run_time_parts,
 )
+from amdjit.frontend.narrow_products import narrow_products
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
+from amdjit.frontend.statements.assignments import STATEMENTS
 from amdjit.frontend.statements.loops import LOOPS
 from amdjit.frontend.statements.matching import match
 from amdjit.frontend.statements.returns import finish_returns, static_result
-from amdjit.frontend.statements.simple import STATEMENTS
-from amdjit.frontend.values.dependencies import OutsideRead
 from amdjit.frontend.values.effects import written_parameters
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import Origin, Weakness, used
+from amdjit.frontend.values.weak_types import Origin, Weakness, used
+from amdjit.language.compile_time import Compilation
 from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.launch_numbers import LaunchUse
 from amdjit.language.types import VOID, Array, Tuple, Type
@@ -96,7 +96,7 @@ _Key = tuple[object, tuple[object, ...]]
 class _Session:
     """Types a kernel and, once for each combination of argument types, the functions it calls."""
 
-    limits: Limits
+    compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     functions: list[tree.Function] = field(default_factory=list)
     reads: dict[tuple[int, str], OutsideRead] = field(default_factory=dict)
@@ -306,7 +306,7 @@ class _Session:
 def type_kernel(
     function: types.FunctionType,
     arguments: tuple[Type | CompileTime, ...],
-    limits: Limits,
+    compilation: Compilation,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> TypedKernel:
     """Type a kernel for its arguments: a type each, or a compile-time value for a `Const`
@@ -318,7 +318,7 @@ def type_kernel(
     source = read_source(function)
     widened: frozenset[Origin] = frozenset()
     while True:
-        session = _Session(limits, builtins, weakness=Weakness(widened))
+        session = _Session(compilation, builtins, weakness=Weakness(widened))
         typed = _type_once(source, session, function, arguments)
         if session.requests <= widened:
             return typed
@@ -361,12 +361,14 @@ def _type_once(
 
 
 def kernel_annotations(
-    function: types.FunctionType, limits: Limits, builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    function: types.FunctionType,
+    compilation: Compilation,
+    builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> tuple[Type | CompileTime | None, ...]:
     """Return each parameter's annotation: a type, `CompileTime(Const)`, or None where there is
     none."""
     source = read_source(function)
-    builder = new_builder(source, _Session(limits, builtins), is_kernel=True)
+    builder = new_builder(source, _Session(compilation, builtins), is_kernel=True)
     parameter_names(builder)
     result: list[Type | CompileTime | None] = []
     for argument in arguments_of(source.node):
@@ -417,7 +419,7 @@ def _with_call(
 
 
 def _check_lds(builder: FunctionBuilder, program: tree.Program) -> None:
-    target = builder.session.limits.target
+    target = builder.compilation.target
     arrays = lds_arrays(program)
     used = sum(array.nbytes for array in arrays)
     if used > target.lds_per_workgroup:

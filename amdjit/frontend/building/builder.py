@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.building.compilation import Limits
+from amdjit.frontend.building.control_flow import Loop, ReturnSite
 from amdjit.frontend.building.report_sites import ReportSites
 from amdjit.frontend.source.bound_names import bound_names, may_leave
 from amdjit.frontend.source.reading import FunctionSource
-from amdjit.frontend.source.unsupported import keyword_of, remedy_for
+from amdjit.frontend.source.unsupported_statements import keyword_of, remedy_for
 from amdjit.frontend.values.effects import (
     assigned_variables,
     depends_on_memory,
@@ -25,7 +25,6 @@ from amdjit.frontend.values.effects import (
     may_act,
     reads,
 )
-from amdjit.frontend.values.exits import Loop, ReturnSite
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
@@ -37,7 +36,8 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
-from amdjit.frontend.values.weakness import Launched, Weakness
+from amdjit.frontend.values.weak_types import Launched, Weakness
+from amdjit.language.compile_time import Compilation
 from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.types import Known, Tuple, Type, Void
 from amdjit.tree import nodes as tree
@@ -46,7 +46,7 @@ from amdjit.tree import nodes as tree
 class Session(Protocol):
     """The compilation of one kernel: it types the functions that the kernel calls."""
 
-    limits: Limits
+    compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
     weakness: Weakness
@@ -133,6 +133,11 @@ class FunctionBuilder:
 
     def __post_init__(self) -> None:
         self.launched = Launched(self.session.weakness)
+
+    @property
+    def compilation(self) -> Compilation:
+        """The compilation that the function is part of."""
+        return self.session.compilation
 
     @property
     def weakness(self) -> Weakness:

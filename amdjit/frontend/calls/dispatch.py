@@ -27,22 +27,22 @@ from amdjit.frontend.building.special_methods import call_method_of, special_met
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
+from amdjit.frontend.calls.elementwise import is_of_elements, over_elements
 from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
+from amdjit.frontend.calls.special_forms import FORMS, Arguments
 from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
-from amdjit.frontend.calls.vectors import is_of_elements, over_elements
-from amdjit.frontend.calls.weak import as_wide_as_needed, python_number, without_width
+from amdjit.frontend.calls.weak_results import as_wide_as_needed, python_number, without_width
 from amdjit.frontend.calls.wide_access import call_method
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.operators import binary, fold, of_launch
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.expressions.reports import is_print, print_call
-from amdjit.frontend.expressions.special_forms import FORMS, Arguments
-from amdjit.frontend.expressions.unsigned_checks import check_absolute, check_extreme
+from amdjit.frontend.expressions.unsigned_warnings import check_absolute, check_extreme
+from amdjit.frontend.iteration.comprehensions import TUPLE_FUNCTIONS, test_of_generator
 from amdjit.frontend.names.scope import outside_value
-from amdjit.frontend.source.host_functions import REMEDIES
 from amdjit.frontend.source.reading import is_library
-from amdjit.frontend.statements.comprehensions import TUPLE_FUNCTIONS, test_of_generator
+from amdjit.frontend.source.unsupported_functions import REMEDIES
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,

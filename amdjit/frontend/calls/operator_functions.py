@@ -11,8 +11,8 @@ import numpy as np
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
+from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.expressions.operators import BINARY, binary, compare, unary
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values.kinds import Value
 
 Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]

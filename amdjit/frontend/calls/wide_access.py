@@ -12,8 +12,8 @@ import ast
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, convert
+from amdjit.frontend.calls.special_forms import Arguments, constant_integer
 from amdjit.frontend.expressions.reports import index_check
-from amdjit.frontend.expressions.special_forms import Arguments, constant_integer
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
@@ -133,7 +133,7 @@ def _based(
     starts = element_indices(builder, array, kind, base, node)
     is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
     saves = is_global or kind.address_space is AddressSpace.LDS
-    if saves and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
+    if saves and kind.layout is not Layout.STRIDED and not builder.compilation.bounds_check:
         return Based(builder.span(node), kind, array, starts), indices
     return array, tuple(
         _sum(builder, start, index, node) for start, index in zip(starts, indices, strict=True)
@@ -144,7 +144,7 @@ def _sum(
     builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.Call
 ) -> tree.Expression:
     """Add two parts of an index, exactly where it is checked."""
-    wide = builder.session.limits.bounds_check or i64 in (left.type, right.type)
+    wide = builder.compilation.bounds_check or i64 in (left.type, right.type)
     type = i64 if wide else i32
     parts = convert(builder, left, type, node), convert(builder, right, type, node)
     return tree.Binary(builder.span(node), type, tree.BinaryOperator.ADD, *parts, no_wrap=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.control_flow import Exit
 from amdjit.frontend.building.conversion import convert_weakly, truth
 from amdjit.frontend.expressions.operators import negated
 from amdjit.frontend.names.scope import join_types, merge
-from amdjit.frontend.values.exits import Exit
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
-from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.types import Array, Tuple, Type, boolean
 from amdjit.tree import nodes as tree
 

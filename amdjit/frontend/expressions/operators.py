@@ -29,7 +29,7 @@ from amdjit.frontend.building.special_methods import (
 )
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.powers import power
-from amdjit.frontend.expressions.unsigned_checks import check_comparison
+from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value

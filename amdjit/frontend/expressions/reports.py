@@ -10,8 +10,8 @@ from amdjit.abi.reports import FaultSite, Field, Text
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.expressions.conditional import tested
+from amdjit.frontend.expressions.formatted_text import text_of
 from amdjit.frontend.expressions.operators import compare, negated
-from amdjit.frontend.expressions.texts import text_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.language.types import Array, Scalar, boolean
 from amdjit.tree import nodes as tree
@@ -19,7 +19,7 @@ from amdjit.tree import nodes as tree
 
 def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
     """`assert condition, "message"`: nothing at all with `asserts=False`, as in Python with -O."""
-    if not builder.session.limits.asserts:
+    if not builder.compilation.asserts:
         return
     failed = negated(builder, tested(builder, node.test), node.test)
     if isinstance(failed, CompileTime):
@@ -40,7 +40,7 @@ def raise_statement(builder: FunctionBuilder, node: ast.Raise) -> None:
     value could take its place: there it still ends the wave, in silence.
     """
     name, arguments = _exception(builder, node)
-    if builder.session.limits.asserts:
+    if builder.compilation.asserts:
         builder.emit(
             _fault(builder, node, "raise", arguments, prefix=f"{name}: " if arguments else name)
         )
@@ -96,7 +96,7 @@ def _fault(
 def check(builder: FunctionBuilder, failed: tree.Expression, message: str, node: ast.expr) -> None:
     """Report what Python would raise by itself where a condition holds; nothing at all with
     `asserts=False`."""
-    if builder.session.limits.asserts:
+    if builder.compilation.asserts:
         fault = _fault(builder, node, "raise", [], message)
         builder.emit(tree.If(builder.span(node), failed, [fault], []))
 
@@ -155,7 +155,7 @@ def index_check(
     or needed."""
     kind = array.type
     assert isinstance(kind, Array)
-    if not builder.session.limits.bounds_check or _is_inside(kind, indices, width):
+    if not builder.compilation.bounds_check or _is_inside(kind, indices, width):
         return 0
     return (
         _index_site(builder, kind, indices, node, f" of {width} elements" if width > 1 else "") + 1
@@ -199,7 +199,7 @@ def checked_axes(
     end is cut off."""
     kind = array.type
     assert isinstance(kind, Array)
-    if not builder.session.limits.bounds_check or not dropped:
+    if not builder.compilation.bounds_check or not dropped:
         return dict(dropped)
     held = {axis: builder.hold(index, "index", node) for axis, index in dropped.items()}
     indices = {axis: index for axis, index in held.items() if isinstance(index, tree.Expression)}

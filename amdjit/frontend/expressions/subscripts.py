@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, convert, materialise
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
@@ -20,7 +21,6 @@ from amdjit.frontend.expressions.fields import (
     store_field,
 )
 from amdjit.frontend.expressions.operators import fold, without_wrap
-from amdjit.frontend.expressions.part_assignment import store_part
 from amdjit.frontend.expressions.reports import checked_axes, index_check
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
 from amdjit.frontend.names.scope import bind
@@ -272,7 +272,7 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
             codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy
         )
     expression = materialise(builder, index, node)
-    if not builder.session.limits.bounds_check:
+    if not builder.compilation.bounds_check:
         expression = without_wrap(expression)
     assert isinstance(expression.type, Scalar)
     fits = expression.type.maximum <= i32.maximum

@@ -27,7 +27,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import ComplexElement
 from amdjit.language.types import (
     VOID,

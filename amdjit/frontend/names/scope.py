@@ -13,8 +13,8 @@ import numpy as np
 
 from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.control_flow import Exit
 from amdjit.frontend.building.conversion import convert, materialise, sample_of
-from amdjit.frontend.values.exits import Exit
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
@@ -28,7 +28,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.frontend.values.structures import structure_of
-from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.types import (
     SCALARS,

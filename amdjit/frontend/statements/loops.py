@@ -8,16 +8,17 @@ from typing import cast
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
+from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert, literal, materialise
-from amdjit.frontend.expressions.iterables import evaluated, has_rounds, iterable_of
 from amdjit.frontend.expressions.operators import negated
-from amdjit.frontend.expressions.range_steps import check_step
-from amdjit.frontend.expressions.sequences import Bounds, Sequence, range_sequence
+from amdjit.frontend.iteration.comprehensions import generated
+from amdjit.frontend.iteration.iterables import evaluated, has_rounds, iterable_of
+from amdjit.frontend.iteration.range_steps import check_step
+from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.names.scope import bind, carry, join_types, undefined
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.comprehensions import generated
+from amdjit.frontend.statements.assignments import assign_target
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
-from amdjit.frontend.statements.simple import assign_target
 from amdjit.frontend.statements.unrolling import (
     leave_behind,
     leave_loop,
@@ -25,7 +26,6 @@ from amdjit.frontend.statements.unrolling import (
     next_round,
     static_loop,
 )
-from amdjit.frontend.values.exits import Exit, Loop
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,

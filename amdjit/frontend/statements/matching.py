@@ -10,7 +10,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.expressions.conditional import both, either, tested
 from amdjit.frontend.expressions.operators import compare
-from amdjit.frontend.statements.simple import branch_on
+from amdjit.frontend.statements.assignments import branch_on
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.types import boolean
 from amdjit.tree import nodes as tree

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.control_flow import ReturnSite
 from amdjit.frontend.building.conversion import is_complex
 from amdjit.frontend.calls.closures import is_static
 from amdjit.frontend.names.annotations import annotated_type, annotation_value
 from amdjit.frontend.names.scope import join_types
-from amdjit.frontend.statements.simple import return_value
-from amdjit.frontend.values.exits import ReturnSite
+from amdjit.frontend.statements.assignments import return_value
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import Origin, origin_of, wide_type
+from amdjit.frontend.values.weak_types import Origin, origin_of, wide_type
 from amdjit.language.types import VOID, Tuple, Type, f32, f64, i32, i64
 from amdjit.tree import nodes as tree
 

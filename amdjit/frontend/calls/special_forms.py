@@ -146,7 +146,7 @@ _LDS_ALIGNMENT = 16
 def _lds_offset(builder: FunctionBuilder, value: Value, place: ast.AST) -> tree.Expression:
     if isinstance(value, CompileTime):
         known = value.value
-        places = range(0, builder.session.limits.target.lds_per_workgroup, _LDS_ALIGNMENT)
+        places = range(0, builder.compilation.target.lds_per_workgroup, _LDS_ALIGNMENT)
         if not isinstance(known, int) or isinstance(known, bool) or known not in places:
             raise builder.error(codes.LDS_OFFSET, place, found=repr(known))
     elif (

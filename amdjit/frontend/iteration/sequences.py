@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.expressions.range_steps import check_step, is_zero
 from amdjit.frontend.expressions.subscripts import item_of
+from amdjit.frontend.iteration.range_steps import check_step, is_zero
 from amdjit.frontend.names.scope import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.types import Array, Scalar, Type, boolean, i32, i64, u32, u64

@@ -8,7 +8,8 @@ from typing import cast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, Made, describe
-from amdjit.frontend.expressions.sequences import (
+from amdjit.frontend.calls.special_forms import constant_integer
+from amdjit.frontend.iteration.sequences import (
     Bounds,
     Sequence,
     array_sequence,
@@ -18,7 +19,6 @@ from amdjit.frontend.expressions.sequences import (
     range_sequence,
     zipped,
 )
-from amdjit.frontend.expressions.special_forms import constant_integer
 from amdjit.frontend.names.scope import MOST_ITEMS, check_rounds
 from amdjit.frontend.source.bound_names import changed_names
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value

@@ -13,13 +13,13 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import truth
+from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.expressions.conditional import both, either, tested
-from amdjit.frontend.expressions.iterables import evaluated, items_of, static_items
 from amdjit.frontend.expressions.operators import binary, fold
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.iteration.iterables import evaluated, items_of, static_items
 from amdjit.frontend.names.scope import MOST_ITEMS, outside_value
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.simple import assign_target
+from amdjit.frontend.statements.assignments import assign_target
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import (
     Binding,

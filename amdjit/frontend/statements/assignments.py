@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Mapping
 
 from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, count, describe
+from amdjit.frontend.building.control_flow import Exit, ReturnSite
 from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
 from amdjit.frontend.building.special_methods import in_place_method
 from amdjit.frontend.expressions.fields import field, is_element, is_records, store_field
 from amdjit.frontend.expressions.operators import binary
-from amdjit.frontend.expressions.part_assignment import store_part
 from amdjit.frontend.expressions.reports import assert_statement, index_check, raise_statement
 from amdjit.frontend.expressions.subscripts import (
     element_indices,
@@ -24,7 +25,6 @@ from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.annotations import annotated_type
 from amdjit.frontend.names.scope import bind, merge, read_name
 from amdjit.frontend.statements.recovery import condition_of
-from amdjit.frontend.values.exits import Exit, ReturnSite
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Undefined, Value
 from amdjit.language.types import Array, Tuple, Type, Vector
 from amdjit.tree import nodes as tree

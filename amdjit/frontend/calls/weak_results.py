@@ -11,10 +11,10 @@ from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import launch_operands
 from amdjit.frontend.calls.constructors import convert_to
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.frontend.values.weakness import wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f32, f64, i32
 from amdjit.tree import nodes as tree
