@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from amdjit.abi.reports import ReportTable
 from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.frontend import CompileTime, Dependency
 from amdjit.language.launch_numbers import LaunchUse
 from amdjit.language.types import Type
 from amdjit.options import CompileOptions
@@ -46,7 +46,7 @@ class CompiledKernel:
     llvm: str = field(repr=False)
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
-    reads: tuple[OutsideRead, ...] = field(repr=False)
+    reads: tuple[Dependency, ...] = field(repr=False)
     launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
 

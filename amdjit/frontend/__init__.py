@@ -1,7 +1,7 @@
 """From Python source to the typed tree."""
 
 from amdjit.frontend.names.annotation_places import at_annotation
-from amdjit.frontend.names.dependencies import OutsideRead
+from amdjit.frontend.names.dependencies import Dependency
 from amdjit.frontend.names.parameters import array_matches
 from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
 from amdjit.frontend.source.reading import definition_span
@@ -10,7 +10,7 @@ from amdjit.frontend.values.structures import element_of_dtype, field_types, str
 
 __all__ = [
     "CompileTime",
-    "OutsideRead",
+    "Dependency",
     "TypedKernel",
     "array_matches",
     "at_annotation",

@@ -7,14 +7,15 @@ import difflib
 from collections.abc import Mapping
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
-from amdjit.frontend.calls.special_forms import Arguments
+from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
 from amdjit.frontend.expressions.formatted_text import constant_text
-from amdjit.frontend.expressions.operators import binary, compare, unary
+from amdjit.frontend.expressions.operators import binary, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
 from amdjit.frontend.expressions.subscripts import subscript
 from amdjit.frontend.expressions.views import slice_value

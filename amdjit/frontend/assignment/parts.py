@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, convert
-from amdjit.frontend.expressions.reports import index_check
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.language.types import Array
 from amdjit.tree import nodes as tree

@@ -36,7 +36,8 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
-from amdjit.frontend.values.weak_types import Launched, Weakness
+from amdjit.frontend.values.launch_parameters import LaunchParameters
+from amdjit.frontend.values.weak_types import WeakTypes
 from amdjit.language.compile_time import Compilation
 from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.types import Known, Tuple, Type, Void
@@ -49,7 +50,7 @@ class Session(Protocol):
     compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
-    weakness: Weakness
+    weak_types: WeakTypes
     findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
 
     def note_library(self, file: Path) -> None:
@@ -129,10 +130,10 @@ class FunctionBuilder:
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
-    launched: Launched = field(init=False)
+    launch_parameters: LaunchParameters = field(init=False)
 
     def __post_init__(self) -> None:
-        self.launched = Launched(self.session.weakness)
+        self.launch_parameters = LaunchParameters(self.session.weak_types)
 
     @property
     def compilation(self) -> Compilation:
@@ -140,9 +141,9 @@ class FunctionBuilder:
         return self.session.compilation
 
     @property
-    def weakness(self) -> Weakness:
+    def weak_types(self) -> WeakTypes:
         """What has no width of its own."""
-        return self.session.weakness
+        return self.session.weak_types
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
@@ -307,7 +308,7 @@ class FunctionBuilder:
         """Return the state as it is now."""
         return Mark(
             dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
-            len(self.failures), self.abandoned, len(self.launched.requests),
+            len(self.failures), self.abandoned, len(self.launch_parameters.requests),
         )  # fmt: skip
 
     def rewind(self, mark: Mark) -> None:
@@ -320,7 +321,7 @@ class FunctionBuilder:
         del self.returns[mark.returns :]
         del self.loops[mark.loops :]
         del self.failures[mark.failures + 1 :]
-        del self.launched.requests[mark.requests :]
+        del self.launch_parameters.requests[mark.requests :]
         self.terminated, self.abandoned = False, mark.abandoned
 
     @contextlib.contextmanager
@@ -349,12 +350,12 @@ class FunctionBuilder:
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
-        if self.weakness.number(value) is not None:
+        if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
-        value, variable = self.launched.held(value, name, span, self.variable)
+        value, variable = self.launch_parameters.held(value, name, span, self.variable)
         self.emit(tree.Assign(span, variable, value))
-        held = self.weakness.read(tree.Read(span, variable.type, variable))
+        held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 
     def unpack(self, value: tree.Expression) -> TupleValue:
@@ -364,7 +365,7 @@ class FunctionBuilder:
             tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)
         )
         return TupleValue(
-            tuple(self._unpacked_item(self.weakness.part(i)) for i in items), value.type.structure
+            tuple(self._unpacked_item(self.weak_types.part(i)) for i in items), value.type.structure
         )
 
     def _unpacked_item(self, item: tree.Expression) -> Value:

@@ -8,8 +8,8 @@ import inspect
 from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
 from amdjit.frontend.names.scope import bind, read_name
 from amdjit.frontend.source.bound_names import assigned_names

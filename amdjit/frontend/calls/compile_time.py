@@ -7,8 +7,8 @@ import ast
 from typing import Any
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.compile_time import CompileTimeFunction, Refused

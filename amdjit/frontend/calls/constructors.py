@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import convert, literal, no_conversion, truth
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import assignable
 from amdjit.language.types import Array, Scalar, Vector, boolean

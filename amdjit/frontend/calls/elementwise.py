@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.language.declarations import DeviceFunction, Intrinsic

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
-from amdjit.frontend.building.conversion import convert, number_fits, sample_of
-from amdjit.frontend.calls.special_forms import Arguments
+from amdjit.frontend.building.conversion import convert, number_fits
+from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
 from amdjit.language.declarations import Intrinsic, LlvmCall, Parameter
@@ -301,7 +302,7 @@ def _resolve_variables(
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
-        if builder.weakness.number(value) is not None:
+        if builder.weak_types.number(value) is not None:
             continue
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:

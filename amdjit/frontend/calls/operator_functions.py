@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
-from amdjit.frontend.calls.special_forms import Arguments
-from amdjit.frontend.expressions.operators import BINARY, binary, compare, unary
+from amdjit.frontend.expressions.comparisons import compare
+from amdjit.frontend.expressions.operators import BINARY, binary, unary
 from amdjit.frontend.values.kinds import Value
 
 Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]

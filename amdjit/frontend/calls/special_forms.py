@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments, constant_integer
+from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.expressions.reports import index_check
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.language.declarations import Form
 from amdjit.language.types import (
@@ -31,71 +31,6 @@ from amdjit.language.types import (
     vector,
 )
 from amdjit.tree import nodes as tree
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The evaluated arguments of a call, and where they stand: by position, or by keyword."""
-
-    positional: tuple[Value, ...]
-    keywords: dict[str, Value]
-    places: Mapping[int | str, ast.expr] = field(default_factory=dict)
-
-    def place(self, index: int, name: str, call: ast.expr) -> ast.expr:
-        """Return where the argument of a parameter stands; the call itself if it has none."""
-        return self.places.get(index if index < len(self.positional) else name, call)
-
-    @property
-    def are_static(self) -> bool:
-        """Whether all are compile-time values given by position."""
-        return not self.keywords and all(
-            static_value(value) is not None for value in self.positional
-        )
-
-    def exactly(
-        self,
-        builder: FunctionBuilder,
-        node: ast.AST,
-        function: str,
-        names: tuple[str, ...],
-        optional: int = 0,
-    ) -> tuple[Value, ...]:
-        """Return the arguments in the order of `names`; the last `optional` ones may be left out
-        (None)."""
-        values: dict[str, Value] = dict(zip(names, self.positional, strict=False))
-        extra = [name for name in self.keywords if name not in names or name in values]
-        values |= self.keywords
-        missing = [name for name in names[: len(names) - optional] if name not in values]
-        if len(self.positional) > len(names) or extra or missing:
-            raise builder.error(
-                codes.ARGUMENT_COUNT,
-                node,
-                function=function,
-                expected=_counted(len(names) - optional, len(names)),
-                given=_given(len(self.positional), extra, missing),
-                signature=f"{function}({', '.join(names)})",
-            )
-        return tuple(values.get(name, CompileTime(None)) for name in names)
-
-
-def _counted(least: int, most: int) -> str:
-    return count(most, "argument") if least == most else f"{least} to {most} arguments"
-
-
-def _given(number: int, extra: list[str], missing: list[str]) -> str:
-    if extra:
-        return f"`{extra[0]}` is unknown or given twice"
-    if missing:
-        return f"`{missing[0]}` is missing"
-    return f"{number} {'was' if number == 1 else 'were'} given"
-
-
-def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what: str) -> int:
-    """Return a compile-time integer."""
-    if not isinstance(value, CompileTime) or not isinstance(value.value, int):
-        raise builder.error(codes.NOT_CONSTANT, node, what=what)
-    return int(value.value)
-
 
 # What LLVM's AMDGPU backend can address a lane's scratch memory with: 18 bits of dwords, less some
 # for spills.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import is_complex
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.language.types import Scalar, Type, boolean, from_dtype
 from amdjit.tree import nodes as tree

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments, constant_integer
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, convert
-from amdjit.frontend.calls.special_forms import Arguments, constant_integer
-from amdjit.frontend.expressions.reports import index_check
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value

@@ -7,13 +7,8 @@ import math
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert_weakly,
-    is_complex,
-    launch_operands,
-    scalar_of_complex,
-)
+from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
+from amdjit.frontend.building.operands import convert_weakly, launch_operands
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
@@ -32,7 +27,7 @@ def binary(
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
     def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
-        return builder.weakness.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
+        return builder.weak_types.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
 
     if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
         return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
@@ -81,7 +76,7 @@ def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
     launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
     if launched is not None:
-        return builder.launched.weak(launched, builder.span(node))
+        return builder.launch_parameters.weak(launched, builder.span(node))
     scalar = scalar_of_complex(value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]

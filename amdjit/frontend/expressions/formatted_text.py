@@ -109,10 +109,10 @@ def _show(
 
 
 def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> Value:
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is None or number.kind is bool:
         return value
-    return builder.launched.read(
+    return builder.launch_parameters.read(
         number, f64 if number.kind is float else i64, builder.span(place.node)
     )
 

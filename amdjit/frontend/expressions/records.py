@@ -10,9 +10,9 @@ import types
 from dataclasses import dataclass
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, is_complex
-from amdjit.frontend.calls.special_forms import Arguments
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import cast
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import constant_integer
 from amdjit.frontend.building.builder import FunctionBuilder, Made, describe
-from amdjit.frontend.calls.special_forms import constant_integer
 from amdjit.frontend.iteration.sequences import (
     Bounds,
     Sequence,

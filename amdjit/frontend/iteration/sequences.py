@@ -16,7 +16,7 @@ from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.iteration.range_steps import check_step, is_zero
-from amdjit.frontend.names.scope import join_types
+from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.types import Array, Scalar, Type, boolean, i32, i64, u32, u64
 from amdjit.tree import nodes as tree

@@ -13,7 +13,7 @@ from amdjit.frontend.values.kinds import identity
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideRead:
+class Dependency:
     """A variable that the code depends on: `scope` is a namespace, a closure cell, or an object
     with attributes."""
 

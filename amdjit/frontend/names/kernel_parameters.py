@@ -34,7 +34,7 @@ def _parameter(
     if isinstance(type, PythonNumber):
         number = LaunchNumber(name, type.kind)
         parameters.append(number)
-        return builder.launched.weak(number, builder.source.name_span)
+        return builder.launch_parameters.weak(number, builder.source.name_span)
     if not isinstance(type, Tuple):
         variable = builder.variable(name, type)
         parameters.append(variable)

@@ -153,7 +153,7 @@ def beside_others(
     """Give a launch's floats the type that the other arguments of a library's function have."""
     values = arguments.values()
     typed = [
-        v for v in values if isinstance(v, tree.Expression) and builder.weakness.number(v) is None
+        v for v in values if isinstance(v, tree.Expression) and builder.weak_types.number(v) is None
     ]
     types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
     scalars = [type for type in types if isinstance(type, Scalar) and type is not boolean]
@@ -166,7 +166,7 @@ def beside_others(
 
 
 def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     # An integer may be a number of digits or an exponent: the function's own operators give it a
     # type.
     if number is None or number.kind is int:
@@ -184,13 +184,13 @@ def argument_key(
     What has no width has none in the function either, but in amdjit's own: their calls are made
     again (`weak_calls`).
     """
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is not None:
         return ArgumentKey(None, number)
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
-        is_weak = builder.weakness.has_no_width(value) and not is_library
+        is_weak = builder.weak_types.has_no_width(value) and not is_library
         return ArgumentKey(value.type, _WEAK if is_weak else None)
     if isinstance(value, TupleValue):
         keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
@@ -209,7 +209,7 @@ def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expressi
     """Return the parts of an argument that are passed at run time; a launch's numbers are for
     themselves."""
     if isinstance(value, tree.Expression):
-        return [value] if builder.weakness.number(value) is None else []
+        return [value] if builder.weak_types.number(value) is None else []
     if isinstance(value, (FunctionValue, TupleValue)):
         return [part for item in value.items for part in run_time_parts(builder, item)]
     return []
@@ -329,7 +329,7 @@ def _typed_parameter(
     if isinstance(value, CompileTime):
         made_value = convert(builder, value, type, argument)
         return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
-    if builder.weakness.number(value) is not None:
+    if builder.weak_types.number(value) is not None:
         return widen(builder, value, type, argument)
     widen(builder, value, type, argument)
     variable = builder.variable(name, type)
@@ -354,7 +354,7 @@ def _untyped_parameter(
             binding = _untyped_parameter(builder, name, item, argument, made)
             if isinstance(binding, tree.Variable):
                 read = tree.Read(builder.span(argument), binding.type, binding)
-                items.append(builder.weakness.read(read))
+                items.append(builder.weak_types.read(read))
             else:
                 items.append(binding)  # type: ignore[arg-type]
         return value.with_items(items)
@@ -364,9 +364,9 @@ def _untyped_parameter(
         return replace(value, items=carried.items)
     if not isinstance(value, tree.Expression):
         return value
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is not None:
-        return builder.launched.weak(number, builder.span(argument))
+        return builder.launch_parameters.weak(number, builder.span(argument))
     variable = _parameter(builder, name, value, argument, made)
     made.append(variable)
     return variable
@@ -381,14 +381,14 @@ def _parameter(
 ) -> tree.Variable:
     """Make a parameter of the argument's type; a weak one's is weak as well, and wide where that
     was asked for."""
-    weakness = builder.weakness
-    if not weakness.has_no_width(value) or builder.source.is_library:
+    weak_types = builder.weak_types
+    if not weak_types.has_no_width(value) or builder.source.is_library:
         return builder.variable(name, value.type)
     # What another width of the arguments before it asks for is its own affair.
     types = ", ".join(str(variable.type) for variable in made)
     origin = origin_of(builder.span(argument), f"{name} after ({types})")
     variable = builder.variable(
-        name, wide_type(value.type) if origin in weakness.widened else value.type
+        name, wide_type(value.type) if origin in weak_types.widened else value.type
     )
-    weakness.variables[variable] = origin
+    weak_types.variables[variable] = origin
     return variable
