@@ -15,7 +15,7 @@ import textwrap
 from types import ModuleType
 from typing import Any
 
-from amdjit.language.declarations import DeviceFunction, Intrinsic, LlvmCall
+from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
 
 
 def fingerprint(function: DeviceFunction | Intrinsic) -> str:

@@ -18,7 +18,7 @@ from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
-from amdjit.language.types import f32, i32
+from amdjit.types import f32, i32
 from amdjit.options import CompileOptions, named_target
 
 _TEXT = Path(__file__).with_suffix(".txt")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.integer_arithmetic import (
     add_saturating,
@@ -40,8 +41,7 @@ from amdjit.intrinsics.models.dots import (
 )
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     Immediate,
     Scalar,
     TypeVariable,

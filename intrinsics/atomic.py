@@ -22,12 +22,12 @@ from functools import partial
 from typing import Any
 
 import amdjit.intrinsics as modules
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     AddressSpace,
     Array,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.buffers import (
     BUFFER,
     GFX12,
@@ -26,21 +27,7 @@ from amdjit.intrinsics.buffers import (
     value_bytes,
 )
 from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
-    VOID,
-    Scalar,
-    TypeVariable,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i32,
-    i64,
-    u32,
-    u64,
-    vector,
-)
+from amdjit.types import VOID, Scalar, TypeVariable, bf16, f16, f32, f64, i32, i64, u32, u64, vector
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))

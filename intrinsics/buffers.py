@@ -17,10 +17,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.abi.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     AddressSpace,
     Array,

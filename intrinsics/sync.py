@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
+from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics.lds import address_of, shared
 from amdjit.intrinsics.workitem import (
@@ -18,8 +19,7 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
-from amdjit.language.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
+from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}

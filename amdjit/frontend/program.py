@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -28,13 +29,12 @@ from amdjit.frontend.values.launch_parameters import used_parameters
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weak_types import Origin, WeakTypes
 from amdjit.language.compile_time import Compilation
-from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.launch_numbers import LaunchUse
-from amdjit.language.types import VOID, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import lds_arrays
 from amdjit.tree.walk import called_functions
 from amdjit.tree.written_parameters import written_parameters
+from amdjit.types import VOID, Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amdjit.abi.reports import CallSite
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder, describe
@@ -42,11 +43,10 @@ from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
 from amdjit.frontend.values.launch_parameters import used_parameters
 from amdjit.frontend.values.weak_types import Origin, WeakTypes
 from amdjit.language.compile_time import Compilation
-from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.launch_numbers import LaunchUse
-from amdjit.language.types import Array, Tuple
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import has_own_lds_arrays
+from amdjit.types import Array, Tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.launch_numbers import python_number
-from amdjit.language.types import Array, Const, Known, Structure, Tuple, Type, Vector
+from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
 
 Annotation = Type | CompileTime | None
 Argument = Type | CompileTime

@@ -7,7 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import (
+from amdjit.tree import bases
+from amdjit.tree import nodes as tree
+from amdjit.tree.checking import check, check_view, fail, same
+from amdjit.tree.operators import BinaryOperator
+from amdjit.tree.record_views import RecordView, fits
+from amdjit.types import (
     AddressSpace,
     Array,
     Known,
@@ -21,11 +26,6 @@ from amdjit.language.types import (
     boolean,
     i32,
 )
-from amdjit.tree import bases
-from amdjit.tree import nodes as tree
-from amdjit.tree.checking import check, check_view, fail, same
-from amdjit.tree.operators import BinaryOperator
-from amdjit.tree.record_views import RecordView, fits
 
 __all__ = ["ExpressionChecker"]
 

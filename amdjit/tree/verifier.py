@@ -10,7 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import (
+from amdjit.tree import bases
+from amdjit.tree import nodes as tree
+from amdjit.tree.checking import check, fail, same
+from amdjit.tree.expression_rules import ExpressionChecker, is_integer
+from amdjit.types import (
     VOID,
     Array,
     Layout,
@@ -19,10 +23,6 @@ from amdjit.language.types import (
     Type,
     boolean,
 )
-from amdjit.tree import bases
-from amdjit.tree import nodes as tree
-from amdjit.tree.checking import check, fail, same
-from amdjit.tree.expression_rules import ExpressionChecker, is_integer
 
 __all__ = ["verify"]
 
@@ -81,7 +81,9 @@ class _FunctionChecker:
         for statement in statements:
             rule = self._STATEMENT_RULES.get(type(statement))
             if rule is None:
-                raise InternalError(f"{type(statement).__name__} is not a statement of the typed tree")
+                raise InternalError(
+                    f"{type(statement).__name__} is not a statement of the typed tree"
+                )
             reached = rule(self, statement) and reached
         return reached
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from amdjit.language.types import Array, Scalar, Vector
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import Array, Scalar, Vector
 
 Roots = dict[tree.Variable, frozenset[int]]
 

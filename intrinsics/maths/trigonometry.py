@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import clz, fma, funnel_shift_right
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_trigonometry as double
@@ -23,8 +24,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     root_of_normal,
     settled,
 )
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64, i32, i64, u32, u64
+from amdjit.types import f32, f64, i32, i64, u32, u64
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "sincos", "tan"]
 

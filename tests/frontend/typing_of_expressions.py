@@ -10,9 +10,9 @@ from amdjit.diagnostics import TypeCheckError
 from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
-from amdjit.language.types import Layout, Scalar, Type
 from amdjit.options import CompileOptions, named_target
 from amdjit.tree import nodes as tree
+from amdjit.types import Layout, Scalar, Type
 
 COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 

@@ -11,8 +11,8 @@ from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
-from amdjit.language.types import Type, boolean
 from amdjit.options import CompileOptions, named_target
+from amdjit.types import Type, boolean
 
 COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 

@@ -23,7 +23,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.types import Array, Type, i32
+from amdjit.types import Array, Type, i32
 from amdjit.options import CompileOptions, named_target
 
 COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))

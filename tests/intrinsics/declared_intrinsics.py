@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterator
 
 import amdjit.intrinsics
-from amdjit.language.declarations import Coordinates, Intrinsic, Property
+from amdjit.declarations import Coordinates, Intrinsic, Property
 
 
 def declared() -> dict[str, Intrinsic]:

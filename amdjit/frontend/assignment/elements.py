@@ -22,11 +22,11 @@ from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Array,
     Vector,
 )
-from amdjit.tree import nodes as tree
 
 
 def store_item(

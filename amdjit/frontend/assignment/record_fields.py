@@ -12,9 +12,9 @@ from amdjit.frontend.building.conversion import assign_to, convert, no_conversio
 from amdjit.frontend.expressions.fields import _field_view, element_view, field, is_element
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import Array, Record, Type, i32
 from amdjit.tree import nodes as tree
 from amdjit.tree.record_views import RecordView
+from amdjit.types import Array, Record, Type, i32
 
 
 def store_field(

@@ -12,8 +12,8 @@ from amdjit.frontend.expressions.fields import is_element
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.types import Vector
 from amdjit.tree import nodes as tree
+from amdjit.types import Vector
 
 
 def assign_target(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.control_flow import Loop, ReturnSite
@@ -39,9 +40,8 @@ from amdjit.frontend.values.kinds import (
 from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.weak_types import WeakTypes
 from amdjit.language.compile_time import Compilation
-from amdjit.language.declarations import DeviceFunction, Intrinsic
-from amdjit.language.types import Known, Tuple, Type, Void
 from amdjit.tree import nodes as tree
+from amdjit.types import Known, Tuple, Type, Void
 
 
 class Session(Protocol):

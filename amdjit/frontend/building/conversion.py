@@ -23,7 +23,9 @@ from amdjit.frontend.values.promotion import (
     widens_exactly,
 )
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import UnaryOperator
+from amdjit.types import (
     Array,
     Known,
     Scalar,
@@ -34,8 +36,6 @@ from amdjit.language.types import (
     f32,
     f64,
 )
-from amdjit.tree import nodes as tree
-from amdjit.tree.nodes import UnaryOperator
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:

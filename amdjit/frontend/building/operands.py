@@ -15,7 +15,8 @@ from amdjit.frontend.values.promotion import (
     literal_type,
 )
 from amdjit.language.launch_numbers import LaunchNumber
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Scalar,
     Type,
     Vector,
@@ -26,7 +27,6 @@ from amdjit.language.types import (
     u32,
     u64,
 )
-from amdjit.tree import nodes as tree
 
 
 def pair(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, describe
@@ -46,8 +47,8 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
-from amdjit.language.declarations import DeviceFunction, Intrinsic, SpecialForm
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     VOID,
     Scalar,
     Tuple,
@@ -57,7 +58,6 @@ from amdjit.language.types import (
     from_dtype,
     vector,
 )
-from amdjit.tree import nodes as tree
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:

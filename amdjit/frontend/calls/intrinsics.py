@@ -8,6 +8,7 @@ import reprlib
 from pathlib import Path
 from typing import Any
 
+from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
@@ -15,8 +16,8 @@ from amdjit.frontend.building.conversion import convert, number_fits
 from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
-from amdjit.language.declarations import Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Choice,
     Immediate,
     Pointer,
@@ -28,7 +29,6 @@ from amdjit.language.types import (
     f32,
     f64,
 )
-from amdjit.tree import nodes as tree
 
 
 def call_intrinsic(

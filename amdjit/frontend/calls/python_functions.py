@@ -30,14 +30,14 @@ from amdjit.frontend.values.kinds import (
     TupleValue,
     Value,
 )
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+from amdjit.types import (
     Array,
     Scalar,
     Vector,
     boolean,
 )
-from amdjit.tree import nodes as tree
-from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 
 
 def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments, constant_integer
 from amdjit.frontend.building.builder import FunctionBuilder, describe
@@ -16,8 +17,8 @@ from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.structures import element_of_dtype
-from amdjit.language.declarations import Form
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     AddressSpace,
     Array,
     Element,
@@ -30,7 +31,6 @@ from amdjit.language.types import (
     i32,
     vector,
 )
-from amdjit.tree import nodes as tree
 
 # What LLVM's AMDGPU backend can address a lane's scratch memory with: 18 bits of dwords, less some
 # for spills.

@@ -22,9 +22,9 @@ from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.language.types import Scalar, Type, boolean, i32, i64, u32
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Scalar, Type, boolean, i32, i64, u32
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[Comparison, Callable[[Any, Any], Any]]] = {
     ast.Eq: (Comparison.EQUAL, operator.eq),

@@ -13,8 +13,8 @@ from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
 from amdjit.frontend.values.weak_types import origin_of, wide_type
-from amdjit.language.types import Array, Tuple, Type, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
 

@@ -11,9 +11,9 @@ from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import Array, Layout, Record, RecordField
 from amdjit.tree import nodes as tree
 from amdjit.tree.record_views import RecordView
+from amdjit.types import Array, Layout, Record, RecordField
 
 
 def is_records(value: Value) -> bool:

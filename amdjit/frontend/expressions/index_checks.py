@@ -9,8 +9,8 @@ from amdjit.abi.reports import FaultSite, Field, Text
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.values.kinds import CompileTime
-from amdjit.language.types import Array, Scalar, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, boolean
 
 
 def index_check(

@@ -23,9 +23,9 @@ from amdjit.frontend.expressions.powers import power
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import Scalar, Type, Vector, boolean, f32, f64, i32
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32
 
 BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
     ast.Add: (BinaryOperator.ADD, operator.add),

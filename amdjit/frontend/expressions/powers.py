@@ -12,8 +12,8 @@ from amdjit.frontend.building.conversion import complex_type, convert, is_comple
 from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
-from amdjit.language.types import Scalar
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar
 
 _LARGEST_POWER = 64
 

@@ -24,7 +24,9 @@ from amdjit.frontend.expressions.index_checks import checked_axes, index_check
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator
+from amdjit.types import (
     Array,
     Record,
     Scalar,
@@ -32,8 +34,6 @@ from amdjit.language.types import (
     i32,
     i64,
 )
-from amdjit.tree import nodes as tree
-from amdjit.tree.nodes import BinaryOperator
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:

@@ -25,7 +25,8 @@ from amdjit.frontend.values.kinds import (
 from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Array,
     Layout,
     Scalar,
@@ -34,7 +35,6 @@ from amdjit.language.types import (
     Vector,
     f64,
 )
-from amdjit.tree import nodes as tree
 
 
 def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:

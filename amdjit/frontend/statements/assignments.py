@@ -20,8 +20,8 @@ from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.annotations import annotated_type
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import Array, Tuple
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple
 
 
 def assign(builder: FunctionBuilder, node: ast.Assign) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from amdjit.diagnostics.span import Span
 from amdjit.frontend.values.weak_types import WIDE_TYPES, Origin, WeakTypes, origin_of, wide_type
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse
-from amdjit.language.types import Scalar, Type, f64, i64
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import Scalar, Type, f64, i64
 
 
 @dataclass

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.arithmetic import perm
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment, move_in_layout
@@ -27,8 +28,7 @@ from amdjit.intrinsics.matrix.transfers.memory import first_along
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar, Type, u8, u32, vector
+from amdjit.types import Scalar, Type, u8, u32, vector
 
 U8X4 = vector(u8, 4)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from amdjit.intrinsics.matrix.operands.schedules import Turns, turns_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.types import SCALARS, Scalar, Type, i8, i16, i32, u8, vector
 from amdjit.target import Feature
+from amdjit.types import SCALARS, Scalar, Type, i8, i16, i32, u8, vector
 
 
 class Use(Enum):

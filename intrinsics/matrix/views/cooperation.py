@@ -18,13 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.fragments import move_in_layout
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Use, share_of
 from amdjit.intrinsics.matrix.operands.schedules import Order, Turns, grid_of, number_of_wave
 from amdjit.intrinsics.matrix.transfers.blocks import load_blocks, store_blocks
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 
 @dataclass(frozen=True)
