@@ -5,8 +5,8 @@ The way of a function through the rooms:
 1. `program.type_kernel` reads the source (`source.reading`) and opens a `session.TypingSession`.
 2. `names.kernel_parameters` binds the parameters to the argument types; a `Const` argument is bound
    to its value.
-3. A `building.builder.FunctionBuilder` runs the statements in order; the table in `statement_typing`
-   names the function for each node of `ast`.
+3. A `building.builder.FunctionBuilder` runs the statements in order; the table in
+   `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
    `values.kinds.Value`: known now, or a node of the typed tree with a type.
 5. Operators bring their operands to one type (`building.operands`); a name at a meeting of branches

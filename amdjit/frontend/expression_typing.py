@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
-from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
+from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
 from amdjit.frontend.expressions.comparisons import compare
@@ -196,9 +197,12 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
         value = getattr(owner, node.attr)
     except AttributeError:
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(CompileTime(owner)), attribute=node.attr,
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(CompileTime(owner)),
+            attribute=node.attr,
             remedy=_similar(owner, node.attr),
-        ) from None  # fmt: skip
+        ) from None
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
     if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):

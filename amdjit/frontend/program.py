@@ -102,9 +102,13 @@ def _type_once(
     written = written_parameters(program)
     program = tree.Program(kernel, functions, written, session.reports.table(kernel.reports))
     return TypedKernel(
-        program, tuple(session.reads.values()), source, tuple(session.libraries), tuple(passed_on.values()),
+        program,
+        tuple(session.reads.values()),
+        source,
+        tuple(session.libraries),
+        tuple(passed_on.values()),
         (*session.findings.values(), *narrow_products(program)),
-    )  # fmt: skip
+    )
 
 
 def kernel_annotations(

@@ -18,7 +18,8 @@ from amdjit.abi.reports import CallSite
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.freeze import freeze
 from amdjit.frontend.building.report_sites import ReportSites
 from amdjit.frontend.calls.closures import LocalFunction, local_signature, refreshed, split
@@ -267,9 +268,15 @@ class TypingSession:
         body = freeze(builder.statements)
         launched = used_parameters(builder.launch_parameters, body)
         typed = tree.Function(
-            name, (*parameters, *(variable for _, variable in launched)), result, body, source.name_span, inline,
-            transparent=inline and source.is_library, reports=builder.reports,
-        )  # fmt: skip
+            name,
+            (*parameters, *(variable for _, variable in launched)),
+            result,
+            body,
+            source.name_span,
+            inline,
+            transparent=inline and source.is_library,
+            reports=builder.reports,
+        )
         if any(origins):
             self.weak_types.results[typed] = origins
         self.requests.update(builder.launch_parameters.requests)

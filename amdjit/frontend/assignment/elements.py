@@ -7,8 +7,9 @@ import ast
 from amdjit.diagnostics import codes
 from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.assignment.record_fields import store_element, store_field
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.fields import is_element, is_records
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import (
@@ -86,9 +87,14 @@ def store_at(
 
 
 def _store_element(
-    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, value: Value, node: ast.expr,
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    type: Array,
+    index: Value,
+    value: Value,
+    node: ast.expr,
     place: ast.expr,
-) -> None:  # fmt: skip
+) -> None:
     indices = element_indices(builder, array, type, index, node)
     if is_records(array):
         store_element(builder, array, indices, value, node, place)

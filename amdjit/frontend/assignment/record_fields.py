@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Iterator
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert, no_conversion
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.fields import _field_view, element_view, field, is_element
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
@@ -36,9 +37,13 @@ def store_field(
 
 
 def store_element(
-    builder: FunctionBuilder, array: tree.Expression, indices: tuple[tree.Expression, ...], value: Value,
-    node: ast.expr, place: ast.AST,
-) -> None:  # fmt: skip
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    indices: tuple[tree.Expression, ...],
+    value: Value,
+    node: ast.expr,
+    place: ast.AST,
+) -> None:
     """Type `array[index] = record`: of another element, or of a tuple with a value for each
     field."""
     _store_all(builder, element_view(builder, array, indices, node), value, node, place)
@@ -110,9 +115,13 @@ def _items(
 
 
 def _elements(
-    builder: FunctionBuilder, target: tree.Expression, shape: tuple[int, ...], source: Value, node: ast.AST,
+    builder: FunctionBuilder,
+    target: tree.Expression,
+    shape: tuple[int, ...],
+    source: Value,
+    node: ast.AST,
     place: ast.AST,
-) -> Iterator[Pair]:  # fmt: skip
+) -> Iterator[Pair]:
     type = target.type
     assert isinstance(type, Array)
     is_alike = (

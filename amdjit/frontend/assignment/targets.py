@@ -7,7 +7,8 @@ import ast
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.elements import store_item
 from amdjit.frontend.assignment.record_fields import store_field
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.fields import is_element
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.scope import bind
@@ -47,10 +48,12 @@ def _assign_field(
         return
     if isinstance(owner, TupleValue) and owner.structure is not None:
         raise builder.error(
-            codes.UNSUPPORTED_TARGET, target, what=f"a field of {owner.structure.name}",
+            codes.UNSUPPORTED_TARGET,
+            target,
+            what=f"a field of {owner.structure.name}",
             remedy="records do not change: make another, `dataclasses.replace(record, "
-                   f"{target.attr}=...)`",
-        )  # fmt: skip
+            f"{target.attr}=...)`",
+        )
     raise _no_target(builder, target, "an attribute")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import count
 from amdjit.frontend.values.kinds import CompileTime, Value, static_value
 
 

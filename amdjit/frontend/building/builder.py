@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,7 +40,7 @@ from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.weak_types import WeakTypes
 from amdjit.language.compile_time import Compilation
 from amdjit.tree import nodes as tree
-from amdjit.types import Known, Tuple, Type, Void
+from amdjit.types import Known, Tuple, Type
 
 
 class Session(Protocol):
@@ -307,9 +306,15 @@ class FunctionBuilder:
     def mark(self) -> Mark:
         """Return the state as it is now."""
         return Mark(
-            dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
-            len(self.failures), self.abandoned, len(self.launch_parameters.requests),
-        )  # fmt: skip
+            dict(self.names),
+            dict(self.numbers),
+            len(self.statements),
+            len(self.returns),
+            len(self.loops),
+            len(self.failures),
+            self.abandoned,
+            len(self.launch_parameters.requests),
+        )
 
     def rewind(self, mark: Mark) -> None:
         """Take the builder back, to type the same statements again in another way.
@@ -372,31 +377,3 @@ class FunctionBuilder:
         if isinstance(item.type, Known):
             return CompileTime(item.type.value)
         return self.unpack(item) if isinstance(item.type, Tuple) else item
-
-
-def count(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun, for messages."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
-def describe(value: Value) -> str:
-    """Name a value's type or, where it has none, what it is, for messages."""
-    if isinstance(value, tree.Expression):
-        return "nothing" if isinstance(value.type, Void) else str(value.type)
-    if isinstance(value, TupleValue):
-        if value.structure is not None and value.structure.fields == ("real", "imag"):
-            return value.structure.name
-        title = "" if value.structure is None else value.structure.name
-        return f"{title}({', '.join(describe(item) for item in value.items)})"
-    if isinstance(value, Method):
-        return f"the method `{value.name}`"
-    if isinstance(value, FunctionValue):
-        return f"the function `{getattr(value.function, 'name', 'partial')}`"
-    if isinstance(value, SliceValue):
-        return "a slice"
-    if value.is_number or isinstance(value.value, str):
-        return f"the constant {reprlib.repr(value.value)}"
-    if value.value is None:
-        return "None"
-    name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
-    return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"

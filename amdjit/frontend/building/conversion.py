@@ -9,7 +9,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from amdjit.diagnostics import CompileError, codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.special_methods import (
     call_method_of,
     is_dataclass_record,

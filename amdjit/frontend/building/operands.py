@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import (

@@ -45,9 +45,11 @@ def define(builder: FunctionBuilder, node: ast.FunctionDef) -> None:
     """`def` inside a function: its name is the function."""
     if node.decorator_list:
         raise builder.error(
-            codes.UNSUPPORTED_EXPRESSION, node.decorator_list[0], expression="a decorator here",
+            codes.UNSUPPORTED_EXPRESSION,
+            node.decorator_list[0],
+            expression="a decorator here",
             remedy="define the decorated function outside of the kernel",
-        )  # fmt: skip
+        )
     bind(builder, node.name, _function(builder, node), node)
 
 

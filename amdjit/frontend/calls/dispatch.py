@@ -15,8 +15,9 @@ import numpy as np
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, convert, is_complex
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.building.special_methods import special_method
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed

@@ -11,8 +11,9 @@ from typing import Any
 from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, number_fits
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
@@ -210,9 +211,13 @@ def _remedy(expected: Choice | Immediate, constant: object) -> str:
 
 
 def _operand(
-    builder: FunctionBuilder, intrinsic: Intrinsic, parameter: Parameter, value: Value,
-    variables: dict[TypeVariable, Type], node: ast.expr,
-) -> tree.Expression:  # fmt: skip
+    builder: FunctionBuilder,
+    intrinsic: Intrinsic,
+    parameter: Parameter,
+    value: Value,
+    variables: dict[TypeVariable, Type],
+    node: ast.expr,
+) -> tree.Expression:
     expected = parameter.type
     assert expected is not None
     if isinstance(expected, PointerPattern):

@@ -6,7 +6,8 @@ import ast
 import builtins
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.formatted_text import text_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
@@ -49,7 +50,12 @@ def _keyword_text(builder: FunctionBuilder, keyword: ast.keyword, default: str |
         return default
     if not isinstance(value, CompileTime) or not isinstance(value.value, str):
         raise builder.error(
-            codes.ARGUMENT_TYPE, keyword.value, parameter=keyword.arg, function="print", expected="a string",
-            found=describe(value), remedy="write a string that is known when compiling",
-        )  # fmt: skip
+            codes.ARGUMENT_TYPE,
+            keyword.value,
+            parameter=keyword.arg,
+            function="print",
+            expected="a string",
+            found=describe(value),
+            remedy="write a string that is known when compiling",
+        )
     return value.value

@@ -11,8 +11,9 @@ import numpy as np
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex, truth
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import pair
 from amdjit.frontend.building.special_methods import call_method_of
 from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
@@ -79,9 +80,14 @@ def _number(
         or (scalar is boolean and not or_boolean)
     ):
         raise builder.error(
-            codes.ARGUMENT_TYPE, node, parameter="x", function=function, expected="a number",
-            found=describe(value), remedy="convert it: `f32(...)` or `i32(...)`",
-        )  # fmt: skip
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="x",
+            function=function,
+            expected="a number",
+            found=describe(value),
+            remedy="convert it: `f32(...)` or `i32(...)`",
+        )
     return value
 
 

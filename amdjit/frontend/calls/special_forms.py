@@ -11,8 +11,9 @@ import numpy as np
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments, constant_integer
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
@@ -129,9 +130,12 @@ def _address_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
     natural = array.type.element.nbytes if isinstance(array.type.element, Scalar) else 1
     if isinstance(array.type.element, Record) or 0 < array.type.packing < natural:
         raise builder.error(
-            codes.NOT_CONVERTIBLE, node, source=array.type, target="an address",
+            codes.NOT_CONVERTIBLE,
+            node,
+            source=array.type,
+            target="an address",
             remedy="take the address of a field that is aligned: `np.dtype(..., align=True)`",
-        )  # fmt: skip
+        )
     type = Pointer(array.type.element, array.type.address_space)
     check = index_check(builder, array, indices, node)
     return tree.AddressOf(builder.span(node), type, array, indices, check)
@@ -186,9 +190,13 @@ def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
         or not isinstance(indices, TupleValue)
     ):
         raise builder.error(
-            codes.OPERAND_TYPES, node, operator="shuffle", left=left.type, right=right.type,
+            codes.OPERAND_TYPES,
+            node,
+            operator="shuffle",
+            left=left.type,
+            right=right.type,
             remedy="pass two vectors of one type and a tuple of constant indices",
-        )  # fmt: skip
+        )
     picks = tuple(
         constant_integer(builder, item, node, "an index of `shuffle`") for item in indices.items
     )
@@ -198,9 +206,13 @@ def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             raise builder.error(codes.INDEX_RANGE, node, index=pick, type="two vectors", last=last)
     if not 2 <= len(picks) <= 64:
         raise builder.error(
-            codes.VECTOR_LENGTH, node, type="a vector", expected="2 to 64 elements", given=len(picks),
+            codes.VECTOR_LENGTH,
+            node,
+            type="a vector",
+            expected="2 to 64 elements",
+            given=len(picks),
             remedy="write 2 to 64 indices; one element is `v[i]`",
-        )  # fmt: skip
+        )
     return tree.Shuffle(
         builder.span(node), vector(left.type.element, len(picks)), left, right, picks
     )

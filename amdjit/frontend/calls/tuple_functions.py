@@ -10,8 +10,9 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import both, either
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary
@@ -32,9 +33,14 @@ def _items(
     if not values or not isinstance(values[0], TupleValue):
         found = describe(values[0]) if values else "nothing"
         raise builder.error(
-            codes.ARGUMENT_TYPE, node, parameter="items", function=name, expected="a tuple", found=found,
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="items",
+            function=name,
+            expected="a tuple",
+            found=found,
             remedy="pass a tuple or a comprehension; over an array write a loop",
-        )  # fmt: skip
+        )
     return values[0].items
 
 

@@ -68,9 +68,13 @@ def without_width(
 
 
 def as_wide_as_needed(
-    builder: FunctionBuilder, callee: Intrinsic | DeviceFunction, arguments: Arguments, result: Value,
-    call: Callable[[Arguments], Value], node: ast.expr,
-) -> Value:  # fmt: skip
+    builder: FunctionBuilder,
+    callee: Intrinsic | DeviceFunction,
+    arguments: Arguments,
+    result: Value,
+    call: Callable[[Arguments], Value],
+    node: ast.expr,
+) -> Value:
     """Let what amdjit's own functions give for weak numbers alone be weak: in 64 bits it is another
     call."""
     if not isinstance(result, tree.Expression) or result.type not in (i32, f32):
@@ -141,9 +145,13 @@ def _warn(
     name = callee.name if isinstance(callee, Intrinsic) else callee.function.__name__
     span, wide = builder.span(node), wide_type(type)
     found = Finding(
-        "narrow", span, f"`{name}` is computed in {type} and then converted to {wide}", f"has no form for {wide}",
-        f"write `{type}(...)` around the argument or the result to say that it is meant", CompileWarning,
-    )  # fmt: skip
+        "narrow",
+        span,
+        f"`{name}` is computed in {type} and then converted to {wide}",
+        f"has no form for {wide}",
+        f"write `{type}(...)` around the argument or the result to say that it is meant",
+        CompileWarning,
+    )
     builder.session.findings.setdefault((found.name, span.file, span.line), found)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, is_complex, negated, truth
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands, pair
 from amdjit.frontend.building.special_methods import (
     call_method_of,

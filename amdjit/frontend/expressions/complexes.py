@@ -6,8 +6,9 @@ import ast
 import math
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly, launch_operands
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
@@ -91,10 +92,12 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
     for part in (real, imaginary):
         if not _is_real(part):
             raise builder.error(
-                codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex "
-                                                                           "number",
+                codes.NOT_CONVERTIBLE,
+                node,
+                source=describe(part),
+                target="a part of a complex number",
                 remedy="give two real numbers: `complex(real, imag)`",
-            )  # fmt: skip
+            )
     parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
 
@@ -149,7 +152,11 @@ def _refuse(
     builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
 ) -> Exception:
     return builder.error(
-        codes.OPERAND_TYPES, node, operator=operator, left=describe(left), right=describe(right),
+        codes.OPERAND_TYPES,
+        node,
+        operator=operator,
+        left=describe(left),
+        right=describe(right),
         remedy="complex numbers have + - * / == != abs() and .conjugate(), with each other and "
-               "with real numbers",
-    )  # fmt: skip
+        "with real numbers",
+    )

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
 from amdjit.frontend.building.conversion import negated, truth
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
@@ -88,9 +89,12 @@ def same(left: CompileTime, right: Value) -> bool:
 
 
 def choose(
-    builder: FunctionBuilder, condition: Value, when_true: Callable[[], Value], when_false: Callable[[], Value],
+    builder: FunctionBuilder,
+    condition: Value,
+    when_true: Callable[[], Value],
+    when_false: Callable[[], Value],
     node: ast.expr,
-) -> Value:  # fmt: skip
+) -> Value:
     """Evaluate one side only: as an expression, or through a variable where a side takes
     statements."""
     assert isinstance(condition, tree.Expression)

@@ -7,7 +7,8 @@ import math
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
@@ -108,9 +109,14 @@ def _field_view(
     packing = _packing(array, record, part.offset)
     if part.shape:
         type = Array(
-            part.type, len(part.shape), Layout.CONTIGUOUS, array.address_space, part.shape, array.offset_bits,
+            part.type,
+            len(part.shape),
+            Layout.CONTIGUOUS,
+            array.address_space,
+            part.shape,
+            array.offset_bits,
             packing=packing,
-        )  # fmt: skip
+        )
     else:
         pitch = (array.pitch or record.nbytes) if array.ndim else 0
         type = replace(array, element=part.type, pitch=pitch, packing=packing, alignment=0)

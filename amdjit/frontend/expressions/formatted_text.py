@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from amdjit.abi.reports import MAX_VALUE_WORDS, Field, Text, format_value
 from amdjit.diagnostics import CompileError, codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Vector, f64, i32, i64
@@ -118,9 +119,12 @@ def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> V
 
 
 def _show_items(
-    builder: FunctionBuilder, items: tuple[Value, ...], place: _Place, parts: list[str | Field],
+    builder: FunctionBuilder,
+    items: tuple[Value, ...],
+    place: _Place,
+    parts: list[str | Field],
     shown: list[tree.Expression],
-) -> None:  # fmt: skip
+) -> None:
     if place.spec:
         raise builder.error(
             codes.CONSTANT_FAILS,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, materialise
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.special_methods import (
     call_method_of,
     is_dataclass_record,

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from amdjit.diagnostics import ErrorKind, codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
 from amdjit.frontend.building.conversion import convert, materialise
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.names.scope import _read_binding
 from amdjit.frontend.values.kinds import (
@@ -82,9 +83,13 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
 
 
 def _variable_of(
-    builder: FunctionBuilder, name: str, bindings: list[Binding | None], values: list[Value], target: Type,
+    builder: FunctionBuilder,
+    name: str,
+    bindings: list[Binding | None],
+    values: list[Value],
+    target: Type,
     node: ast.AST,
-) -> tree.Variable:  # fmt: skip
+) -> tree.Variable:
     """Return the variable of a name where ways meet: weak where all its values are."""
     weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
     is_weak = all(isinstance(value, CompileTime) or weak_types.is_weak(value) for value in values)

@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, widen
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import (
@@ -272,9 +273,13 @@ def _check_record(
         found is None or record.python is None or not issubclass(found, record.python)
     ):
         raise builder.error(
-            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
-            expected=record.name, found=describe(value),
-        )  # fmt: skip
+            codes.ARGUMENT_MISMATCH,
+            argument,
+            parameter=name,
+            function=builder.source.node.name,
+            expected=record.name,
+            found=describe(value),
+        )
 
 
 def _check_complex(
@@ -291,9 +296,13 @@ def _check_complex(
     expected = annotated_type(builder, target, name, argument) if is_complex else None
     if expected is not None and describe(value) != str(expected):
         raise builder.error(
-            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
-            expected=expected, found=describe(value),
-        )  # fmt: skip
+            codes.ARGUMENT_MISMATCH,
+            argument,
+            parameter=name,
+            function=builder.source.node.name,
+            expected=expected,
+            found=describe(value),
+        )
 
 
 def _typed_parameter(

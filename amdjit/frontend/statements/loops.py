@@ -8,9 +8,10 @@ from typing import cast
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.targets import assign_target
-from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
+from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert, literal, materialise, negated
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_rounds, iterable_of
 from amdjit.frontend.iteration.range_steps import check_step
@@ -242,9 +243,12 @@ def _held_bound(
 
 
 def _with_stable_types(
-    builder: FunctionBuilder, nodes: Iterable[ast.AST], node: ast.stmt,
-    one_pass: Callable[[], None], skip: frozenset[str] = frozenset(),
-) -> None:  # fmt: skip
+    builder: FunctionBuilder,
+    nodes: Iterable[ast.AST],
+    node: ast.stmt,
+    one_pass: Callable[[], None],
+    skip: frozenset[str] = frozenset(),
+) -> None:
     """Type a loop, and again with a wider type for each name that the body widens, until all types
     stay."""
     names = sorted(

@@ -6,9 +6,10 @@ import ast
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import ReturnSite
 from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import is_static
 from amdjit.frontend.names.annotations import annotated_type, annotation_value
 from amdjit.frontend.names.merging import join_types

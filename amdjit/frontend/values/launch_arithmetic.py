@@ -92,8 +92,12 @@ _OF_FLOATS: Mapping[BinaryOperator, Callable[[Any, Any], Any]] = {
     BinaryOperator.MAXIMUM: _greater,
 }
 _STAY_BOOLEAN = (
-    BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR, BinaryOperator.MINIMUM, BinaryOperator.MAXIMUM,
-)  # fmt: skip
+    BinaryOperator.AND,
+    BinaryOperator.OR,
+    BinaryOperator.XOR,
+    BinaryOperator.MINIMUM,
+    BinaryOperator.MAXIMUM,
+)
 
 
 def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> LaunchNumber | None:
@@ -188,14 +192,54 @@ def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
 
 
 _OF_MATH = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "expm1",
-    "erf", "erfc", "sqrt", "cbrt", "hypot", "exp", "exp2", "log2", "log10", "log", "fabs", "copysign",
-    "radians", "degrees", "pow",
-)  # fmt: skip
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "expm1",
+    "erf",
+    "erfc",
+    "sqrt",
+    "cbrt",
+    "hypot",
+    "exp",
+    "exp2",
+    "log2",
+    "log10",
+    "log",
+    "fabs",
+    "copysign",
+    "radians",
+    "degrees",
+    "pow",
+)
 _OF_NUMPY = (
-    "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "exp2", "log2", "log10", "log", "expm1", "log1p",
-    "hypot", "power", "float_power",
-)  # fmt: skip
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sqrt",
+    "exp",
+    "exp2",
+    "log2",
+    "log10",
+    "log",
+    "expm1",
+    "log1p",
+    "hypot",
+    "power",
+    "float_power",
+)
 _FUNCTIONS: Mapping[Hashable, Callable[..., float]] = {
     **{
         getattr(math, name): _or_ieee(getattr(math, name))
@@ -216,8 +260,10 @@ _QUESTIONS: Mapping[Hashable, Callable[[Any], bool]] = {
     function: function for function in (math.isnan, math.isinf, math.isfinite)
 }
 _BY_KIND: Mapping[type, Mapping[Hashable, Callable[..., Any]]] = {
-    int: _ROUNDING, bool: _QUESTIONS, float: _FUNCTIONS,
-}  # fmt: skip
+    int: _ROUNDING,
+    bool: _QUESTIONS,
+    float: _FUNCTIONS,
+}
 
 
 def of_function(function: Any, operands: tuple[LaunchNumber, ...]) -> LaunchNumber | None:
