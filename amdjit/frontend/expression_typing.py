@@ -1,4 +1,5 @@
-"""Expressions: names, constants, operators, conditions, attributes."""
+"""Expressions: the table from nodes of `ast` to the functions that type them, with names, constants
+and attributes."""
 
 from __future__ import annotations
 
@@ -56,10 +57,10 @@ def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Va
 
 
 def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
-    """A tuple; `*other` puts another tuple's items in."""
+    """A tuple; `*other` inserts the items of another tuple."""
     items: list[Value] = []
     values = builder.evaluate_all([e.value if isinstance(e, ast.Starred) else e for e in node.elts])
-    # An item may stay unused: its effects must not.
+    # An item may stay unused, but its effects must happen.
     for element, value in zip(node.elts, builder.in_order(values, node), strict=True):
         if not isinstance(element, ast.Starred):
             items.append(value)
@@ -71,20 +72,20 @@ def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
 
 
 def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
-    """`left + right` and its like."""
+    """`left + right` and the other binary operators."""
     left, right = builder.evaluate_all((node.left, node.right))
     return binary(builder, type(node.op), left, right, node)
 
 
 def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
-    """`-x` and its like."""
+    """`-x` and the other unary operators."""
     if isinstance(node.op, ast.Not):
         return tested(builder, node)
     return unary(builder, type(node.op), builder.evaluate(node.operand), node)
 
 
 def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
-    """`a < b < c`: each operand is evaluated at most once, later ones only if they are needed."""
+    """`a < b < c`: each operand is evaluated at most once, and only if it is needed."""
     left = builder.evaluate(node.left)
     return _compare_rest(builder, left, list(zip(node.ops, node.comparators, strict=True)), node)
 
@@ -102,8 +103,8 @@ def _compare_rest(
 
 
 def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
-    """`and`, `or`: like Python they give one of the operands, and evaluate the right one only if it
-    is needed."""
+    """`and`, `or`: as in Python the result is one of the operands, and the right one is evaluated
+    only if it is needed."""
     combine = both if isinstance(node.op, ast.And) else either
 
     def from_index(index: int) -> Value:
@@ -116,7 +117,7 @@ def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
 
 
 def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
-    """`a if condition else b`: a compile-time condition types one side only."""
+    """`a if condition else b`: with a compile-time condition only one side is typed."""
     return chosen(builder, node, builder.evaluate)
 
 

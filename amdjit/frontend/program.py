@@ -39,8 +39,8 @@ from amdjit.types import VOID, Type
 
 @dataclass(frozen=True, slots=True)
 class TypedKernel:
-    """What the front end gives: the program, what it read from outside the kernel, and the bitcode
-    that it needs."""
+    """The result of the front end: the program, what it read from outside the kernel, and the
+    bitcode that it needs."""
 
     program: tree.Program
     reads: tuple[Dependency, ...]
@@ -56,11 +56,11 @@ def type_kernel(
     compilation: Compilation,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> TypedKernel:
-    """Type a kernel for its arguments: a type each, or a compile-time value for a `Const`
+    """Type a kernel for its arguments: one type each, or a compile-time value for a `Const`
     parameter.
 
-    Where a variable that began as a literal meets a wider type after it was typed, all is typed
-    again with it wider.
+    A variable that began as a literal may meet a wider type after it was typed. The whole program
+    is then typed again with a wider variable.
     """
     source = read_source(function)
     widened: frozenset[Origin] = frozenset()
@@ -116,8 +116,7 @@ def kernel_annotations(
     compilation: Compilation,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
 ) -> tuple[Type | CompileTime | None, ...]:
-    """Return each parameter's annotation: a type, `CompileTime(Const)`, or None where there is
-    none."""
+    """Return each parameter's annotation: a type, `CompileTime(Const)`, or None if it has none."""
     source = read_source(function)
     builder = new_builder(source, TypingSession(compilation, builtins), is_kernel=True)
     parameter_names(builder)

@@ -71,7 +71,8 @@ _Key = tuple[object, tuple[object, ...]]
 
 @dataclass
 class TypingSession:
-    """Types a kernel and, once for each combination of argument types, the functions it calls."""
+    """Types a kernel and, once for each combination of argument types, the functions that it
+    calls."""
 
     compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
@@ -102,7 +103,7 @@ class TypingSession:
         keywords: dict[str, Value],
         node: ast.expr,
     ) -> Value:
-        """Type the function for these arguments, and the call."""
+        """Type the function for these arguments and return the value of the call."""
         python = function.function
         if not isinstance(python, types.FunctionType):
             raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
@@ -134,7 +135,8 @@ class TypingSession:
         keywords: dict[str, Value],
         node: ast.expr,
     ) -> Value:
-        """Type a function made in the kernel for these arguments, and the call."""
+        """Type a function made in the kernel for these arguments and return the value of the
+        call."""
         assert isinstance(function, FunctionValue)
         local = function.function
         assert isinstance(local, LocalFunction)
@@ -165,7 +167,7 @@ class TypingSession:
     def _instance(
         self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
     ) -> _Instance:
-        """Type a function for these arguments: once, or once a call where it has LDS arrays."""
+        """Type a function for these arguments: once, or once per call if it has LDS arrays."""
         found = self.instances.get(key)
         if found is None or (isinstance(found, _Instance) and not found.is_shared):
             try:
@@ -301,8 +303,8 @@ def _local_names(node: ast.FunctionDef) -> frozenset[str]:
 def _with_call(
     failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_own: bool
 ) -> CompileError:
-    """Add the call to the errors of a function. What amdjit's own functions refuse is an error of
-    the call itself."""
+    """Add the call to the errors of a function. Errors raised by amdjit's own functions are
+    reported at the call."""
     span = builder.span(node)
     site = (builder.source.node.name, span)
     from_here = tuple(

@@ -20,7 +20,7 @@ from amdjit.tree import nodes as tree
 
 
 def evaluate(builder: FunctionBuilder, node: ast.Expr) -> None:
-    """An expression for its effect; a docstring or `...` has none."""
+    """An expression statement, evaluated for its effect; a docstring or `...` has none."""
     if isinstance(node.value, ast.Constant):
         return
     value = builder.evaluate(node.value)

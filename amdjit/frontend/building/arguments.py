@@ -14,19 +14,20 @@ from amdjit.frontend.values.kinds import CompileTime, Value, static_value
 
 @dataclass(frozen=True)
 class Arguments:
-    """The evaluated arguments of a call, and where they stand: by position, or by keyword."""
+    """The evaluated arguments of a call and their places in the source, by position or keyword."""
 
     positional: tuple[Value, ...]
     keywords: dict[str, Value]
     places: Mapping[int | str, ast.expr] = field(default_factory=dict)
 
     def place(self, index: int, name: str, call: ast.expr) -> ast.expr:
-        """Return where the argument of a parameter stands; the call itself if it has none."""
+        """Return the node of a parameter's argument, or the call itself if the argument is left
+        out."""
         return self.places.get(index if index < len(self.positional) else name, call)
 
     @property
     def are_static(self) -> bool:
-        """Whether all are compile-time values given by position."""
+        """Whether all arguments are compile-time values given by position."""
         return not self.keywords and all(
             static_value(value) is not None for value in self.positional
         )
@@ -39,7 +40,7 @@ class Arguments:
         names: tuple[str, ...],
         optional: int = 0,
     ) -> tuple[Value, ...]:
-        """Return the arguments in the order of `names`; the last `optional` ones may be left out
+        """Return the arguments in the order of `names`; the last `optional` ones may be missing
         (None)."""
         values: dict[str, Value] = dict(zip(names, self.positional, strict=False))
         extra = [name for name in self.keywords if name not in names or name in values]

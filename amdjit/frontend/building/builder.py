@@ -1,5 +1,4 @@
-"""The state of typing one function: its names, the statements made so far, and the way to report an
-error."""
+"""The state of typing one function: its names, the statements made so far, and its errors."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class Session(Protocol):
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
     weak_types: WeakTypes
-    findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
+    findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -90,7 +89,7 @@ StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A state of a builder, to which it can be taken back."""
+    """A state to which a builder can be rewound."""
 
     names: Mapping[str, Binding]
     numbers: Mapping[str, int]
@@ -106,10 +105,12 @@ class Mark:
 class FunctionBuilder:
     """Types one function for one combination of arguments.
 
-    A refused statement does not end it. failures: the errors so far. refused: how many statements
-    were refused, also those that only read what another refused one assigns. abandoned: since a
-    condition was refused it is unknown whether control comes to the rest of this block, so that an
-    error in it may be none. given: what each variable was given so far.
+    Typing goes on after a refused statement.
+
+    failures: the errors so far. refused: the number of refused statements, including those that
+    only read what another refused statement assigns. abandoned: whether a condition was refused, so
+    that control may never reach the rest of this block and errors in it might be spurious. given:
+    the values assigned to each variable so far.
     """
 
     source: FunctionSource
@@ -141,7 +142,7 @@ class FunctionBuilder:
 
     @property
     def weak_types(self) -> WeakTypes:
-        """What has no width of its own."""
+        """The values that have no width of their own."""
         return self.session.weak_types
 
     def span(self, node: ast.AST) -> Span:
@@ -177,7 +178,7 @@ class FunctionBuilder:
         return handler(self, node)
 
     def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Type expressions that Python evaluates one after the other; refused are all that are
+        """Type expressions that Python evaluates one after the other; report every one that is
         wrong."""
         values: list[Value] = []
         failures: list[CompileError] = []
@@ -197,20 +198,20 @@ class FunctionBuilder:
         return values
 
     def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
-        """Type an expression that Python evaluates after others, as `after` says."""
+        """Type an expression that Python evaluates after others (see `after`)."""
         return self.after(earlier, self.evaluate, node)
 
     def after(
         self, earlier: Sequence[Value], make: Callable[[ast.expr], Made], node: ast.expr
     ) -> tuple[list[Value], Made]:
-        """Make something of a node that Python evaluates after other values.
+        """Apply `make` to a node that Python evaluates after other values.
 
-        Where it takes statements, what these could change is computed before them.
+        If this emits statements, values that the statements could change are computed before them.
         """
         outer, self.statements = (
             self.statements,
             [],
-        )  # as `collect`, in fewer steps: most expressions come this way
+        )  # `collect`, inlined because most expressions pass here
         try:
             made, added = make(node), self.statements
         finally:
@@ -223,8 +224,8 @@ class FunctionBuilder:
         return settled, made
 
     def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
-        """Evaluate now what reads memory or changed variables or calls a function, in a tuple item
-        by item."""
+        """Evaluate a value now if it reads memory or changed variables or calls a function; tuples
+        item by item."""
         if isinstance(value, TupleValue):
             return value.with_items(self.settle(item, node, changed) for item in value.items)
         if isinstance(value, Method):
@@ -238,14 +239,14 @@ class FunctionBuilder:
         )
 
     def in_order(self, values: Sequence[Value], node: ast.AST) -> list[Value]:
-        """Return values that may be used in any order, as often as wanted: what one does is done
+        """Return values that may be used in any order and any number of times; their effects happen
         now, in this order."""
         if not any(may_act(value) for value in values):
             return list(values)
         return [self.settle(value, node) for value in values]
 
     def discard(self, value: Value, node: ast.AST) -> None:
-        """Keep the effects of a value that nothing uses."""
+        """Keep the effects of an unused value."""
         if isinstance(value, TupleValue):
             for item in value.items:
                 self.discard(item, node)
@@ -253,7 +254,7 @@ class FunctionBuilder:
             self.emit(tree.Evaluate(self.span(node), value))
 
     def run(self, nodes: list[ast.stmt]) -> None:
-        """Type statements up to the first one that leaves the block; go on behind one that is
+        """Type statements up to the first one that leaves the block; go on after one that is
         refused."""
         for node in nodes:
             if self.terminated:
@@ -282,29 +283,29 @@ class FunctionBuilder:
             self.abandoned |= isinstance(node, (ast.If, ast.While, ast.Match)) and may_leave(node)
         else:
             if self.refused > refused:
-                # What has no single value behind a loop or branch with a refused statement may have
-                # one without it.
+                # A name without a single value after a loop or branch with a refused statement
+                # might have one without that statement.
                 names = self.names
                 self.poison(
                     n for n in bound_names([node]) if isinstance(names.get(n, POISONED), Undefined)
                 )
 
     def refuse(self, failure: CompileError) -> None:
-        """Keep the errors for which a statement is refused."""
+        """Record the errors of a refused statement."""
         self.refused += 1
         self.failures += failure.diagnostics
 
     def poison(self, names: Iterable[str]) -> None:
-        """Let reading these names be refused without an error of its own."""
+        """Make every read of these names fail without an error of its own."""
         self.names.update(dict.fromkeys(names, POISONED))
 
     def raise_failures(self) -> None:
-        """End a function of which statements were refused."""
+        """Raise the errors of the function if statements were refused."""
         if self.refused:
             raise CompileError(*self.failures)
 
     def mark(self) -> Mark:
-        """Return the state as it is now."""
+        """Return the current state."""
         return Mark(
             dict(self.names),
             dict(self.numbers),
@@ -317,9 +318,9 @@ class FunctionBuilder:
         )
 
     def rewind(self, mark: Mark) -> None:
-        """Take the builder back, to type the same statements again in another way.
+        """Go back to an earlier state, to type the same statements again in another way.
 
-        The first error since then remains, so that no function is taken which was refused once.
+        The first error since then stays, so that a function that was refused once is not accepted.
         """
         self.names, self.numbers = dict(mark.names), dict(mark.numbers)
         del self.statements[mark.statements :]
@@ -331,8 +332,8 @@ class FunctionBuilder:
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:
-        """Collect the statements of an inner block, with a copy of the names; both are put back at
-        the end."""
+        """Collect the statements of an inner block, with a copy of the names; restore both at the
+        end."""
         outer = self.statements, self.names, self.terminated, self.abandoned
         self.statements, self.names, self.terminated = [], dict(self.names), False
         try:
@@ -342,7 +343,7 @@ class FunctionBuilder:
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[list[tree.Statement]]:
-        """Collect statements apart, with the same names."""
+        """Collect statements separately, with the same names."""
         outer, self.statements = self.statements, []
         try:
             yield self.statements
@@ -350,7 +351,7 @@ class FunctionBuilder:
             self.statements = outer
 
     def hold(self, value: Value, name: str, node: ast.AST) -> Value:
-        """Evaluate now: return a value that later statements cannot change."""
+        """Evaluate a value now and return one that later statements cannot change."""
         if isinstance(value, TupleValue):
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
@@ -364,7 +365,7 @@ class FunctionBuilder:
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 
     def unpack(self, value: tree.Expression) -> TupleValue:
-        """Turn a tuple that exists at run time into its items."""
+        """Return the items of a tuple that exists at run time."""
         assert isinstance(value.type, Tuple)
         items = (
             tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)

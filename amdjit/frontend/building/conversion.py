@@ -1,5 +1,5 @@
-"""Conversions: of literals to the type they meet, by themselves where nothing is lost, and on
-request."""
+"""Conversions: of literals to the type that they meet, implicit ones that lose nothing, and
+explicit ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ from amdjit.types import (
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:
-    """Write a Python number in a scalar type, or in every element of a vector type."""
+    """Return a Python number as a constant of a scalar type, or in every element of a vector
+    type."""
     scalar = target.element if isinstance(target, Vector) else target
     assert isinstance(scalar, Scalar)
     if not isinstance(value, (bool, int, float)):
@@ -93,7 +94,7 @@ def _as_type(value: bool | int | float, scalar: Scalar) -> bool | int | float:
 
 
 def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.Expression:
-    """Make a run-time value; a literal that stands alone becomes i32 or f32."""
+    """Make a run-time value; a literal on its own becomes an i32 or f32."""
     if isinstance(value, tree.Expression):
         return value
     if isinstance(value, TupleValue):
@@ -125,14 +126,14 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
 
 
 def _materialised_item(builder: FunctionBuilder, item: Value, node: ast.AST) -> tree.Expression:
-    """Objects that exist when compiling only stay known: they are part of the tuple's type."""
+    """Objects that exist only while compiling stay known: they are part of the tuple's type."""
     if isinstance(item, CompileTime) and not item.is_number and isinstance(item.value, Hashable):
         return tree.Constant(builder.span(node), Known(item.value), 0)
     return materialise(builder, item, node)
 
 
 def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
-    """Convert without a check of loss: the caller has decided that it is wanted."""
+    """Convert without checking for loss: the caller has decided that it is wanted."""
     if (
         isinstance(value, CompileTime)
         and isinstance(target, Known)
@@ -162,7 +163,7 @@ def _converted(
     if decided is not None:
         return decided
     if expression.type == target:
-        # What was converted has a type, also where its bits stay: a copy is not weak.
+        # A converted value has a type even if its bits stay the same: the copy is not weak.
         return replace(expression) if builder.weak_types.is_weak(expression) else expression
     if isinstance(target, Array) and isinstance(expression.type, Array):
         return _with_strides(builder, expression, target, node)
@@ -174,7 +175,7 @@ def _converted(
 def _with_strides(
     builder: FunctionBuilder, array: tree.Expression, target: Array, node: ast.AST
 ) -> tree.Expression:
-    """Return the whole array as a view that has strides."""
+    """Return a view of the whole array that has strides."""
     held = builder.hold(array, "array", node)
     assert isinstance(held, tree.Expression)
     span, index = builder.span(node), target.index_type
@@ -188,7 +189,8 @@ def _with_strides(
 
 
 def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
-    """Convert where no value is lost; otherwise an error that asks for an explicit conversion."""
+    """Convert if every value is preserved; otherwise raise an error that asks for an explicit
+    conversion."""
     if builder.weak_types.number(value) is not None:
         _check_number(builder, value, target, node)
         return convert(builder, value, target, node)
@@ -199,13 +201,13 @@ def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -
 
 
 def _check_number(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> None:
-    """A launch's number goes where a literal goes: a float to no integer."""
+    """A launch's number converts wherever a literal does: a float never to an integer."""
     if not number_fits(builder, value, target):
         raise no_conversion(builder, value, target, node)
 
 
 def number_fits(builder: FunctionBuilder, value: Value, target: Type) -> bool:
-    """Whether a launch's number may take a type by itself; the launch checks its value."""
+    """Whether a launch's number may take a type implicitly; the launch checks its value."""
     number = builder.weak_types.number(value)
     scalar = target.element if isinstance(target, Vector) else target
     if number is None or not isinstance(scalar, Scalar):
@@ -216,8 +218,8 @@ def number_fits(builder: FunctionBuilder, value: Value, target: Type) -> bool:
 def assign_to(
     builder: FunctionBuilder, value: Value, target: Type, node: ast.AST
 ) -> tree.Expression:
-    """Convert for a store to memory or to a variable of a declared type, as NumPy's item assignment
-    does."""
+    """Convert as NumPy's item assignment does, for a store to memory or to a variable of a declared
+    type."""
     if target in (COMPLEX64, COMPLEX128):
         return convert(builder, value, target, node)
     if not isinstance(value, CompileTime):
@@ -246,10 +248,10 @@ def is_complex(value: Value) -> bool:
 
 
 def scalar_of_complex(value: Value) -> Scalar:
-    """Return the type of a complex value's parts; a literal's are f32."""
+    """Return the type of a complex value's parts; those of a literal are f32."""
     items = value.items if isinstance(value, TupleValue) else ()
     is_wide = isinstance(value, TupleValue) and value.structure == COMPLEX128.structure
-    # Parts that began without a width may have become wide since.
+    # Parts that began without a width may have become wide in the meantime.
     return (
         f64
         if is_wide or any(isinstance(item, tree.Expression) and item.type == f64 for item in items)
@@ -280,8 +282,7 @@ def _is_real(value: CompileTime | tree.Expression) -> bool:
 
 
 def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
-    """Return the truth of a value as Python sees it: a boolean expression or a compile-time
-    bool."""
+    """Return the truth value in Python's sense: a boolean expression or a compile-time bool."""
     if isinstance(value, CompileTime):
         return CompileTime(bool(value.value))
     number = builder.weak_types.number(value)
@@ -300,7 +301,8 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
 
 
 def _truth_of_items(builder: FunctionBuilder, value: TupleValue, node: ast.AST) -> Value:
-    """A record is true unless its class says what is; a tuple is where it has items."""
+    """A record is true unless its class defines `__bool__` or `__len__`; a tuple is true if it has
+    items."""
     for name in ("__bool__", "__len__"):
         own = call_method_of(builder, value, name, (), node)
         if own is not None:
@@ -309,7 +311,7 @@ def _truth_of_items(builder: FunctionBuilder, value: TupleValue, node: ast.AST) 
 
 
 def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
-    """Return the opposite of a truth value."""
+    """Return the negation of a truth value."""
     if isinstance(condition, CompileTime):
         return CompileTime(not condition.value)
     assert isinstance(condition, tree.Expression)

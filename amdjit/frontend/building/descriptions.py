@@ -16,12 +16,12 @@ from amdjit.types import Void
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun, for messages."""
+    """Return a number with its noun."""
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def describe(value: Value) -> str:
-    """Name a value's type or, where it has none, what it is, for messages."""
+    """Return the name of a value's type, or what the value is if it has no type."""
     if isinstance(value, tree.Expression):
         return "nothing" if isinstance(value.type, Void) else str(value.type)
     if isinstance(value, TupleValue):

@@ -33,7 +33,7 @@ from amdjit.types import (
 def pair(
     builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
 ) -> tuple[tree.Expression, tree.Expression]:
-    """Bring two operands to the type they have in common."""
+    """Convert two operands to the type that they have in common."""
     target = _pair_type(builder, left, right) or _beside_unsigned(builder, left, right, operator)
     if target is None:
         raise builder.error(
@@ -49,7 +49,7 @@ def pair(
         convert_weakly(builder, right, target, node),
     )
     if target == f32 and (builder.weak_types.is_weak(first) or builder.weak_types.is_weak(second)):
-        # An integer has no part in how wide the float is that it becomes beside a weak one.
+        # An integer does not decide the width of the float that it becomes beside a weak one.
         for value, converted in ((left, first), (right, second)):
             if (
                 isinstance(value, tree.Expression)
@@ -63,7 +63,7 @@ def pair(
 def convert_weakly(
     builder: FunctionBuilder, value: Value, target: Type, node: ast.AST
 ) -> tree.Expression:
-    """Convert to what an operator's operands have in common: what is weak stays so."""
+    """Convert an operand to the common type; a weak value stays weak."""
     if isinstance(value, tree.Expression) and value.type == target:
         return value
     converted = convert(builder, value, target, node)
@@ -79,7 +79,7 @@ def convert_weakly(
 def launch_operands(
     builder: FunctionBuilder, values: Sequence[Value]
 ) -> tuple[LaunchNumber, ...] | None:
-    """Return the operands as a launch's numbers if each is one or a literal, and not all are
+    """Return the operands as numbers of the launch if each is one or a literal, and not all are
     literals."""
     numbers: list[LaunchNumber] = []
     for value in values:
@@ -97,8 +97,8 @@ def launch_operands(
 
 
 def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | complex | None:
-    """Return a literal whose type is chosen as that of a literal or of a launch's number is, None
-    for others."""
+    """Return a literal that takes the same type as a literal or a launch's number does, None for
+    other values."""
     if isinstance(value, CompileTime):
         return value.value if isinstance(value.value, (bool, int, float, complex)) else None
     number = builder.weak_types.number(value)
@@ -119,15 +119,14 @@ def _pair_type(builder: FunctionBuilder, left: Value, right: Value) -> Type | No
     return scalar
 
 
-# What gives the same bits whether a number is negative or wraps around.
+# Operators whose result has the same bits whether a number is negative or wraps around.
 _MODULAR = frozenset("+-*&|^")
 
 
 def _beside_unsigned(
     builder: FunctionBuilder, left: Value, right: Value, operator: str
 ) -> Type | None:
-    """A weak integer takes an unsigned type as a literal does, where a negative one does no
-    harm."""
+    """A weak integer takes an unsigned type as a literal does, if a negative value does no harm."""
     if (
         not isinstance(left, tree.Expression)
         or not isinstance(right, tree.Expression)
@@ -147,7 +146,7 @@ def _beside_unsigned(
 def _typed_pair(
     builder: FunctionBuilder, left: tree.Expression, right: tree.Expression
 ) -> Type | None:
-    """A weak float beside a 64-bit integer is an f64, as a literal is."""
+    """A weak float beside a 64-bit integer becomes an f64, as a literal does."""
     types = {left.type, right.type}
     is_weak_float = any(
         side.type == f32 and builder.weak_types.is_weak(side) for side in (left, right)

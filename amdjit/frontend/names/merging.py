@@ -1,4 +1,4 @@
-"""Names where control flow meets: one binding, and one type, for the values of all ways."""
+"""Names where control flow meets: one binding and one type for the values of all paths."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from amdjit.types import (
 
 
 def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:
-    """Give every name one binding behind a meeting of control flow; conversions go to the end of
-    each way."""
+    """Give every name one binding where control flow meets; conversions are added at the end of
+    each path."""
     if not exits:
         return {}
     if len(exits) == 1:
         return exits[0].names
-    # A long function has thousands of names at each `if`, and nearly all have one binding on all
-    # ways.
+    # A long function has thousands of names at each `if`, and nearly all have the same binding on
+    # all paths.
     merged = dict(exits[0].names)
     differing: dict[str, None] = {}
     for way in exits[1:]:
@@ -90,7 +90,7 @@ def _variable_of(
     target: Type,
     node: ast.AST,
 ) -> tree.Variable:
-    """Return the variable of a name where ways meet: weak where all its values are."""
+    """Return the variable of a name where paths meet: weak if all its values are."""
     weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
     is_weak = all(isinstance(value, CompileTime) or weak_types.is_weak(value) for value in values)
     if is_weak and origin in weak_types.widened:
@@ -125,7 +125,7 @@ def _shared_variable(
 
 
 def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
-    """Add a conversion where a way ends, in front of its break, continue or end."""
+    """Add a conversion at the end of a path, before its break or continue."""
     with builder.collect() as added:
         converted = convert(builder, value, variable.type, way.node)
         builder.emit(tree.Assign(builder.span(way.node), variable, converted))
@@ -139,10 +139,10 @@ def join_types(
     node: ast.AST,
     kind: ErrorKind = codes.JOIN_TYPES,
 ) -> Type | None:
-    """Return the type that holds all the values, None if they are compile-time objects with no
+    """Return the type that holds all the values, None if they are compile-time objects without a
     run-time form.
 
-    name: what has these values, for the error of that kind if no type holds them.
+    name: what has these values, for the error of kind `kind` that is raised if no type holds them.
     """
     numbers = [value for value in values if builder.weak_types.number(value) is not None]
     typed = [
@@ -199,7 +199,7 @@ def _join(left: Type, right: Type) -> Type | None:
 
 
 def _join_arrays(left: Array, right: Array) -> Array | None:
-    """Arrays that differ in what is known of how they lie have in common that they have strides."""
+    """Arrays whose known layouts differ have in common that they have strides."""
     layout = Layout.STRIDED if Layout.STRIDED in (left.layout, right.layout) else Layout.ROWS
     joined = replace(left, layout=layout, alignment=0)
     return joined if joined == replace(right, layout=layout, alignment=0) else None

@@ -31,7 +31,7 @@ from amdjit.types import (
     from_dtype,
 )
 
-# Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
+# The most rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
 MOST_ITEMS = 4096
 
 
@@ -59,8 +59,7 @@ def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: a
 def undefined(
     builder: FunctionBuilder, name: str, binding: Undefined, node: ast.AST
 ) -> CompileError:
-    """Return the error of a name without a value; it says nothing where the cause was an error that
-    is known."""
+    """Return the error of a name without a value; it is empty if the cause was already reported."""
     if isinstance(binding, Poisoned):
         return CompileError()
     return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
@@ -92,7 +91,7 @@ _SCALARS = frozenset(scalar.name for scalar in SCALARS)
 def _remedy(name: str, known: list[str]) -> str:
     element, _, length = name.partition("x")
     if element in _SCALARS and length.isdigit():
-        # Only the usual lengths have names of their own.
+        # Only the usual lengths have names.
         return (
             f"write `amdjit.vector(amdjit.{element}, {length})`, for example as a constant of "
             "the module"
@@ -106,7 +105,7 @@ def _remedy(name: str, known: list[str]) -> str:
 
 
 def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:
-    """Turn a Python object from outside the kernel into a value of it."""
+    """Turn a Python object from outside the kernel into a value in the kernel."""
     if isinstance(value, np.generic):
         return _numpy_scalar(builder, value, name, node)
     if isinstance(value, range):
@@ -128,8 +127,7 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
 
 
 def check_rounds(builder: FunctionBuilder, rounds: range, node: ast.AST) -> None:
-    """Refuse to go over more items when compiling than that can take. (`len` ends at
-    sys.maxsize.)"""
+    """Refuse to unroll more rounds than a compilation can take. (`len` fails above sys.maxsize.)"""
     if rounds[MOST_ITEMS:]:
         count = -(-(rounds.stop - rounds.start) // rounds.step)
         raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=count, limit=MOST_ITEMS)
@@ -148,8 +146,8 @@ def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: 
 
 
 def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
-    """Assign a value to a name. A run-time value goes to the name's variable, a new one if the type
-    changes."""
+    """Assign a value to a name. A run-time value goes to the name's variable, or a new one if the
+    type changes."""
     if builder.weak_types.number(value) is not None:
         builder.names[name] = value
     elif isinstance(value, tree.Expression):
@@ -168,7 +166,7 @@ def _into_variable(
     is_weak = weak_types.is_weak(value)
     if is_weak and origin in weak_types.widened:
         value = convert(builder, value, wide_type(value.type), node)
-    # A weak value in a variable that is not could not be made wider any more.
+    # A weak value in a variable that is not weak could not be made wider later.
     if (
         isinstance(current, tree.Variable)
         and current.type == value.type
@@ -186,7 +184,7 @@ def _into_variable(
 def carry(
     builder: FunctionBuilder, name: str, value: tree.Expression, type: Type, node: ast.AST
 ) -> tree.Variable:
-    """Put what a name has before a loop into a variable of a type: weak where it began as a number
+    """Put the value of a name before a loop into a variable of a type: weak if it began as a number
     without a width."""
     origin = origin_of(builder.span(node), name)
     parts = (

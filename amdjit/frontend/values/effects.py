@@ -1,5 +1,5 @@
-"""What a program does to memory: which values depend on it, and the kernel parameters that it may
-write."""
+"""Effects of values: whether a value depends on memory, reads a variable, or does more than
+compute."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from amdjit.tree.walk import walk
 
 
 def depends_on_memory(value: object) -> bool:
-    """Whether statements in front of a value could change what it computes, or the value what they
-    compute."""
+    """Whether statements before a value could change its result, or the value could change
+    theirs."""
     return any(isinstance(node, (tree.Load, tree.Call, tree.CallIntrinsic)) for node in walk(value))
 
 
 def reads(value: object, variables: Collection[tree.Variable]) -> bool:
-    """Whether a value reads one of some variables."""
+    """Whether a value reads one of the variables."""
     return bool(variables) and any(
         isinstance(node, tree.Read) and node.variable in variables for node in walk(value)
     )
@@ -29,12 +29,12 @@ def assigned_variables(statements: Sequence[tree.Statement]) -> set[tree.Variabl
 
 
 def has_effects(value: object) -> bool:
-    """Whether a value may do more than to compute."""
+    """Whether an expression may do more than compute."""
     return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
 
 
 def may_act(value: Value) -> bool:
-    """Whether a value, or an item of it, may do more than to compute."""
+    """Whether a value, or one of its items, may do more than compute."""
     if isinstance(value, TupleValue):
         return any(map(may_act, value.items))
     return may_act(value.receiver) if isinstance(value, Method) else has_effects(value)

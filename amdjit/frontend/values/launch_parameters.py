@@ -15,15 +15,17 @@ from amdjit.types import Scalar, Type, f64, i64
 
 @dataclass
 class LaunchParameters:
-    """The launch's numbers that a function reads: a parameter for each type. requests: variables to
-    make wider."""
+    """The launch's numbers that a function reads, with one parameter for each type.
+
+    requests: variables to make wider.
+    """
 
     weak_types: WeakTypes
     uses: dict[LaunchUse, tree.Variable] = field(default_factory=dict)
     requests: list[Origin] = field(default_factory=list)
 
     def read(self, number: LaunchNumber, type: Scalar, span: Span) -> tree.Read:
-        """Read a launch's number in a type that is decided."""
+        """Read a launch's number in a given type."""
         use = LaunchUse(number, type, span)
         variable = self.uses.get(use)
         if variable is None:
@@ -32,8 +34,8 @@ class LaunchParameters:
         return tree.Read(span, type, variable)
 
     def weak(self, number: LaunchNumber, span: Span) -> tree.Read:
-        """Read a launch's number in the type that it has alone; what it meets may decide
-        otherwise."""
+        """Read a launch's number in the type that it has on its own; an operand that it meets may
+        change that."""
         read = self.read(number, number.alone, span)
         self.weak_types.numbers[read] = number
         if number.kind is not bool:
@@ -47,8 +49,8 @@ class LaunchParameters:
         span: Span,
         make: Callable[[str, Type], tree.Variable],
     ) -> tuple[tree.Expression, tree.Variable]:
-        """Make a variable for a value; a weak one's is weak as well, and wide where that was asked
-        for."""
+        """Make a variable for a value. The variable of a weak value is weak too, and wide if that
+        was requested."""
         if not self.weak_types.is_weak(value):
             return value, make(name, value.type)
         origin = origin_of(span, name)
@@ -59,7 +61,7 @@ class LaunchParameters:
         return value, variable
 
     def in_type(self, value: tree.Expression, target: Type, span: Span) -> tree.Expression | None:
-        """Make a weak value again in the type that it meets; None where converting it loses
+        """Make a weak value again in the type that it meets; None if converting it loses
         nothing."""
         number = self.weak_types.numbers.get(value)
         if number is not None and isinstance(target, Scalar):
@@ -109,7 +111,7 @@ class LaunchParameters:
         return self._asked(value, self.weak_types.variables[value.variable], target)
 
     def wide_operand(self, value: tree.Expression, target: Scalar) -> tree.Expression:
-        """Return an operand of a call that is made again in 64 bits."""
+        """Return an operand of a call that is repeated in 64 bits."""
         return self._wide(value, target)
 
     def _asked(

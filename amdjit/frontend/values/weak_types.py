@@ -1,10 +1,10 @@
-"""Numbers without a width: what a launch knows, literals in variables, and what is computed from
+"""Numbers without a width: numbers of the launch, literals in variables, and values computed from
 these alone.
 
-An expression of the typed tree has a type, so a weak one has the type that it has alone (i32 or
-f32) until it meets a wider one. Then it is made again in that type: its literals are literals of
-the wider type, the launch's numbers parameters of it, and a variable asks that the program be typed
-again with a wider variable (`program.type_kernel`).
+Every expression of the typed tree has a type. A weak one has the type that it has on its own (i32
+or f32) until it meets a wider one. Then it is made again in that type: its literals become literals
+of the wider type, the launch's numbers become parameters of it, and a variable requests that the
+program be typed again with a wider variable (`program.type_kernel`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, f32, f64, i32, i64, u64
 
 Origin = tuple[str, int, int, str]
-"""Where a variable gets its first value: file, line, column, name."""
+"""Where a variable gets its first value: file, line, column and name."""
 
 _NARROW = (i32, f32)
 WIDE_TYPES = (i64, u64, f64)
@@ -28,7 +28,7 @@ _SHIFTS = (tree.BinaryOperator.SHIFT_LEFT, tree.BinaryOperator.SHIFT_RIGHT)
 
 
 def origin_of(span: Span, name: str) -> Origin:
-    """Return what names a variable in every typing of the same program."""
+    """Return a key that identifies a variable in every typing of the same program."""
     return span.file, span.line, span.column, name
 
 
@@ -41,13 +41,13 @@ def wide_type(type: Type) -> Scalar:
 
 @dataclass
 class WeakTypes:
-    """What of one typing of a program is weak; nodes and variables are told apart by identity.
+    """The weak expressions and variables of one typing of a program, compared by identity.
 
-    widened: the variables that are to be wide. numbers: the reads of a launch's numbers in the type
-    that they have alone. expressions: all weak ones. variables: weak ones with their origin, None
-    for one whose value is exact, such as a loop's counter. results: the functions whose results are
-    weak, for a tuple an origin for each item that is. items: what is weak of the tuples that
-    functions gave. again: how calls are made again, in 64 bits.
+    widened: the variables that have to be wide. numbers: the reads of a launch's numbers in the
+    type that they have on their own. expressions: all weak expressions. variables: weak variables
+    with their origin, None for one whose value is exact, such as a loop counter. results: the
+    functions whose results are weak, with the origin of each weak item of a tuple. items: the weak
+    items of tuples that functions returned. again: how to repeat calls in 64 bits.
     """
 
     widened: frozenset[Origin] = frozenset()
@@ -59,7 +59,7 @@ class WeakTypes:
     again: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
 
     def number(self, value: object) -> LaunchNumber | None:
-        """Return the launch's number that a value is, None for another value."""
+        """Return the launch's number that a value reads, None for other values."""
         return self.numbers.get(value) if isinstance(value, tree.Expression) else None
 
     def is_weak(self, value: object) -> bool:
@@ -71,12 +71,12 @@ class WeakTypes:
         )
 
     def has_no_width(self, value: object) -> bool:
-        """Whether a value is weak, or was until what it meets asked for a wider one."""
+        """Whether a value is weak, or was weak until it met a wider type."""
         is_noted = isinstance(value, tree.Expression) and value in self.expressions
         return is_noted and value.type in (*_NARROW, *WIDE_TYPES)  # type: ignore[attr-defined]
 
     def returned(self, origins: tuple[Origin | None, ...], value: Value) -> None:
-        """Note which items of a tuple that a function gave are weak."""
+        """Note which items of a tuple that a function returned are weak."""
         items = value.items if isinstance(value, TupleValue) else ()
         for item, origin in zip(items, origins, strict=False):
             if origin is not None and isinstance(item, tree.TupleItem):
@@ -96,8 +96,8 @@ class WeakTypes:
         return item
 
     def made(self, expression: tree.Expression, *operands: tree.Expression) -> tree.Expression:
-        """Note what an operator makes of its operands: it is weak where all are. A shift's count
-        does not matter."""
+        """Note the result of an operator: it is weak if all operands are. The count of a shift does
+        not matter."""
         is_shift = isinstance(expression, tree.Binary) and expression.operator in _SHIFTS
         deciding = operands[:1] if is_shift else operands
         if expression.type in (*_NARROW, *WIDE_TYPES) and all(
