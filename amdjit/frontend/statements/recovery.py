@@ -11,9 +11,9 @@ import ast
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import Loop
 from amdjit.frontend.expressions.conditional import tested
 from amdjit.frontend.source.bound_names import bound_names
-from amdjit.frontend.values.exits import Loop
 from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, boolean

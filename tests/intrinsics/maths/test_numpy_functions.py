@@ -15,7 +15,7 @@ import pytest
 
 import amdjit
 from amdjit.diagnostics.errors import CompileError
-from amdjit.frontend.source.host_functions import REMEDIES
+from amdjit.frontend.source.unsupported_functions import REMEDIES
 from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 

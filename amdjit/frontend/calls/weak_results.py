@@ -9,13 +9,13 @@ from collections.abc import Callable
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError
 from amdjit.diagnostics.performance import CompileWarning, Finding
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import launch_operands
+from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.calls.constructors import convert_to
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.frontend.values.weakness import wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f32, f64, i32
 
@@ -26,12 +26,12 @@ def python_number(
     """Type `int(x)` and `float(x)`: i32 and f32, until they meet what is wider."""
     operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
     if operands is not None and len(operands) == 1:
-        return builder.launched.weak(
+        return builder.launch_parameters.weak(
             launch_arithmetic.as_kind(kind, operands[0]), builder.span(node)
         )
     made = convert_to(builder, i32 if kind is int else f32, arguments, node)
     if isinstance(made, tree.Convert):
-        builder.weakness.expressions.add(made)
+        builder.weak_types.expressions.add(made)
     return made
 
 
@@ -43,8 +43,8 @@ def without_width(
 ) -> Value:
     """Let what a function gives for weak numbers be weak: beside an f64 it is computed in f64, by
     another call."""
-    weakness, given = builder.weakness, arguments.positional
-    are_weak = all(weakness.is_weak(value) or not _decides(value) for value in given)
+    weak_types, given = builder.weak_types, arguments.positional
+    are_weak = all(weak_types.is_weak(value) or not _decides(value) for value in given)
     if (
         arguments.keywords
         or not are_weak
@@ -55,52 +55,58 @@ def without_width(
 
     def in_f64() -> tree.Expression:
         wide = (
-            builder.launched.wide_operand(v, f64) if isinstance(v, tree.Expression) else v
+            builder.launch_parameters.wide_operand(v, f64) if isinstance(v, tree.Expression) else v
             for v in given
         )
         again = call(Arguments(tuple(wide), {}, arguments.places))
         assert isinstance(again, tree.Expression)
         return again
 
-    weakness.expressions.add(result)
-    weakness.again[result] = in_f64
+    weak_types.expressions.add(result)
+    weak_types.again[result] = in_f64
     return result
 
 
 def as_wide_as_needed(
-    builder: FunctionBuilder, callee: Intrinsic | DeviceFunction, arguments: Arguments, result: Value,
-    call: Callable[[Arguments], Value], node: ast.expr,
-) -> Value:  # fmt: skip
+    builder: FunctionBuilder,
+    callee: Intrinsic | DeviceFunction,
+    arguments: Arguments,
+    result: Value,
+    call: Callable[[Arguments], Value],
+    node: ast.expr,
+) -> Value:
     """Let what amdjit's own functions give for weak numbers alone be weak: in 64 bits it is another
     call."""
     if not isinstance(result, tree.Expression) or result.type not in (i32, f32):
         return result
-    weakness, type = builder.weakness, result.type
+    weak_types, type = builder.weak_types, result.type
     given = _deciding(callee, arguments, type)
-    if not given or not all(weakness.is_weak(value) and value.type == type for value in given):
+    if not given or not all(weak_types.is_weak(value) and value.type == type for value in given):
         return result
     weak = frozenset(given)
 
     def widened(value: Value) -> Value:
-        return builder.launched.wide_operand(value, wide_type(type)) if value in weak else value  # type: ignore[arg-type]
+        if not isinstance(value, tree.Expression) or value not in weak:
+            return value
+        return builder.launch_parameters.wide_operand(value, wide_type(type))
 
     def in_64_bits() -> tree.Expression:
-        requests = len(builder.launched.requests)
+        requests = len(builder.launch_parameters.requests)
         positional = tuple(map(widened, arguments.positional))
         keywords = {name: widened(value) for name, value in arguments.keywords.items()}
         try:
             with builder.collect() as added:
                 again = call(Arguments(positional, keywords, arguments.places))
         except CompileError:
-            del builder.launched.requests[requests:]
+            del builder.launch_parameters.requests[requests:]
             _warn(builder, callee, type, node)
             return result
         builder.statements += added
         assert isinstance(again, tree.Expression)
         return again
 
-    weakness.expressions.add(result)
-    weakness.again[result] = in_64_bits
+    weak_types.expressions.add(result)
+    weak_types.again[result] = in_64_bits
     return result
 
 
@@ -139,9 +145,13 @@ def _warn(
     name = callee.name if isinstance(callee, Intrinsic) else callee.function.__name__
     span, wide = builder.span(node), wide_type(type)
     found = Finding(
-        "narrow", span, f"`{name}` is computed in {type} and then converted to {wide}", f"has no form for {wide}",
-        f"write `{type}(...)` around the argument or the result to say that it is meant", CompileWarning,
-    )  # fmt: skip
+        "narrow",
+        span,
+        f"`{name}` is computed in {type} and then converted to {wide}",
+        f"has no form for {wide}",
+        f"write `{type}(...)` around the argument or the result to say that it is meant",
+        CompileWarning,
+    )
     builder.session.findings.setdefault((found.name, span.file, span.line), found)
 
 

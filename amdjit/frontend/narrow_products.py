@@ -1,4 +1,4 @@
-"""Warnings about products and shifts that are computed in 32 bits or fewer, and then converted to
+"""Warnings about products and shifts that are computed in at most 32 bits and then converted to
 64."""
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _GROWING = {BinaryOperator.MULTIPLY: "product", BinaryOperator.SHIFT_LEFT: "shif
 
 
 def narrow_products(program: tree.Program) -> Iterator[Finding]:
-    """Find conversions that nobody wrote, of what may have wrapped around, to a type that would
-    have held it.
+    """Find implicit conversions of results that may have wrapped around to a type that would have
+    held them.
 
-    Indices are left out: they wrap by rules of their own (docs/types.md).
+    Indices are left out, since they have their own rules for wrapping (docs/types.md).
     """
     lines = set()
     for function in (program.kernel, *program.functions):
@@ -45,7 +45,7 @@ def _finding(consumer: tree.Node, operand: object) -> Finding | None:
     if not isinstance(made, tree.Binary) or made.operator not in _GROWING or not _is_narrow(made):
         return None
     if operand.span not in (made.span, consumer.span):
-        return None  # written: `i64(a * b)` has a place of its own
+        return None  # an explicit conversion, `i64(a * b)`, has its own span
     what, to = _GROWING[made.operator], operand.type
     return Finding(
         "narrow",

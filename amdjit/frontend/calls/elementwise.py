@@ -9,9 +9,10 @@ from typing import TypeGuard
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
@@ -80,6 +81,11 @@ def _refused(
 ) -> Exception:
     vector = next(value for value in values if _is_vector(value))
     return builder.error(
-        codes.ARGUMENT_TYPE, node, parameter="x", function=ast.unparse(node).partition("(")[0], expected=expected,
-        found=describe(vector), remedy="take elements: `v[i]`",
-    )  # fmt: skip
+        codes.ARGUMENT_TYPE,
+        node,
+        parameter="x",
+        function=ast.unparse(node).partition("(")[0],
+        expected=expected,
+        found=describe(vector),
+        remedy="take elements: `v[i]`",
+    )

@@ -1,5 +1,5 @@
-"""Where control leaves a block: the ends of branches and loops, and returns, with the names that
-each of them has."""
+"""Where control leaves a block: the ends of branches and loops, and returns, each with its
+names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from amdjit.tree import nodes as tree
 
 @dataclass
 class Loop:
-    """An enclosing loop: names that go round with it, and the states of names at its exits.
+    """An enclosing loop: the names that it carries, and the states of names at its exits.
 
-    leaving: of a round of an unrolled loop, the variable that tells whether a `break` has left it.
+    leaving: for a round of an unrolled loop, the variable that says whether a `break` has left it.
     """
 
     carried: dict[str, tree.Variable]
@@ -26,10 +26,10 @@ class Loop:
 
 @dataclass
 class Exit:
-    """A place where control leaves a block: the names there, and the list to which conversions may
-    still be added.
+    """A place where control leaves a block: the names there, and the list that conversions may
+    still be added to.
 
-    terminator: the break or continue at the end of `statements`, None where the block just ends.
+    terminator: the break or continue at the end of `statements`, None if the block just ends.
     """
 
     names: dict[str, Binding]
@@ -38,14 +38,14 @@ class Exit:
     terminator: tree.Statement | None = None
 
     def add(self, statements: list[tree.Statement]) -> None:
-        """Put statements at the end of this way, in front of its terminator."""
+        """Insert statements at the end, before the terminator."""
         end = _position(self.statements, self.terminator)
         self.statements[end:end] = statements
 
 
 @dataclass
 class ReturnSite:
-    """A `return`: where its value goes once the function's type is known."""
+    """A `return`: its value is placed once the function's result type is known."""
 
     value: Value | None
     statements: list[tree.Statement]
@@ -53,7 +53,7 @@ class ReturnSite:
     node: ast.AST
 
     def replace(self, statements: list[tree.Statement]) -> None:
-        """Put the real statements in the place of the placeholder."""
+        """Replace the placeholder with the real statements."""
         at = _position(self.statements, self.placeholder)
         self.statements[at : at + 1] = statements
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert
-from amdjit.frontend.expressions.reports import index_check
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array
@@ -57,9 +58,13 @@ def store_part(
 
 
 def _over_axes(
-    builder: FunctionBuilder, target: tree.Expression, kind: Array, indices: Indices,
-    store: Callable[[Indices], None], node: ast.expr,
-) -> None:  # fmt: skip
+    builder: FunctionBuilder,
+    target: tree.Expression,
+    kind: Array,
+    indices: Indices,
+    store: Callable[[Indices], None],
+    node: ast.expr,
+) -> None:
     """Make a loop for each axis that has no index yet."""
     axis = len(indices)
     if axis == kind.ndim:
@@ -96,15 +101,23 @@ def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: as
         return
     if source.ndim > kind.ndim:
         raise _refuse(
-            builder, kind, value, place, f"has {count(source.ndim, 'dimension')}",
+            builder,
+            kind,
+            value,
+            place,
+            f"has {count(source.ndim, 'dimension')}",
             f"take a part of it that has {count(kind.ndim, 'dimension')}",
-        )  # fmt: skip
+        )
     shape = None if kind.shape is None else kind.shape[kind.ndim - source.ndim :]
     if shape is not None and source.shape is not None and shape != source.shape:
         raise _refuse(
-            builder, kind, value, place, f"has the shape {source.shape}",
+            builder,
+            kind,
+            value,
+            place,
+            f"has the shape {source.shape}",
             f"cut one of them: the part has the shape {kind.shape}",
-        )  # fmt: skip
+        )
 
 
 def _check_overlap(

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.expressions.range_steps import check_step, is_zero
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.subscripts import item_of
-from amdjit.frontend.names.scope import join_types
+from amdjit.frontend.iteration.range_steps import check_step, is_zero
+from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -100,9 +101,13 @@ def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.expr) -> 
 
 
 def _length(
-    builder: FunctionBuilder, start: tree.Expression, stop: tree.Expression, step: Value, unsigned: Scalar,
+    builder: FunctionBuilder,
+    start: tree.Expression,
+    stop: tree.Expression,
+    step: Value,
+    unsigned: Scalar,
     node: ast.expr,
-) -> tuple[tree.Expression, tree.Expression]:  # fmt: skip
+) -> tuple[tree.Expression, tree.Expression]:
     """Return the number of rounds, and the step as an unsigned number that wraps."""
     if isinstance(step, CompileTime):
         assert isinstance(step.value, int)
@@ -137,9 +142,12 @@ def _is_signed(type: Type) -> bool:
 
 
 def _rounds(
-    builder: FunctionBuilder, ends: tuple[tree.Expression, tree.Expression], step: tree.Expression, unsigned: Scalar,
+    builder: FunctionBuilder,
+    ends: tuple[tree.Expression, tree.Expression],
+    step: tree.Expression,
+    unsigned: Scalar,
     node: ast.AST,
-) -> tree.Expression:  # fmt: skip
+) -> tree.Expression:
     """Return how many steps from the lower end stay below the upper one: (upper - lower - 1) //
     step + 1, or 0."""
     span = builder.span(node)

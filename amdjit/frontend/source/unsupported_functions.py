@@ -1,4 +1,4 @@
-"""What to write instead of well-known functions of Python and NumPy that kernels do not have."""
+"""What to write instead of well-known functions of Python and NumPy that kernels cannot call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that kernels do not have: their names, and what to write instead."""
+"""Statements that the kernel language lacks: their names, and what to write instead."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def remedy_for(keyword: str) -> str:
 
 
 def keyword_of(node: ast.stmt) -> str:
-    """Return a statement as people call it."""
+    """Return the name of a statement: its keyword."""
     name = type(node).__name__
     return _KEYWORDS.get(name, name.lower())

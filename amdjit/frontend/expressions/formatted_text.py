@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from amdjit.abi.reports import MAX_VALUE_WORDS, Field, Text, format_value
 from amdjit.diagnostics import CompileError, codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Vector, f64, i32, i64
@@ -109,18 +110,21 @@ def _show(
 
 
 def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> Value:
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is None or number.kind is bool:
         return value
-    return builder.launched.read(
+    return builder.launch_parameters.read(
         number, f64 if number.kind is float else i64, builder.span(place.node)
     )
 
 
 def _show_items(
-    builder: FunctionBuilder, items: tuple[Value, ...], place: _Place, parts: list[str | Field],
+    builder: FunctionBuilder,
+    items: tuple[Value, ...],
+    place: _Place,
+    parts: list[str | Field],
     shown: list[tree.Expression],
-) -> None:  # fmt: skip
+) -> None:
     if place.spec:
         raise builder.error(
             codes.CONSTANT_FAILS,

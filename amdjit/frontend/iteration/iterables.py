@@ -8,8 +8,10 @@ from typing import cast
 
 from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, Made, describe
-from amdjit.frontend.expressions.sequences import (
+from amdjit.frontend.building.arguments import constant_integer
+from amdjit.frontend.building.builder import FunctionBuilder, Made
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.iteration.sequences import (
     Bounds,
     Sequence,
     array_sequence,
@@ -19,7 +21,6 @@ from amdjit.frontend.expressions.sequences import (
     range_sequence,
     zipped,
 )
-from amdjit.frontend.expressions.special_forms import constant_integer
 from amdjit.frontend.names.scope import MOST_ITEMS, check_rounds
 from amdjit.frontend.source.bound_names import changed_names
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
@@ -145,9 +146,13 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
     ]
     if not call.args or len(given) > 1 or len(given) < len(call.args[1:]) + len(call.keywords):
         raise builder.error(
-            codes.ARGUMENT_COUNT, call, function="enumerate", expected="an iterable and a start",
-            given="other arguments were given", signature="enumerate(items, start=0)",
-        )  # fmt: skip
+            codes.ARGUMENT_COUNT,
+            call,
+            function="enumerate",
+            expected="an iterable and a start",
+            given="other arguments were given",
+            signature="enumerate(items, start=0)",
+        )
     (items,) = _in_order(builder, call.args[:1])
     first: Value = CompileTime(0)
     if given:
@@ -205,9 +210,13 @@ def _strict(builder: FunctionBuilder, call: ast.Call) -> bool:
 def _reversed(builder: FunctionBuilder, call: ast.Call) -> Iterable:
     if len(call.args) != 1 or call.keywords:
         raise builder.error(
-            codes.ARGUMENT_COUNT, call, function="reversed", expected="1 argument in a kernel",
-            given=f"{len(call.args)} were given", signature="reversed(items)",
-        )  # fmt: skip
+            codes.ARGUMENT_COUNT,
+            call,
+            function="reversed",
+            expected="1 argument in a kernel",
+            given=f"{len(call.args)} were given",
+            signature="reversed(items)",
+        )
     items = items_of(builder, call.args[0])
     known = static_items(items)
     if known is not None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from amdjit.declarations import Form
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments, constant_integer
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.expressions.reports import index_check
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -31,71 +32,6 @@ from amdjit.types import (
     i32,
     vector,
 )
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The evaluated arguments of a call, and where they stand: by position, or by keyword."""
-
-    positional: tuple[Value, ...]
-    keywords: dict[str, Value]
-    places: Mapping[int | str, ast.expr] = field(default_factory=dict)
-
-    def place(self, index: int, name: str, call: ast.expr) -> ast.expr:
-        """Return where the argument of a parameter stands; the call itself if it has none."""
-        return self.places.get(index if index < len(self.positional) else name, call)
-
-    @property
-    def are_static(self) -> bool:
-        """Whether all are compile-time values given by position."""
-        return not self.keywords and all(
-            static_value(value) is not None for value in self.positional
-        )
-
-    def exactly(
-        self,
-        builder: FunctionBuilder,
-        node: ast.AST,
-        function: str,
-        names: tuple[str, ...],
-        optional: int = 0,
-    ) -> tuple[Value, ...]:
-        """Return the arguments in the order of `names`; the last `optional` ones may be left out
-        (None)."""
-        values: dict[str, Value] = dict(zip(names, self.positional, strict=False))
-        extra = [name for name in self.keywords if name not in names or name in values]
-        values |= self.keywords
-        missing = [name for name in names[: len(names) - optional] if name not in values]
-        if len(self.positional) > len(names) or extra or missing:
-            raise builder.error(
-                codes.ARGUMENT_COUNT,
-                node,
-                function=function,
-                expected=_counted(len(names) - optional, len(names)),
-                given=_given(len(self.positional), extra, missing),
-                signature=f"{function}({', '.join(names)})",
-            )
-        return tuple(values.get(name, CompileTime(None)) for name in names)
-
-
-def _counted(least: int, most: int) -> str:
-    return count(most, "argument") if least == most else f"{least} to {most} arguments"
-
-
-def _given(number: int, extra: list[str], missing: list[str]) -> str:
-    if extra:
-        return f"`{extra[0]}` is unknown or given twice"
-    if missing:
-        return f"`{missing[0]}` is missing"
-    return f"{number} {'was' if number == 1 else 'were'} given"
-
-
-def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what: str) -> int:
-    """Return a compile-time integer."""
-    if not isinstance(value, CompileTime) or not isinstance(value.value, int):
-        raise builder.error(codes.NOT_CONSTANT, node, what=what)
-    return int(value.value)
-
 
 # What LLVM's AMDGPU backend can address a lane's scratch memory with: 18 bits of dwords, less some
 # for spills.
@@ -146,7 +82,7 @@ _LDS_ALIGNMENT = 16
 def _lds_offset(builder: FunctionBuilder, value: Value, place: ast.AST) -> tree.Expression:
     if isinstance(value, CompileTime):
         known = value.value
-        places = range(0, builder.session.limits.target.lds_per_workgroup, _LDS_ALIGNMENT)
+        places = range(0, builder.compilation.target.lds_per_workgroup, _LDS_ALIGNMENT)
         if not isinstance(known, int) or isinstance(known, bool) or known not in places:
             raise builder.error(codes.LDS_OFFSET, place, found=repr(known))
     elif (
@@ -194,9 +130,12 @@ def _address_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) 
     natural = array.type.element.nbytes if isinstance(array.type.element, Scalar) else 1
     if isinstance(array.type.element, Record) or 0 < array.type.packing < natural:
         raise builder.error(
-            codes.NOT_CONVERTIBLE, node, source=array.type, target="an address",
+            codes.NOT_CONVERTIBLE,
+            node,
+            source=array.type,
+            target="an address",
             remedy="take the address of a field that is aligned: `np.dtype(..., align=True)`",
-        )  # fmt: skip
+        )
     type = Pointer(array.type.element, array.type.address_space)
     check = index_check(builder, array, indices, node)
     return tree.AddressOf(builder.span(node), type, array, indices, check)
@@ -251,9 +190,13 @@ def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
         or not isinstance(indices, TupleValue)
     ):
         raise builder.error(
-            codes.OPERAND_TYPES, node, operator="shuffle", left=left.type, right=right.type,
+            codes.OPERAND_TYPES,
+            node,
+            operator="shuffle",
+            left=left.type,
+            right=right.type,
             remedy="pass two vectors of one type and a tuple of constant indices",
-        )  # fmt: skip
+        )
     picks = tuple(
         constant_integer(builder, item, node, "an index of `shuffle`") for item in indices.items
     )
@@ -263,9 +206,13 @@ def _shuffle(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             raise builder.error(codes.INDEX_RANGE, node, index=pick, type="two vectors", last=last)
     if not 2 <= len(picks) <= 64:
         raise builder.error(
-            codes.VECTOR_LENGTH, node, type="a vector", expected="2 to 64 elements", given=len(picks),
+            codes.VECTOR_LENGTH,
+            node,
+            type="a vector",
+            expected="2 to 64 elements",
+            given=len(picks),
             remedy="write 2 to 64 indices; one element is `v[i]`",
-        )  # fmt: skip
+        )
     return tree.Shuffle(
         builder.span(node), vector(left.type.element, len(picks)), left, right, picks
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.expressions.reports import check
+from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison

@@ -1,4 +1,4 @@
-"""What compiled code depends on outside of the kernel."""
+"""Variables outside the kernel that compiled code depends on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from amdjit.frontend.values.kinds import identity
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideRead:
-    """A variable that the code depends on: `scope` is a namespace, a closure cell, or an object
-    with attributes."""
+class Dependency:
+    """A variable that the code depends on. `scope` is a namespace, a closure cell or an object with
+    attributes."""
 
     scope: Any
     name: str
@@ -38,7 +38,7 @@ class OutsideRead:
 
     @property
     def description(self) -> str:
-        """Name the variable, for people."""
+        """The variable's name for messages."""
         if isinstance(self.scope, dict):
             return f"global `{self.name}` of {self.scope.get('__name__', '?')}"
         if isinstance(self.scope, types.CellType):
