@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics import arithmetic
 from amdjit.intrinsics import math as real
 from amdjit.intrinsics.maths import (
     complex_functions,
@@ -20,6 +19,7 @@ from amdjit.intrinsics.maths import (
     power,
     rounding,
 )
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.declarations import DeviceFunction, Intrinsic
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
@@ -68,7 +68,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "pow": power.power,
     "radians": real.radians,
     "degrees": real.degrees,
-    "fma": arithmetic.fma,
+    "fma": fma,
     "isclose": elementwise.isclose,
     "ulp": elementwise.ulp,
     "gcd": number_theory.gcd,

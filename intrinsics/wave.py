@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.intrinsics.arithmetic import clz, ctz
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
@@ -37,6 +36,7 @@ from amdjit.intrinsics.lanes.reduce import (
     segmented_inclusive_scan,
 )
 from amdjit.intrinsics.lanes.words import by_words
+from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
 from amdjit.language.declarations import (

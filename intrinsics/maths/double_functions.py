@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths.float_evaluation import (
     bitcast,
     double_sqrt,
@@ -15,6 +14,7 @@ from amdjit.intrinsics.maths.float_evaluation import (
     polynomial,
 )
 from amdjit.intrinsics.maths.native_math import copysign, isfinite, isinf
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.declarations import device_function
 from amdjit.language.types import f64, i32, i64, u32, u64
 

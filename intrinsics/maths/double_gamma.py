@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths.float_evaluation import bitcast, exponential, polynomial
 from amdjit.intrinsics.maths.native_math import copysign, isinf, rcp, rint
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.declarations import device_function
 from amdjit.language.types import f64, i32, i64
 

@@ -7,7 +7,6 @@ is one.
 
 from __future__ import annotations
 
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
@@ -24,6 +23,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest,
     nearest_multiple,
 )
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.declarations import device_function
 from amdjit.language.types import f32, f64
 

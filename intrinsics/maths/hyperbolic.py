@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
@@ -27,6 +26,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     root_of_normal,
     sum_of_ordered,
 )
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.declarations import device_function
 from amdjit.language.types import f32, f64
 

@@ -5,20 +5,33 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import amdjit.intrinsics
 from amdjit.language.declarations import Coordinates, Intrinsic, Property
 
 
+# Rooms with declarations that no namespace shows under a name of their own.
+INNER_ROOMS = ("atomics", "buffers", "numbers")
+
+
 def declared() -> dict[str, Intrinsic]:
     """Return every declaration by module and name, each object once."""
     found: dict[int, tuple[str, Intrinsic]] = {}
-    for info in pkgutil.iter_modules(amdjit.intrinsics.__path__):
-        module = importlib.import_module(f"amdjit.intrinsics.{info.name}")
-        for name, value in vars(module).items():
-            for label, intrinsic in _intrinsics(f"{info.name}.{name}", value):
+    for name in _module_names():
+        module = importlib.import_module(f"amdjit.intrinsics.{name}")
+        for attribute, value in vars(module).items():
+            for label, intrinsic in _intrinsics(f"{name}.{attribute}", value):
                 found.setdefault(id(intrinsic), (label, intrinsic))
     return dict(found.values())
+
+
+def _module_names() -> Iterator[str]:
+    """Yield namespaces before rooms, so that a declaration has the name that users call it by."""
+    path = Path(amdjit.intrinsics.__path__[0])
+    yield from (info.name for info in pkgutil.iter_modules([str(path)]))
+    for room in INNER_ROOMS:
+        yield from (f"{room}.{info.name}" for info in pkgutil.iter_modules([str(path / room)]))
 
 
 def _intrinsics(label: str, value: object) -> Iterator[tuple[str, Intrinsic]]:
