@@ -16,6 +16,7 @@ from amdjit import intrinsics
 from amdjit.api import Kernel, device_function, kernel
 from amdjit.checking.sanitizing import sanitize
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
 from amdjit.devices import (
     Event,
     Stream,
@@ -57,28 +58,6 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.complex_types import complex64, complex128
-from amdjit.language.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
-from amdjit.language.types import (
-    Choice,
-    Const,
-    Immediate,
-    bf8,
-    bf16,
-    boolean,
-    f16,
-    f32,
-    f64,
-    fp8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    vector,
-)
 from amdjit.language.vector_types import (
     bf8x2,
     bf8x3,
@@ -166,6 +145,27 @@ from amdjit.language.vector_types import (
     u64x32,
 )
 from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import (
+    Choice,
+    Const,
+    Immediate,
+    bf8,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    fp8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    vector,
+)
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning

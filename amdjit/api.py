@@ -14,13 +14,12 @@ from typing import Any, overload
 
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.frontend import CompileTime, Limits, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.declarations import DeviceFunction
 from amdjit.language.launch_numbers import TooWideError, python_number
-from amdjit.language.types import Array, Type, Vector
 from amdjit.launching.prepared import (
     Loaded,
     PreparedLaunch,
@@ -52,6 +51,7 @@ from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream
 from amdjit.target import Target
+from amdjit.types import Array, Type, Vector
 
 
 def compile_kernel(

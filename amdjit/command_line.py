@@ -19,8 +19,8 @@ from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.types import SCALARS, Scalar, Type
 from amdjit.language.vector_types import NAMED_VECTORS
+from amdjit.types import SCALARS, Scalar, Type
 
 _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
 

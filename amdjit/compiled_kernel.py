@@ -14,11 +14,11 @@ from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend import CompileTime, OutsideRead
 from amdjit.language.launch_numbers import LaunchUse
-from amdjit.language.types import Type
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
+from amdjit.types import Type
 
 if TYPE_CHECKING:
     from amdjit.code_object import CodeObject, Resources

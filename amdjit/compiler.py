@@ -20,10 +20,10 @@ from amdjit.disk_cache import DiskCache
 from amdjit.frontend import Limits, definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.types import Array
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
+from amdjit.types import Array
 
 __all__ = ["compile_kernel"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.types import f32, i32
 from amdjit.target import find_target
+from amdjit.types import f32, i32
 
 _TEXT = Path(__file__).with_suffix(".txt")
 YES, DIFFERENT, REFUSED = "yes", "different", "refused"

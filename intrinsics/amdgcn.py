@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import convert
 from amdjit.intrinsics.builtins import integer, real, wave, wmma, wmma_gfx11
 from amdjit.intrinsics.builtins.table import from_table, is_builtin, python_name, rows
-from amdjit.language.declarations import Intrinsic
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {

@@ -21,8 +21,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from amdjit.language.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
-from amdjit.language.types import VOID, Scalar, Type, Vector, boolean
+from amdjit.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
+from amdjit.types import VOID, Scalar, Type, Vector, boolean
 
 __all__ = ["SCALAR", "instruction"]
 

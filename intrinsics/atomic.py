@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics import atomics
 from amdjit.intrinsics.atomics import on_arrays
 from amdjit.intrinsics.lds import address_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import AddressSpace, Array, Pointer, bf16, f16
+from amdjit.types import AddressSpace, Array, Pointer, bf16, f16
 
 __all__ = [
     "add",

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import (
+from amdjit.declarations import (
     Emit,
     EmitContext,
     Form,
@@ -19,7 +18,8 @@ from amdjit.language.declarations import (
     device_function,
     intrinsic,
 )
-from amdjit.language.types import (
+from amdjit.intrinsics.builtins.table import builtin
+from amdjit.types import (
     Immediate,
     Scalar,
     TypeVariable,

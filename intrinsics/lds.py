@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.language.declarations import Form, SpecialForm
+from amdjit.declarations import Form, SpecialForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics import amdgcn, atomic
 from amdjit.intrinsics.asm import instruction
 from amdjit.intrinsics.buffers import access
@@ -44,8 +45,7 @@ from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     AddressSpace,
     Choice,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
 from amdjit.intrinsics.maths import (
     complex_functions,
@@ -20,7 +21,6 @@ from amdjit.intrinsics.maths import (
     rounding,
 )
 from amdjit.intrinsics.numbers.floats import fma
-from amdjit.language.declarations import DeviceFunction, Intrinsic
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
+from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.atomics.orders import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.lds import address_of, shared
 from amdjit.intrinsics.numbers.integers import popcount
@@ -19,8 +20,7 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
-from amdjit.language.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
+from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds": ("local",)}
 

@@ -3,7 +3,7 @@ types."""
 
 from __future__ import annotations
 
-from amdjit.language.types import (
+from amdjit.types import (
     SCALARS,
     AddressSpace,
     Type,

@@ -10,6 +10,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import (
+    Emit,
+    EmitContext,
+    Form,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
@@ -39,16 +48,7 @@ from amdjit.intrinsics.lanes.words import by_words
 from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
-from amdjit.language.declarations import (
-    Emit,
-    EmitContext,
-    Form,
-    LlvmCall,
-    SpecialForm,
-    device_function,
-    intrinsic,
-)
-from amdjit.language.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
+from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
 
 __all__ = [
     "all",

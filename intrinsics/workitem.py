@@ -11,15 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from amdjit.language.declarations import (
-    Coordinates,
-    Emit,
-    EmitContext,
-    Property,
-    device_function,
-    intrinsic,
-)
-from amdjit.language.types import VOID, Immediate, i32
+from amdjit.declarations import Coordinates, Emit, EmitContext, Property, device_function, intrinsic
+from amdjit.types import VOID, Immediate, i32
 
 MAX_WORKGROUP_SIZE = 1024
 _AXES = "xyz"

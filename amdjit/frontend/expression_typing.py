@@ -6,6 +6,7 @@ import ast
 import difflib
 from collections.abc import Mapping
 
+from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
 from amdjit.frontend.calls.closures import lambda_value, refreshed
@@ -22,9 +23,8 @@ from amdjit.frontend.names.scope import bind, outside_value, read_name
 from amdjit.frontend.statements.comprehensions import comprehension
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
-from amdjit.language.declarations import Coordinates, Property
-from amdjit.language.types import Array, Scalar, Type, Vector
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, Type, Vector
 
 
 def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amdjit.abi.reports import CallSite
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
@@ -45,12 +46,11 @@ from amdjit.frontend.values.effects import written_parameters
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weakness import Origin, Weakness, used
-from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.language.launch_numbers import LaunchUse
-from amdjit.language.types import VOID, Array, Tuple, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import has_own_lds_arrays, lds_arrays
 from amdjit.tree.walk import called_functions
+from amdjit.types import VOID, Array, Tuple, Type
 
 _STATEMENTS: Mapping[type[ast.stmt], StatementHandler] = {
     **STATEMENTS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.language.types import (
+from amdjit.types import (
     Vector,
     bf8,
     bf16,

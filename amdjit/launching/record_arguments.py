@@ -13,7 +13,7 @@ from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import COMPLEX64, COMPLEX128, CompileTime, field_types, structure_of
 from amdjit.language.launch_numbers import python_number
-from amdjit.language.types import Array, Const, Known, Structure, Tuple, Type, Vector
+from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
 
 Annotation = Type | CompileTime | None
 Argument = Type | CompileTime

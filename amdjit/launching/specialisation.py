@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from amdjit.compiled_kernel import Argument
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
 from amdjit.frontend import CompileTime, array_matches, element_of_dtype
-from amdjit.language.declarations import DeviceFunction
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT, PythonNumber
-from amdjit.language.types import (
+from amdjit.launching.record_arguments import Annotation, Leaves
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import (
     AddressSpace,
     Array,
     Const,
@@ -35,8 +37,6 @@ from amdjit.language.types import (
     i64,
     u64,
 )
-from amdjit.launching.record_arguments import Annotation, Leaves
-from amdjit.runtime.arrays import DeviceArray
 
 # Byte offsets into an array up to here fit the signed 32-bit arithmetic of indices.
 _SMALL_ARRAY_BYTES = 2**31

@@ -10,7 +10,15 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import (
+from amdjit.tree import bases
+from amdjit.tree import nodes as tree
+from amdjit.tree.checking import check as _check
+from amdjit.tree.checking import check_view
+from amdjit.tree.checking import fail as _fail
+from amdjit.tree.checking import same as _same
+from amdjit.tree.operators import BinaryOperator
+from amdjit.tree.record_views import RecordView, fits
+from amdjit.types import (
     VOID,
     AddressSpace,
     Array,
@@ -25,14 +33,6 @@ from amdjit.language.types import (
     boolean,
     i32,
 )
-from amdjit.tree import bases
-from amdjit.tree import nodes as tree
-from amdjit.tree.checking import check as _check
-from amdjit.tree.checking import check_view
-from amdjit.tree.checking import fail as _fail
-from amdjit.tree.checking import same as _same
-from amdjit.tree.operators import BinaryOperator
-from amdjit.tree.record_views import RecordView, fits
 
 __all__ = ["verify"]
 

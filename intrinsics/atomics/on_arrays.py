@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.atomics.orders import (
     ORDERINGS,
     SYNC_SCOPES,
@@ -18,8 +19,7 @@ from amdjit.intrinsics.atomics.orders import (
     StoreOrder,
 )
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
-from amdjit.language.declarations import Emit, EmitContext, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     PointerPattern,
     Scalar,

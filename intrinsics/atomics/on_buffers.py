@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.atomics.orders import (
     SYNC_SCOPES,
     LoadOrder,
@@ -31,8 +32,7 @@ from amdjit.intrinsics.buffers.resources import (
     suffix,
     value_bytes,
 )
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     Scalar,
     TypeVariable,

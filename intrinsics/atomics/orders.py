@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from amdjit.language.types import Choice
+from amdjit.types import Choice
 
 # How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.buffers.resources import (
     BUFFER,
     BUFFER_VALUE,
@@ -18,8 +19,7 @@ from amdjit.intrinsics.buffers.resources import (
     buffer_operands,
     family,
 )
-from amdjit.language.declarations import Emit, EmitContext, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     Immediate,
     Vector,

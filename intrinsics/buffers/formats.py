@@ -9,6 +9,7 @@ import difflib
 from typing import Annotated, Any
 
 from amdjit.abi.buffer_formats import BUFFER_FORMATS, BufferFormat, format_named
+from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.buffers.resources import (
     BUFFER,
     GFX12,
@@ -21,8 +22,7 @@ from amdjit.intrinsics.buffers.resources import (
     suffix,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     Immediate,
     Type,

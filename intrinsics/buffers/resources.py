@@ -14,10 +14,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     AddressSpace,
     Array,
     Choice,

@@ -11,8 +11,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from amdjit.language.declarations import EmitContext
-from amdjit.language.types import (
+from amdjit.declarations import EmitContext
+from amdjit.types import (
     VOID,
     AddressSpace,
     Pointer,

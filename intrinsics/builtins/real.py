@@ -6,9 +6,9 @@ Intrinsics"; RDNA4 ISA, 16 "Instructions".
 
 from __future__ import annotations
 
+from amdjit.declarations import LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import LlvmCall
-from amdjit.language.types import f16, f32, f64, i32
+from amdjit.types import f16, f32, f64, i32
 
 
 @builtin(LlvmCall("llvm.amdgcn.rcp.f64"))

@@ -26,19 +26,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
 from amdjit.intrinsics.builtins.alternative_products import multiplied, nearest_product
 from amdjit.intrinsics.builtins.irregular import EMITTERS, emit_atomic
 from amdjit.intrinsics.models.builtins import model_of
-from amdjit.language.declarations import (
-    As,
-    Emit,
-    Intrinsic,
-    LlvmCall,
-    Lowering,
-    Parameter,
-    intrinsic,
-)
-from amdjit.language.types import (
+from amdjit.types import (
     SCALARS,
     VOID,
     AddressSpace,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import As, LlvmCall
-from amdjit.language.types import VOID, Immediate, boolean, i16, i32, u32, u64
+from amdjit.types import VOID, Immediate, boolean, i16, i32, u32, u64
 
 Flag = Annotated[bool, Immediate(0, 1)]
 

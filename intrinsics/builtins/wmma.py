@@ -13,23 +13,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
 from amdjit.intrinsics.models.matrix_arithmetic import wave_product
-from amdjit.language.declarations import As, LlvmCall
-from amdjit.language.types import (
-    Immediate,
-    TypeVariable,
-    bf8,
-    bf16,
-    f16,
-    f32,
-    fp8,
-    i8,
-    i16,
-    i32,
-    u8,
-    vector,
-)
+from amdjit.types import Immediate, TypeVariable, bf8, bf16, f16, f32, fp8, i8, i16, i32, u8, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.language.declarations import EmitContext
-from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
 
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
 

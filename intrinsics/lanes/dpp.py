@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
-from amdjit.language.declarations import Emit, EmitContext, intrinsic
-from amdjit.language.types import Immediate, boolean, i32, u32
+from amdjit.types import Immediate, boolean, i32, u32
 
 __all__ = [
     "dpp",

@@ -18,11 +18,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, device_function, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.combinations import emit_reduce, emit_scan, emit_segmented, neutral
 from amdjit.intrinsics.type_variables import SHORT_VECTOR_LENGTHS
-from amdjit.language.declarations import Emit, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     Choice,
     Scalar,
     TypeVariable,

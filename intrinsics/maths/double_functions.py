@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.float_evaluation import (
     bitcast,
     double_sqrt,
@@ -15,8 +16,7 @@ from amdjit.intrinsics.maths.float_evaluation import (
 )
 from amdjit.intrinsics.maths.native_math import copysign, isfinite, isinf
 from amdjit.intrinsics.numbers.floats import fma
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f64, i32, i64, u32, u64
+from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [
     "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "hypot",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
@@ -15,8 +16,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest_multiple,
 )
 from amdjit.intrinsics.numbers.floats import fma
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64
+from amdjit.types import f32, f64
 
 __all__ = ["erf", "erfc"]
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
 from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
@@ -29,8 +30,7 @@ from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, 
 from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.language.declarations import device_function
-from amdjit.language.types import i32, u8, u32
+from amdjit.types import i32, u8, u32
 
 matrix_a, matrix_b, accumulator, sparse_a = (
     Use.MATRIX_A,

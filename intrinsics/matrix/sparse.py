@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment, move_in_layout
 from amdjit.intrinsics.matrix.operands.blocks import Blocks
@@ -29,8 +30,7 @@ from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_ra
 from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import u8, u32
+from amdjit.types import u8, u32
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.models.dots import (
     BF8,
@@ -21,8 +22,7 @@ from amdjit.intrinsics.models.dots import (
     integer_dot,
 )
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     Immediate,
     TypeVariable,
     Vector,

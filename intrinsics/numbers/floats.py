@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR
-from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     Scalar,
     TypeVariable,
     f16,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import INTEGER, WORD
-from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import Scalar, TypeVariable, Vector, i16, i32, i64, u16, u32, u64, vector
+from amdjit.types import Scalar, TypeVariable, Vector, i16, i32, i64, u16, u32, u64, vector
 
 __all__ = [
     "add_saturating",

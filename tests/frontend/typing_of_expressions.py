@@ -9,9 +9,9 @@ from typing import Any
 from amdjit.diagnostics import TypeCheckError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.types import Layout, Scalar, Type
 from amdjit.options import named_target
 from amdjit.tree import nodes as tree
+from amdjit.types import Layout, Scalar, Type
 
 LIMITS = Limits(named_target("gfx1201"), 32)
 

@@ -10,8 +10,8 @@ from typing import Any
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import Limits, type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.types import Type, boolean
 from amdjit.options import named_target
+from amdjit.types import Type, boolean
 
 LIMITS = Limits(named_target("gfx1201"), 32)
 

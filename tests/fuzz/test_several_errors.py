@@ -22,8 +22,8 @@ from amdjit.frontend import Limits, type_kernel
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.types import Array, Type, i32
 from amdjit.target import find_target
+from amdjit.types import Array, Type, i32
 
 LIMITS = Limits(find_target("gfx1201"), 32)
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)

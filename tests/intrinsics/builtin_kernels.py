@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import amdjit
+from amdjit.declarations import Intrinsic, Parameter
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.table import Row, python_name, rows
-from amdjit.language.declarations import Intrinsic, Parameter
-from amdjit.language.types import (
+from amdjit.target import Target, find_target
+from amdjit.types import (
     SCALARS,
     VOID,
     AddressSpace,
@@ -36,7 +37,6 @@ from amdjit.language.types import (
     Vector,
     boolean,
 )
-from amdjit.target import Target, find_target
 
 # Nothing after them is reached.
 ENDINGS = {"endpgm"}

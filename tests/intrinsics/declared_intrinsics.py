@@ -5,14 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import amdjit.intrinsics
-from amdjit.language.declarations import Coordinates, Intrinsic, Property
-
-
-# Rooms with declarations that no namespace shows under a name of their own.
-INNER_ROOMS = ("atomics", "buffers", "numbers")
+from amdjit.declarations import Coordinates, Intrinsic, Property
 
 
 def declared() -> dict[str, Intrinsic]:
@@ -27,11 +22,11 @@ def declared() -> dict[str, Intrinsic]:
 
 
 def _module_names() -> Iterator[str]:
-    """Yield namespaces before rooms, so that a declaration has the name that users call it by."""
-    path = Path(amdjit.intrinsics.__path__[0])
-    yield from (info.name for info in pkgutil.iter_modules([str(path)]))
-    for room in INNER_ROOMS:
-        yield from (f"{room}.{info.name}" for info in pkgutil.iter_modules([str(path / room)]))
+    """Yield namespaces before their parts, so that a declaration has the name that users call."""
+    paths, package = amdjit.intrinsics.__path__, "amdjit.intrinsics."
+    yield from (info.name for info in pkgutil.iter_modules(paths))
+    for info in pkgutil.walk_packages(paths, package):
+        yield info.name.removeprefix(package)
 
 
 def _intrinsics(label: str, value: object) -> Iterator[tuple[str, Intrinsic]]:

@@ -17,8 +17,8 @@ import amdjit
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.irregular import EMITTERS
 from amdjit.intrinsics.builtins.table import Row, nearest, python_name, rows
-from amdjit.language.types import SCALARS, boolean
 from amdjit.target import TARGETS, Target
+from amdjit.types import SCALARS, boolean
 
 INVENTORY = Path(__file__).parents[3] / "shared" / "data" / "amdgcn_builtins.json"
 ARRAYS = [scalar[:] for scalar in SCALARS if scalar is not boolean]

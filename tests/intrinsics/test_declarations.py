@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from declared_intrinsics import declared
 
+from amdjit.declarations import As, Intrinsic, LlvmCall, Parameter
 from amdjit.intrinsics import amdgcn, python_builtins
 from amdjit.intrinsics.builtins.table import nearest
-from amdjit.language.declarations import As, Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import (
+from amdjit.types import (
     Choice,
     Immediate,
     Scalar,

@@ -14,8 +14,8 @@ import pytest
 
 import amdjit
 from amdjit import LlvmCall, f32, i32
-from amdjit.language.declarations import As, Emit
-from amdjit.language.types import Type
+from amdjit.declarations import As, Emit
+from amdjit.types import Type
 
 
 def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options: Any) -> Any:

@@ -26,8 +26,8 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"

@@ -14,7 +14,7 @@ import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
-from amdjit.language.types import i8, u8
+from amdjit.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]
 ROW, COL = matrix.row_major, matrix.col_major

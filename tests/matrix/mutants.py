@@ -16,13 +16,13 @@ import plan_kernels
 import pytest
 from plan_kernels import A, B, C
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix import fragments
 from amdjit.intrinsics.matrix.transfers import blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.matrix.views import cooperation
 from amdjit.language.compile_time import CompileTimeFunction, compile_time
-from amdjit.language.declarations import device_function
 
 _ACCESS_OF, _PRODUCT_OF = fragments.access_of, fragments.product_of
 _FIRST_ALONG, _PLACE_OF = blocks.first_along, blocks.place_of

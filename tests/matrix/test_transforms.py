@@ -17,7 +17,7 @@ from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.intrinsics.matrix.views import transforms
 from amdjit.language.compile_time import Refused
-from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|scratch_")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.compilation import Limits
@@ -38,9 +39,8 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.weakness import Launched, Weakness
-from amdjit.language.declarations import DeviceFunction, Intrinsic
-from amdjit.language.types import Known, Tuple, Type, Void
 from amdjit.tree import nodes as tree
+from amdjit.types import Known, Tuple, Type, Void
 
 
 class Session(Protocol):

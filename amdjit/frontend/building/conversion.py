@@ -23,7 +23,8 @@ from amdjit.frontend.values.promotion import (
 )
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.launch_numbers import LaunchNumber
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Array,
     Known,
     Scalar,
@@ -38,7 +39,6 @@ from amdjit.language.types import (
     u32,
     u64,
 )
-from amdjit.tree import nodes as tree
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:

@@ -8,11 +8,11 @@ import inspect
 import types
 from collections.abc import Mapping
 
+from amdjit.declarations import DeviceFunction
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.declarations import DeviceFunction
-from amdjit.language.types import VOID
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID
 
 _BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",

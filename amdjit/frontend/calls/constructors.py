@@ -10,8 +10,8 @@ from amdjit.frontend.building.conversion import convert, literal, no_conversion,
 from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import assignable
-from amdjit.language.types import Array, Scalar, Vector, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, Vector, boolean
 
 
 def convert_to(

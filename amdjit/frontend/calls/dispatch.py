@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import (
@@ -54,21 +55,9 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
-from amdjit.language.declarations import DeviceFunction, Intrinsic, SpecialForm
-from amdjit.language.types import (
-    VOID,
-    Array,
-    Scalar,
-    Tuple,
-    Vector,
-    boolean,
-    f32,
-    f64,
-    from_dtype,
-    vector,
-)
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+from amdjit.types import VOID, Array, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:

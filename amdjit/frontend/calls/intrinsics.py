@@ -8,14 +8,15 @@ import reprlib
 from pathlib import Path
 from typing import Any
 
+from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import convert, number_fits, sample_of
 from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
-from amdjit.language.declarations import Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Choice,
     Immediate,
     Pointer,
@@ -27,7 +28,6 @@ from amdjit.language.types import (
     f32,
     f64,
 )
-from amdjit.tree import nodes as tree
 
 
 def call_intrinsic(

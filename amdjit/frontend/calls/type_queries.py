@@ -16,8 +16,8 @@ from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import is_complex
 from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import Scalar, Type, boolean, from_dtype
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Type, boolean, from_dtype
 
 
 def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

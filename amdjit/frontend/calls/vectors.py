@@ -7,15 +7,15 @@ import ast
 from collections.abc import Callable
 from typing import TypeGuard
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.declarations import DeviceFunction, Intrinsic
-from amdjit.language.types import Scalar, TypeVariable, Vector, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, TypeVariable, Vector, boolean
 
 __all__ = ["is_of_elements", "over_elements"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError
 from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -15,9 +16,8 @@ from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.weakness import wide_type
-from amdjit.language.declarations import DeviceFunction, Intrinsic
-from amdjit.language.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f32, f64, i32
 from amdjit.tree import nodes as tree
+from amdjit.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f32, f64, i32
 
 
 def python_number(

@@ -17,19 +17,9 @@ from amdjit.frontend.expressions.special_forms import Arguments, constant_intege
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
-from amdjit.language.types import (
-    AddressSpace,
-    Array,
-    Layout,
-    Record,
-    Scalar,
-    Vector,
-    boolean,
-    i32,
-    i64,
-)
 from amdjit.tree import nodes as tree
 from amdjit.tree.bases import Based
+from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, boolean, i32, i64
 
 Indices = tuple[tree.Expression, ...]
 

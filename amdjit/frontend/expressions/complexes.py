@@ -17,9 +17,9 @@ from amdjit.frontend.building.conversion import (
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.language.types import Scalar, boolean, f32, f64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, boolean, f32, f64
 
 Parts = tuple[tree.Expression, tree.Expression]
 

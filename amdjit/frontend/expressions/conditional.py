@@ -13,8 +13,8 @@ from amdjit.frontend.names.scope import join_types, merge
 from amdjit.frontend.values.exits import Exit
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
 from amdjit.frontend.values.weakness import origin_of, wide_type
-from amdjit.language.types import Array, Tuple, Type, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
 

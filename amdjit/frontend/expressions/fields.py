@@ -14,9 +14,9 @@ from amdjit.frontend.building.conversion import assign_to, convert, no_conversio
 from amdjit.frontend.expressions.reports import index_check
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import Array, Layout, Record, RecordField, Type, i32
 from amdjit.tree import nodes as tree
 from amdjit.tree.record_views import RecordView
+from amdjit.types import Array, Layout, Record, RecordField, Type, i32
 
 
 def is_records(value: Value) -> bool:

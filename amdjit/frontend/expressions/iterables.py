@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Mapping
 from typing import cast
 
+from amdjit.declarations import Form, SpecialForm
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, Made, describe
 from amdjit.frontend.expressions.sequences import (
@@ -22,9 +23,8 @@ from amdjit.frontend.expressions.special_forms import constant_integer
 from amdjit.frontend.names.scope import MOST_ITEMS, check_rounds
 from amdjit.frontend.source.bound_names import changed_names
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.declarations import Form, SpecialForm
-from amdjit.language.types import Array, Scalar
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar
 
 Iterable = tuple[Value, ...] | Bounds | Sequence
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.diagnostics.performance import CompileWarning, Finding
-from amdjit.language.types import Scalar, i64, u64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.tree.walk import walk
+from amdjit.types import Scalar, i64, u64
 
 _GROWING = {BinaryOperator.MULTIPLY: "product", BinaryOperator.SHIFT_LEFT: "shift"}
 

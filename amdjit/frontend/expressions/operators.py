@@ -34,9 +34,9 @@ from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.language.types import Scalar, Type, Vector, boolean, f32, f64, i32, i64, u32
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32, i64, u32
 
 BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
     ast.Add: (BinaryOperator.ADD, operator.add),

@@ -13,8 +13,8 @@ from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.expressions.reports import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import Array
 from amdjit.tree import nodes as tree
+from amdjit.types import Array
 
 # What becomes of an old element and of the value, for `part += value`.
 Combine = Callable[[tree.Expression, Value], Value]

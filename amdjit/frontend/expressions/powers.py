@@ -17,8 +17,8 @@ from amdjit.frontend.building.conversion import (
 )
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
-from amdjit.language.types import Scalar
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar
 
 _LARGEST_POWER = 64
 

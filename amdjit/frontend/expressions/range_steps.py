@@ -8,9 +8,9 @@ import ast
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.expressions.reports import check
 from amdjit.frontend.values.kinds import Value
-from amdjit.language.types import Scalar, boolean
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Scalar, boolean
 
 __all__ = ["check_step", "is_zero"]
 

@@ -9,6 +9,7 @@ import re
 import types
 from dataclasses import dataclass
 
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import assign_to, is_complex
@@ -17,8 +18,7 @@ from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.declarations import DeviceFunction
-from amdjit.language.types import Structure, Tuple, Type
+from amdjit.types import Structure, Tuple, Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from amdjit.frontend.expressions.conditional import tested
 from amdjit.frontend.expressions.operators import compare, negated
 from amdjit.frontend.expressions.texts import text_of
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import Array, Scalar, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, boolean
 
 
 def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:

@@ -18,9 +18,9 @@ from amdjit.frontend.expressions.range_steps import check_step, is_zero
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.scope import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.types import Array, Scalar, Type, boolean, i32, i64, u32, u64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Array, Scalar, Type, boolean, i32, i64, u32, u64
 
 
 @dataclass(frozen=True, slots=True)

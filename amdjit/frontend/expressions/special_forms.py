@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from amdjit.declarations import Form
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import convert
@@ -16,8 +17,8 @@ from amdjit.frontend.expressions.reports import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import element_of_dtype
-from amdjit.language.declarations import Form
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     AddressSpace,
     Array,
     Element,
@@ -30,7 +31,6 @@ from amdjit.language.types import (
     i32,
     vector,
 )
-from amdjit.tree import nodes as tree
 
 
 @dataclass(frozen=True)

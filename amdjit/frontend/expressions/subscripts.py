@@ -26,9 +26,9 @@ from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.effects import depends_on_memory, may_act
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import Array, Record, Scalar, Vector, i32, i64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
+from amdjit.types import Array, Record, Scalar, Vector, i32, i64
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:

@@ -9,8 +9,8 @@ from amdjit.abi.reports import MAX_VALUE_WORDS, Field, Text, format_value
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder, describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import Scalar, Vector, f64, i32, i64
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Vector, f64, i32, i64
 
 _CONVERSIONS = {-1: "", ord("s"): "s", ord("r"): "r", ord("a"): "a"}
 

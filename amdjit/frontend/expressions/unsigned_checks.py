@@ -7,10 +7,10 @@ import ast
 from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import Scalar, ScalarKind
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.tree.walk import walk
+from amdjit.types import Scalar, ScalarKind
 
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.LtE: ast.GtE}
 

@@ -11,9 +11,9 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder, count, describe
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value
-from amdjit.language.types import Array, Layout, Scalar, boolean, i32, i64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Array, Layout, Scalar, boolean, i32, i64
 
 _WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
 

@@ -13,7 +13,7 @@ from amdjit.frontend.building.conversion import complex_type
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.structures import field_types, record_class
 from amdjit.language.complex_types import ComplexElement
-from amdjit.language.types import SCALARS, Const, Tuple, Type, f32, f64
+from amdjit.types import SCALARS, Const, Tuple, Type, f32, f64
 
 _PYTHON_TYPES = "Python's own int and float have no width"
 

@@ -7,8 +7,8 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import Binding, CompileTime, TupleValue, Undefined, Value
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse, PythonNumber
-from amdjit.language.types import Known, Tuple, Type
 from amdjit.tree import nodes as tree
+from amdjit.types import Known, Tuple, Type
 
 
 def kernel_parameters(

@@ -29,18 +29,8 @@ from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weakness import origin_of, wide_type
 from amdjit.language.complex_types import ComplexElement
-from amdjit.language.types import (
-    VOID,
-    Array,
-    Layout,
-    Scalar,
-    Structure,
-    Tuple,
-    Type,
-    Vector,
-    boolean,
-)
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
 
 _MISSING = inspect.Parameter.empty
 _WEAK = "weak"

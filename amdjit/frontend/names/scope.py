@@ -30,18 +30,8 @@ from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weakness import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import (
-    SCALARS,
-    Array,
-    Layout,
-    Scalar,
-    Tuple,
-    Type,
-    Vector,
-    f64,
-    from_dtype,
-)
 from amdjit.tree import nodes as tree
+from amdjit.types import SCALARS, Array, Layout, Scalar, Tuple, Type, Vector, f64, from_dtype
 
 # Rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
 MOST_ITEMS = 4096

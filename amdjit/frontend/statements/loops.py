@@ -35,8 +35,8 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.language.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 
 
 class _WidenError(Exception):

@@ -12,8 +12,8 @@ from amdjit.frontend.expressions.conditional import both, either, tested
 from amdjit.frontend.expressions.operators import compare
 from amdjit.frontend.statements.simple import branch_on
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.types import boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import boolean
 
 
 def match(builder: FunctionBuilder, node: ast.Match) -> None:

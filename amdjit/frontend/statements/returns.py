@@ -15,8 +15,8 @@ from amdjit.frontend.values.exits import ReturnSite
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weakness import Origin, origin_of, wide_type
-from amdjit.language.types import VOID, Tuple, Type, f32, f64, i32, i64
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
 
 def static_result(builder: FunctionBuilder) -> Value | None:

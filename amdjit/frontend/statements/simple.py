@@ -26,8 +26,8 @@ from amdjit.frontend.names.scope import bind, merge, read_name
 from amdjit.frontend.statements.recovery import condition_of
 from amdjit.frontend.values.exits import Exit, ReturnSite
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Undefined, Value
-from amdjit.language.types import Array, Tuple, Type, Vector
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, Vector
 
 
 def assign(builder: FunctionBuilder, node: ast.Assign) -> None:

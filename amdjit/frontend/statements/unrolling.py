@@ -16,8 +16,8 @@ from amdjit.frontend.source.bound_names import bound_names
 from amdjit.frontend.statements.simple import assign_target
 from amdjit.frontend.values.exits import Exit, Loop
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import boolean, i32
 from amdjit.tree import nodes as tree
+from amdjit.types import boolean, i32
 
 
 def loop_else(

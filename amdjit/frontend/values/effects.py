@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import fields
 
 from amdjit.frontend.values.kinds import Method, TupleValue, Value
-from amdjit.language.types import Array, Scalar, Vector
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import Array, Scalar, Vector
 
 Roots = dict[tree.Variable, frozenset[int]]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.language.declarations import DeviceFunction
-from amdjit.language.types import Structure, Type
+from amdjit.declarations import DeviceFunction
 from amdjit.tree import nodes as tree
+from amdjit.types import Structure, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)

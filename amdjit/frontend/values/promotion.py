@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from amdjit.language.types import (
+from amdjit.types import (
     Scalar,
     ScalarKind,
     Type,

@@ -20,16 +20,7 @@ from amdjit.language.complex_types import (
     complex64,
     complex128,
 )
-from amdjit.language.types import (
-    Record,
-    RecordField,
-    Scalar,
-    Structure,
-    Tuple,
-    Type,
-    f32,
-    from_dtype,
-)
+from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f32, from_dtype
 
 
 def structure_of(python: Any) -> Structure | None:

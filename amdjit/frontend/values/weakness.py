@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from amdjit.diagnostics.span import Span
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse
-from amdjit.language.types import Scalar, Type, f32, f64, i32, i64, u64
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import Scalar, Type, f32, f64, i32, i64, u64
 
 Origin = tuple[str, int, int, str]
 """Where a variable gets its first value: file, line, column, name."""

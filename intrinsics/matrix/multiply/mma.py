@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, type_name
 from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS, MatrixInstruction
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Intrinsic
-from amdjit.language.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 _INSTRUCTION_TYPES: dict[Any, str] = {
     f16: "f16", bf16: "bf16", fp8: "fp8", bf8: "bf8", i8: "iu8", u8: "iu8", f32: "f32", i32: "i32",

@@ -7,7 +7,7 @@ import numpy as np
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
 from amdjit.intrinsics.models.matrix_layouts import Array, MatrixInstruction
-from amdjit.language.types import Scalar, bf8, bf16, f16, fp8, i8
+from amdjit.types import Scalar, bf8, bf16, f16, fp8, i8
 
 _ORDERS = ("instruction", "fragment", "wide_k")
 _ELEMENTS: dict[str, Scalar | Nibble] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.intrinsics.matrix.operands.parameters import ElementType, Nibble, Use, is_left
-from amdjit.language.types import Scalar, Type, i8, i16, i32, u8, vector
+from amdjit.types import Scalar, Type, i8, i16, i32, u8, vector
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from amdjit.intrinsics.matrix.operands.parameters import (
 )
 from amdjit.intrinsics.matrix.operands.schedules import Share, Turns, share_of, turns_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.types import SCALARS, Scalar
 from amdjit.target import Feature
+from amdjit.types import SCALARS, Scalar
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 
 class Use(Enum):

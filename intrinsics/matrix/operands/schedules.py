@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.wave import wave_id
 from amdjit.language.compile_time import Compilation, CompileTimeFunction, Refused
-from amdjit.language.declarations import device_function
 
 
 class Order(Enum):

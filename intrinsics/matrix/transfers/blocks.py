@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers.clipping import (
     edges_of,
     load_clipped_block,
@@ -30,7 +31,6 @@ from amdjit.intrinsics.matrix.transfers.memory import (
 from amdjit.intrinsics.matrix.transfers.nibbles import load_turned, store_turned, turned_within
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
 
 
 @device_function

@@ -8,9 +8,9 @@ its array.
 
 from __future__ import annotations
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers.memory import Edge, load_block, static_range, store_block
 from amdjit.intrinsics.matrix.transfers.nibbles import load_clipped_turned, store_clipped_turned
-from amdjit.language.declarations import device_function
 
 
 @device_function

@@ -16,14 +16,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.dpp import permlane64, permlanex16
 from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import u32
+from amdjit.types import u32
 
 # Selectors of `perm(other, own, ...)`: one word or the other as a whole.
 _OWN, _OTHER = 0x03020100, 0x07060504

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Form, SpecialForm, device_function
-from amdjit.language.types import AddressSpace, Array, Scalar
+from amdjit.types import AddressSpace, Array, Scalar
 
 bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")

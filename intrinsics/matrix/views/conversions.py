@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
@@ -29,8 +30,7 @@ from amdjit.intrinsics.matrix.transfers.memory import (
     static_range,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import SCALARS, Scalar, Type, f16, i32, u32, vector
+from amdjit.types import SCALARS, Scalar, Type, f16, i32, u32, vector
 
 _ONE_UP = (Swap(Place(True, 4), Place(True, 5)),)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.fragments import move_in_layout
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import Use
@@ -30,8 +31,7 @@ from amdjit.intrinsics.matrix.operands.schedules import (
 )
 from amdjit.intrinsics.matrix.transfers.blocks import load_blocks, store_blocks
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 
 @compile_time

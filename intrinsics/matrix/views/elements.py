@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
 from amdjit.intrinsics.lanes.dpp import permlane64
 from amdjit.intrinsics.lds import local
@@ -22,8 +23,7 @@ from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.transfers.memory import first_along, static_range
 from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 _OPERATIONS = ("add", "mul", "min", "max", "minimum", "maximum")
 

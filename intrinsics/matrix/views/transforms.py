@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, fragment_kind
@@ -20,8 +21,7 @@ from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Use, type_n
 from amdjit.intrinsics.matrix.transfers.exchanges import Swap, exchange, places_of, swaps_between
 from amdjit.intrinsics.matrix.transfers.memory import put_registers, registers, static_range
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Type, u32, vector
+from amdjit.types import Type, u32, vector
 
 
 @dataclass(frozen=True)

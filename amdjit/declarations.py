@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol, overload
 
 from amdjit.language.declaration_checks import check_names, check_targets, check_wave_sizes
-from amdjit.language.types import VOID, Choice, Immediate, Type
 from amdjit.target import Feature, Target
+from amdjit.types import VOID, Choice, Immediate, Type
 
 
 @dataclass(frozen=True, slots=True)
