@@ -13,7 +13,7 @@ import pytest
 import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.kinds import Nibble
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]

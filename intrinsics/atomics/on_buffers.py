@@ -1,8 +1,7 @@
-"""Atomic operations on buffer resources, as `atomic` uses them: single instructions, in some scope
-and order.
+"""The atomic operations on an element of a buffer.
 
-The instruction itself is relaxed, at its scope; fences around it make the orders (LLVM AMDGPU
-guide, "Memory Model GFX12": a release fence before, an acquire fence behind).
+Each is a single relaxed instruction at its scope. Fences make the order (LLVM AMDGPU guide, "Memory
+Model GFX12"): a release fence before the instruction, an acquire fence after it.
 
 Sources: RDNA4 ISA, `buffer_atomic_*`; LLVM AMDGPU guide, "Memory Model GFX12", scopes of
 instructions.
@@ -14,7 +13,14 @@ from functools import partial
 from typing import Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics.buffers import (
+from amdjit.intrinsics.atomics.orders import (
+    SYNC_SCOPES,
+    LoadOrder,
+    Order,
+    Scope,
+    StoreOrder,
+)
+from amdjit.intrinsics.buffers.resources import (
     BUFFER,
     GFX12,
     Flag,
@@ -26,8 +32,20 @@ from amdjit.intrinsics.buffers import (
     suffix,
     value_bytes,
 )
-from amdjit.intrinsics.sync import ORDERINGS, SYNC_SCOPES, LoadOrder, Order, Scope, StoreOrder
-from amdjit.types import VOID, Scalar, TypeVariable, bf16, f16, f32, f64, i32, i64, u32, u64, vector
+from amdjit.types import (
+    VOID,
+    Scalar,
+    TypeVariable,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i32,
+    i64,
+    u32,
+    u64,
+    vector,
+)
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32))
 INTEGER = TypeVariable("I", (i32, u32, i64, u64))
@@ -36,121 +54,70 @@ ELEMENT = TypeVariable("T", (i32, u32, i64, u64, f32, f64))
 PAIR = TypeVariable("P", (vector(f16, 2), vector(bf16, 2)))
 # SCOPE_CU, SCOPE_SE (the work-group processor), SCOPE_DEV and SCOPE_SYS, in bits 4:3.
 _SCOPES = {"wavefront": 0 << 3, "workgroup": 1 << 3, "agent": 2 << 3, "system": 3 << 3}
-_ELSEWHERE = "the same function on the array"
+_operation = partial(intrinsic, targets=GFX12, alternative="the same function on the array")
 
 
-def _ordered(context: EmitContext, order: str, scope: str, is_before: bool) -> None:
-    if is_before and order in ("release", "acq_rel", "seq_cst"):
+def _fence_before(context: EmitContext, order: str, scope: str) -> None:
+    if order in ("release", "acq_rel", "seq_cst"):
         context.fence("seq_cst" if order == "seq_cst" else "release", SYNC_SCOPES[scope])
-    if not is_before and order in ("acquire", "acq_rel", "seq_cst"):
+
+
+def _fence_after(context: EmitContext, order: str, scope: str) -> None:
+    if order in ("acquire", "acq_rel", "seq_cst"):
         context.fence("acquire", SYNC_SCOPES[scope])
 
 
-def _emit(
-    context: EmitContext,
-    name: str,
-    values: list[Any],
-    place: tuple[Any, Any, Any],
-    order: str,
-    scope: str,
-    structured: bool,
-) -> Any:
-    assert order in ORDERINGS
+def _emit(context: EmitContext, name: str, values: list[Any], place: list[Any], *how: Any) -> Any:
+    """Emit one atomic instruction between the fences of its order. place: resource, record, offset;
+    how: order, scope, whether the resource has records."""
+    order, scope, structured = how
     type = context.types[3]
     operands = [*values, *buffer_operands(context, place, structured, _SCOPES[scope])]
-    _ordered(context, order, scope, True)
-    result = context.call(
-        f"{family(structured)}.buffer.atomic.{name}.{suffix(type)}",
-        context.llvm_type(type),
-        operands,
-    )
-    _ordered(context, order, scope, False)
+    _fence_before(context, order, scope)
+    name = f"{family(structured)}.buffer.atomic.{name}.{suffix(type)}"
+    result = context.call(name, context.llvm_type(type), operands)
+    _fence_after(context, order, scope)
     return result
 
 
 def _emit_update(
-    context: EmitContext,
-    resource: Any,
-    record: Any,
-    offset: Any,
-    value: Any,
-    order: str,
-    scope: str,
-    structured: bool,
-    *,
-    signed: str,
-    unsigned: str,
-    float: str,
+    context: EmitContext, *operands: Any, signed: str, unsigned: str, float: str
 ) -> Any:
+    *place, value, order, scope, structured = operands
     type = context.types[3]
     is_float = not isinstance(type, Scalar) or type.is_float
     is_signed = isinstance(type, Scalar) and type.is_signed
     name = float if is_float else signed if is_signed else unsigned
-    return _emit(context, name, [value], (resource, record, offset), order, scope, structured)
+    return _emit(context, name, [value], place, order, scope, structured)
 
 
 def _update(signed: str, unsigned: str = "", float: str = "") -> Emit:
     return Emit(partial(_emit_update, signed=signed, unsigned=unsigned or signed, float=float))
 
 
-def _emit_exchange_if(
-    context: EmitContext,
-    resource: Any,
-    record: Any,
-    offset: Any,
-    expected: Any,
-    desired: Any,
-    order: str,
-    scope: str,
-    structured: bool,
-) -> Any:
-    return _emit(
-        context,
-        "cmpswap",
-        [desired, expected],
-        (resource, record, offset),
-        order,
-        scope,
-        structured,
-    )
+def _emit_exchange_if(context: EmitContext, *operands: Any) -> Any:
+    *place, expected, desired, order, scope, structured = operands
+    return _emit(context, "cmpswap", [desired, expected], place, order, scope, structured)
 
 
-def _emit_load(
-    context: EmitContext,
-    resource: Any,
-    record: Any,
-    offset: Any,
-    like: Any,
-    order: str,
-    scope: str,
-    structured: bool,
-) -> Any:
+def _emit_load(context: EmitContext, *operands: Any) -> Any:
+    *place, _, order, scope, structured = operands
     type = context.result_type
-    operands = buffer_operands(context, (resource, record, offset), structured, _SCOPES[scope])
-    _ordered(context, "seq_cst" if order == "seq_cst" else "relaxed", scope, True)
+    words = buffer_operands(context, place, structured, _SCOPES[scope])
+    if order == "seq_cst":
+        _fence_before(context, order, scope)
     name = f"{family(structured)}.atomic.buffer.load.{suffix(type)}"
-    result = context.call(name, context.llvm_type(type), operands)
-    _ordered(context, order, scope, False)
+    result = context.call(name, context.llvm_type(type), words)
+    _fence_after(context, order, scope)
     return result
 
 
-def _emit_store(
-    context: EmitContext,
-    resource: Any,
-    record: Any,
-    offset: Any,
-    value: Any,
-    order: str,
-    scope: str,
-    structured: bool,
-) -> None:
-    operands = [
-        value,
-        *buffer_operands(context, (resource, record, offset), structured, _SCOPES[scope]),
-    ]
-    _ordered(context, order, scope, True)
+def _emit_store(context: EmitContext, *operands: Any) -> None:
+    *place, value, order, scope, structured = operands
+    words = [value, *buffer_operands(context, place, structured, _SCOPES[scope])]
+    _fence_before(context, order, scope)
     name = f"{family(structured)}.buffer.store.{suffix(context.types[3])}"
-    context.call(name, context.llvm_type(VOID), operands)
+    context.call(name, context.llvm_type(VOID), words)
 
 
 @device_function
@@ -161,13 +128,7 @@ def update(operation, resource, index, value, order, scope):
     return operation(resource, record, offset, value, order, scope, has_records(resource, index))
 
 
-@intrinsic(
-    _update("add", float="fadd"),
-    isa="buffer_atomic_add_",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.add",
-)
+@_operation(_update("add", float="fadd"), isa="buffer_atomic_add_", name="atomic.add")
 def add(
     resource: BUFFER,
     record: u32,
@@ -180,13 +141,7 @@ def add(
     """Add; return the old value (`buffer_atomic_add*`)."""
 
 
-@intrinsic(
-    _update("sub"),
-    isa="buffer_atomic_sub_u",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.sub",
-)
+@_operation(_update("sub"), isa="buffer_atomic_sub_u", name="atomic.sub")
 def sub(
     resource: BUFFER,
     record: u32,
@@ -199,13 +154,7 @@ def sub(
     """Subtract; return the old value (`buffer_atomic_sub_u*`)."""
 
 
-@intrinsic(
-    _update("smin", "umin", "fmin"),
-    isa="buffer_atomic_min_",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.min",
-)
+@_operation(_update("smin", "umin", "fmin"), isa="buffer_atomic_min_", name="atomic.min")
 def min(
     resource: BUFFER,
     record: u32,
@@ -218,13 +167,7 @@ def min(
     """Write the lesser; return the old value (`buffer_atomic_min*`)."""
 
 
-@intrinsic(
-    _update("smax", "umax", "fmax"),
-    isa="buffer_atomic_max_",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.max",
-)
+@_operation(_update("smax", "umax", "fmax"), isa="buffer_atomic_max_", name="atomic.max")
 def max(
     resource: BUFFER,
     record: u32,
@@ -237,13 +180,7 @@ def max(
     """Write the greater; return the old value (`buffer_atomic_max*`)."""
 
 
-@intrinsic(
-    _update("and"),
-    isa="buffer_atomic_and_b",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.and_",
-)
+@_operation(_update("and"), isa="buffer_atomic_and_b", name="atomic.and_")
 def and_(
     resource: BUFFER,
     record: u32,
@@ -256,13 +193,7 @@ def and_(
     """Clear bits; return the old value (`buffer_atomic_and_b*`)."""
 
 
-@intrinsic(
-    _update("or"),
-    isa="buffer_atomic_or_b",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.or_",
-)
+@_operation(_update("or"), isa="buffer_atomic_or_b", name="atomic.or_")
 def or_(
     resource: BUFFER,
     record: u32,
@@ -275,13 +206,7 @@ def or_(
     """Set bits; return the old value (`buffer_atomic_or_b*`)."""
 
 
-@intrinsic(
-    _update("xor"),
-    isa="buffer_atomic_xor_b",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.xor",
-)
+@_operation(_update("xor"), isa="buffer_atomic_xor_b", name="atomic.xor")
 def xor(
     resource: BUFFER,
     record: u32,
@@ -294,13 +219,7 @@ def xor(
     """Flip bits; return the old value (`buffer_atomic_xor_b*`)."""
 
 
-@intrinsic(
-    _update("swap", float="swap"),
-    isa="buffer_atomic_swap_b",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.exch",
-)
+@_operation(_update("swap", float="swap"), isa="buffer_atomic_swap_b", name="atomic.exch")
 def exch(
     resource: BUFFER,
     record: u32,
@@ -313,13 +232,7 @@ def exch(
     """Write; return the old value (`buffer_atomic_swap_b*`)."""
 
 
-@intrinsic(
-    _update("inc"),
-    isa="buffer_atomic_inc_u",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.inc",
-)
+@_operation(_update("inc"), isa="buffer_atomic_inc_u", name="atomic.inc")
 def inc(
     resource: BUFFER,
     record: u32,
@@ -332,13 +245,7 @@ def inc(
     """Add 1, or write 0 at or above the value; return the old value (`buffer_atomic_inc_u*`)."""
 
 
-@intrinsic(
-    _update("dec"),
-    isa="buffer_atomic_dec_u",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.dec",
-)
+@_operation(_update("dec"), isa="buffer_atomic_dec_u", name="atomic.dec")
 def dec(
     resource: BUFFER,
     record: u32,
@@ -352,13 +259,7 @@ def dec(
     (`buffer_atomic_dec_u*`)."""
 
 
-@intrinsic(
-    _update("sub.clamp.u32"),
-    isa="buffer_atomic_sub_clamp_u32",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.sub_clamp",
-)
+@_operation(_update("sub.clamp.u32"), isa="buffer_atomic_sub_clamp_u32", name="atomic.sub_clamp")
 def sub_clamp(
     resource: BUFFER,
     record: u32,
@@ -371,13 +272,7 @@ def sub_clamp(
     """Subtract, to 0 at least; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
 
 
-@intrinsic(
-    _update("cond.sub.u32"),
-    isa="buffer_atomic_cond_sub_u32",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.cond_sub",
-)
+@_operation(_update("cond.sub.u32"), isa="buffer_atomic_cond_sub_u32", name="atomic.cond_sub")
 def cond_sub(
     resource: BUFFER,
     record: u32,
@@ -390,13 +285,7 @@ def cond_sub(
     """Subtract where that is not below 0; return the old value (`buffer_atomic_cond_sub_u32*`)."""
 
 
-@intrinsic(
-    _update("", float="fadd"),
-    isa="buffer_atomic_pk_add_",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.add_pair",
-)
+@_operation(_update("", float="fadd"), isa="buffer_atomic_pk_add_", name="atomic.add_pair")
 def add_pair(
     resource: BUFFER,
     record: u32,
@@ -409,13 +298,7 @@ def add_pair(
     """Add two halves; return the old value (`buffer_atomic_pk_add*`)."""
 
 
-@intrinsic(
-    Emit(_emit_exchange_if),
-    isa="buffer_atomic_cmpswap",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.cas",
-)
+@_operation(Emit(_emit_exchange_if), isa="buffer_atomic_cmpswap", name="atomic.cas")
 def _cas(
     resource: BUFFER,
     record: u32,
@@ -438,9 +321,7 @@ def cas(resource, index, expected, desired, order, scope):
     )
 
 
-@intrinsic(
-    Emit(_emit_load), isa="buffer_load_b", targets=GFX12, alternative=_ELSEWHERE, name="atomic.load"
-)
+@_operation(Emit(_emit_load), isa="buffer_load_b", name="atomic.load")
 def _load(
     resource: BUFFER,
     record: u32,
@@ -461,13 +342,7 @@ def load(resource, index, dtype, order, scope):
     return _load(resource, record, offset, kind(0), order, scope, has_records(resource, index))
 
 
-@intrinsic(
-    Emit(_emit_store),
-    isa="buffer_store_b",
-    targets=GFX12,
-    alternative=_ELSEWHERE,
-    name="atomic.store",
-)
+@_operation(Emit(_emit_store), isa="buffer_store_b", name="atomic.store")
 def _store(
     resource: BUFFER,
     record: u32,

@@ -19,59 +19,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import perm
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment, move_in_layout
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout, FragmentKind, Use
+from amdjit.intrinsics.matrix.operands.blocks import Blocks
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.intrinsics.matrix.transfers.blocks import load_blocks
 from amdjit.intrinsics.matrix.transfers.memory import first_along
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
+from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import Scalar, Type, u8, u32, vector
-
-U8X4 = vector(u8, 4)
+from amdjit.types import u8, u32
 
 
 @dataclass(frozen=True)
 class IndexKind:
-    """The rows of an index as if they were a fragment of bytes, of which each lane holds all of its
-    row.
+    """The index of a sparse A, read as a matrix of bytes: each lane holds all of its rows."""
 
-    blocks_across: of 16 rows; blocks_along: of 4 bytes, that is of k = 32.
-    """
-
-    use: Use
-    across: int
-    along: int
     layout: DataLayout | None
-    blocks_across: int
-    blocks_along: int
-    depth: int = 4
-    held: int = 4
-    unit: int = 1
-    items: int = 1
-    access_bytes: int = 4
-    item: Scalar = u32
-    stored: tuple[Scalar, ...] = (u8,)
-    steps: tuple[int, int] = (0, 0)
-    is_nibble: bool = False
-    is_left: bool = True
-    memory_type: Type = U8X4
-    held_type: Type = u32
+    blocks: Blocks
 
     def __str__(self) -> str:
-        return f"the index of a sparse_a of {self.across} rows"
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether some of the rows are padding."""
-        return self.across % 16 > 0
-
-    @property
-    def blocks(self) -> int:
-        """Words of a lane."""
-        return self.blocks_across * self.blocks_along
+        return f"the index of a sparse_a of {self.blocks.across} rows"
 
 
 @compile_time
@@ -82,7 +52,11 @@ def _index_kind(compilation: Compilation, kind: FragmentKind) -> IndexKind:
         raise Refused(
             f"{kind} is shared by waves", "load the index into the fragments that are multiplied"
         )
-    return IndexKind(kind.use, kind.m, kind.k // 8, kind.layout, kind.blocks_across, kind.k // 32)
+    # A block is a word of 4 bytes, which says where the elements of k = 32 stand.
+    blocks = Blocks(
+        use=kind.use, across=kind.m, along=kind.k // 8, depth=4, held=4, steps=(0, 0), memory=u8, unit=1, item=u32
+    )  # fmt: skip
+    return IndexKind(kind.layout, blocks)
 
 
 @device_function
@@ -94,15 +68,16 @@ def load_index_sync(fragment, array, index=None, ld=None, layout=None, clip=None
     """
     kind = fragment.kind
     lying = _index_kind(kind)
-    rows = Fragment(lying, local.array(lying.blocks, u32), None)
+    count = lying.blocks.count
+    rows = Fragment(lying, local.array(count, u32), None)
     move_in_layout(
-        load_blocks, "load_index_sync", rows, array, index, ld, layout, clip, (0, 1, lying.blocks)
+        load_blocks, "load_index_sync", rows, array, index, ld, layout, clip, (0, 1, count)
     )
-    first = u32(2 * first_along(kind, lane_id()))
-    for word in _static_range(lying.blocks):
+    first = u32(2 * first_along(kind.blocks, lane_id()))
+    for word in _static_range(count):
         rows.x[word] = rows.x[word] >> first
-    if kind.wave_size == 32 and not kind.is_nibble:
-        _gather_bytes(fragment, rows.x, lying.blocks_along)
+    if kind.wave_size == 32 and not kind.blocks.is_nibble:
+        _gather_bytes(fragment, rows.x, lying.blocks.count_along)
     else:
         _gather_bits(fragment, rows.x)
 
@@ -123,9 +98,9 @@ def _gather_bits(fragment, words):
     kind = fragment.kind
     for word in _static_range(len(fragment.index)):
         fragment.index[word] = u32(0)
-    for block in _static_range(kind.blocks):
-        bit = 2 * kind.depth * block
-        held = (words[bit // 32] >> u32(bit % 32)) & u32((1 << 2 * kind.held) - 1)
-        place = 2 * kind.held * (block % kind.blocks_along)
-        word = block // kind.blocks_along * kind.index_words + place // 32
+    for block in _static_range(kind.blocks.count):
+        bit = 2 * kind.blocks.depth * block
+        held = (words[bit // 32] >> u32(bit % 32)) & u32((1 << 2 * kind.blocks.held) - 1)
+        place = 2 * kind.blocks.held * (block % kind.blocks.count_along)
+        word = block // kind.blocks.count_along * kind.index_words + place // 32
         fragment.index[word] = fragment.index[word] | held << u32(place % 32)
