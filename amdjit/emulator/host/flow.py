@@ -154,6 +154,13 @@ class Flow:
             self.branch(after)
 
     @contextmanager
+    def section(self) -> Iterator[Section]:
+        """Build what may be left early: `section.leave_if(...)` goes on after its end."""
+        section = Section(self, self.block("after"))
+        yield section
+        section.close()
+
+    @contextmanager
     def loop(self, **values: Value) -> Iterator[Loop]:
         """Build a loop whose named values start as given: `loop.index` is what `index` is in this
         round. It goes round until one of its ways leaves it."""
@@ -171,12 +178,47 @@ class Flow:
             each.again_if(more, number=following)
 
 
-class Loop:
+class Section:
+    """A part of a function under construction that can be left before its end."""
+
+    def __init__(self, flow: Flow, after: str) -> None:
+        self._flow = flow
+        self._after = after
+        self._is_left = False
+
+    def leave(self) -> None:
+        """Go on after the section."""
+        self._is_left = True
+        self._flow.branch(self._after)
+
+    def leave_if(self, condition: Value) -> None:
+        """Go on after the section if a condition holds."""
+        self._is_left = True
+        inside = self._flow.block("on")
+        self._flow.branch_if(condition, self._after, inside)
+        self._flow.label(inside)
+
+    def leave_unless(self, condition: Value) -> None:
+        """Go on after the section if a condition does not hold."""
+        self._is_left = True
+        inside = self._flow.block("on")
+        self._flow.branch_if(condition, inside, self._after)
+        self._flow.label(inside)
+
+    def close(self) -> None:
+        """End the section."""
+        if self._flow.is_open:
+            self.leave()
+        if self._is_left:
+            self._flow.label(self._after)
+
+
+class Loop(Section):
     """A loop under construction. Its values are attributes, also after its end."""
 
     def __init__(self, flow: Flow, values: Mapping[str, Value]) -> None:
-        self._flow = flow
-        self._head, self._after = flow.block("loop"), flow.block("done")
+        super().__init__(flow, flow.block("done"))
+        self._head = flow.block("loop")
         before = flow.current
         flow.branch(self._head)
         flow.label(self._head)
@@ -184,7 +226,6 @@ class Loop:
         self._rounds = [(before, dict(values))]
         # Where the phis will stand: all the ways to the head are known at the end.
         self._place = len(flow.lines)
-        self._is_left = False
 
     def __getattr__(self, name: str) -> Value:
         try:
@@ -210,38 +251,18 @@ class Loop:
         self._flow.branch_if(condition, self._head, inside)
         self._flow.label(inside)
 
-    def leave(self) -> None:
-        """Go on after the loop."""
-        self._is_left = True
-        self._flow.branch(self._after)
-
-    def leave_if(self, condition: Value) -> None:
-        """Go on after the loop if a condition holds."""
-        inside = self._flow.block("on")
-        self._is_left = True
-        self._flow.branch_if(condition, self._after, inside)
-        self._flow.label(inside)
-
-    def leave_unless(self, condition: Value) -> None:
-        """Go on after the loop if a condition does not hold."""
-        inside = self._flow.block("on")
-        self._is_left = True
-        self._flow.branch_if(condition, inside, self._after)
-        self._flow.label(inside)
-
     def close(self) -> None:
         """End the body, which goes round if nothing else was said; what follows is after the
         loop."""
-        flow = self._flow
-        if flow.is_open:
+        if self._flow.is_open:
             self.again()
         phis = []
         for name, value in self._values.items():
             incoming = [(given[name], block) for block, given in self._rounds]
             phis.append(f"  {value.text} = {_phi(value.type, incoming)}")
-        flow.lines[self._place : self._place] = phis
+        self._flow.lines[self._place : self._place] = phis
         if self._is_left:
-            flow.label(self._after)
+            self._flow.label(self._after)
 
     def _note(self, values: Mapping[str, Value]) -> None:
         unknown = values.keys() - self._values.keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
+from typing import TypeVar
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.declaration import Declaration
@@ -13,6 +14,8 @@ from amdjit.emulator.layout import FIELD_BYTES, SITE_ROW, Context
 V32 = vector("i32")
 V64 = vector("i64")
 TRUE, FALSE = constant("i1", 1), constant("i1", 0)
+
+_Function = TypeVar("_Function", bound="NativeFunction")
 
 
 def i32(value: int) -> Value:
@@ -47,7 +50,7 @@ class NativeFunction(Builder):
         self.label("entry")
 
     @classmethod
-    def of(cls, declared: Declaration, linkage: str = "") -> NativeFunction:
+    def of(cls: type[_Function], declared: Declaration, linkage: str = "") -> _Function:
         """Begin the definition of a declared function."""
         parameters = [(kind, name) for name, kind in declared.parameters]
         return cls(declared.name, declared.result, parameters, linkage)
@@ -169,9 +172,10 @@ class LaneLoop:
     def close(self) -> str:
         """End the body; the current block is then the one after the loop, whose label is
         returned."""
-        left = self._loop.left
-        rest = self._function.sub(left, i32(1))
-        self._loop.again(left=self._function.and_(left, rest))
+        if self._function.is_open:
+            left = self._loop.left
+            rest = self._function.sub(left, i32(1))
+            self._loop.again(left=self._function.and_(left, rest))
         self._opened.__exit__(None, None, None)
         return self._function.current
 
