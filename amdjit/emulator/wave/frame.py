@@ -30,7 +30,14 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
-from amdjit.emulator.wave.operands import ELEMENTS, constant_bits, constant_value, modify_input
+from amdjit.emulator.wave.operands import (
+    ELEMENTS,
+    constant_bits,
+    constant_value,
+    element_type,
+    is_packed,
+    modify_input,
+)
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 CONTEXT = Value("ptr", "%context")
@@ -121,18 +128,22 @@ class Frame(ModeState):
 
     # Sources
 
-    def source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` into all lanes as type `code` (f32, u16, b64, mask, ...), with its
-        modifiers."""
+    def source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` into all lanes, with its modifiers.
+
+        Its type is the one that the opcode table gives it (`OperandSpec.type`), or `code` instead.
+        """
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         if code == "mask":
             return self.lane_conditions(operand)
-        if code.startswith("v2"):
+        if is_packed(code):
             return self._raw(instruction, operand, index, code)
         return self.flushed_source(self.unflushed_source(instruction, index, code))
 
-    def unflushed_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` with its modifiers, denormals as they are."""
+    def unflushed_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as `source` does, but keep denormals in every mode."""
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         element = ELEMENTS[code]
         value = self._raw(instruction, operand, index, code)
@@ -151,12 +162,11 @@ class Frame(ModeState):
             return self._vector_register(operand, code, override)
         if isinstance(operand, (InlineConstant, Literal)):
             bits = constant_bits(operand, code)
-            element = "i32" if code.startswith("v2") else ELEMENTS[code]
-            return constant_value(self.builder, V32, element, bits)
+            return constant_value(self.builder, V32, element_type(code), bits)
         return self._uniform(operand, code, instruction)
 
     def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
-        if code.startswith("v2"):
+        if is_packed(code):
             return override or self.registers.vector(register.index)
         element = ELEMENTS[code]
         width = bits_of(element)
@@ -175,7 +185,7 @@ class Frame(ModeState):
         return self.builder.bitcast(whole, element)
 
     def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
-        element = "i32" if code.startswith("v2") else ELEMENTS[code]
+        element = element_type(code)
         width = bits_of(element)
         if isinstance(operand, Register) and width != 64:
             slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
@@ -186,8 +196,9 @@ class Frame(ModeState):
         splat = self.builder.splat(scalar)
         return self._part(splat, 0, width, element)
 
-    def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` as a scalar of type `code`."""
+    def scalar_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as a scalar of the table's type, or of type `code` instead."""
+        code = code or instruction.opcode.operands[index].type
         return self.flushed_source(
             self.scalar_operand(instruction.operands[index], code, instruction)
         )
