@@ -162,7 +162,7 @@ REFUSALS = {
     "STRIDE": (
         resource(0x40060000, last=0x14000),
         "buffer_load_b32 v1, off, s[8:11], null",
-        "no multiple",
+        "not a multiple",
     ),
     "RAW_INDEX": (
         resource(0x00040000),

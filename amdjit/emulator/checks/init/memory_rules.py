@@ -86,8 +86,7 @@ class MemoryRules:
         access: MemoryAccess,
         stored: list[Value] | None = None,
     ) -> None:
-        """Ask memory's shadow, or change it; not where all of that memory is known to be
-        defined."""
+        """Read or write memory's shadow, unless all of that memory is known to be defined."""
         b = shadow.frame.builder
         needed = self._needed(shadow, access, stored)
         label = f"undefined.{b.name()[1:]}"
@@ -145,7 +144,7 @@ class MemoryRules:
             write_transposed(shadow, instruction, target, found)
             return
         if "format" in name:
-            # What is converted counts as defined.
+            # Converted values count as defined.
             for number in range(target.index, target.index + target.dwords):
                 shadow.registers.write_vector(number, (ZERO, ZERO), lanes)
             return
@@ -175,7 +174,7 @@ class MemoryRules:
             if spec.role in roles and isinstance(operand, Register)
         ]
         if "_format_" in instruction.mnemonic:
-            # Channels are converted: each bit may be one of any of them.
+            # Channels are converted: each bit may come from any of them.
             parts = [
                 shadow.registers.vector(n)
                 for r in registers
