@@ -29,7 +29,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 from amdjit.emulator import run
-from amdjit.emulator.host_jit import HostCompiler
+from amdjit.emulator.host.jit import HostCompiler
 compiled = []
 compile = HostCompiler.compile
 HostCompiler.compile = lambda self, text: compiled.append(1) or compile(self, text)

@@ -6,7 +6,7 @@ the right one everywhere.
 
     v_mul_f32 v4, v1, v2        %t5 = fmul ...       then.1: both again, exactly
     v_add_f32 v5, v4, v3  ->    %t6 = fadd %t5, ...          br end.2
-                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., %then.1 ]
+                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., then.1 ]
 
 A NaN among the sources of an instruction is one in its result, so that only the last results need a
 look.
