@@ -24,7 +24,8 @@ from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
-from amdjit.emulator.tiers.quick import ThreadedProgram, is_threadable, translate_threaded
+from amdjit.emulator.tiers.program import ThreadedProgram
+from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction

@@ -7,13 +7,13 @@ from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, HALF_LANES, Context, Launch
-from amdjit.emulator.tiers.full import PATIENCE
 from amdjit.emulator.tiers.operations import (
     FRAME_BYTES,
     LEAVE,
     PATIENCE_OFFSET,
     UPPER_CONTEXT_OFFSET,
 )
+from amdjit.emulator.tiers.polls import PATIENCE
 from amdjit.emulator.tiers.upper_half import write_upper_context
 
 

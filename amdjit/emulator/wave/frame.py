@@ -65,10 +65,18 @@ class Sites:
 
     pcs: list[int]
 
-    def add(self, pc: int) -> Value:
-        """Make a site for the instruction at `pc`; returns its number as i32."""
+    def note(self, pc: int) -> int:
+        """Make a site for the instruction at `pc`; return its number."""
         self.pcs.append(pc)
-        return constant("i32", len(self.pcs) - 1)
+        return len(self.pcs) - 1
+
+    def value(self, number: int) -> Value:
+        """Return a site's number as i32."""
+        return constant("i32", number)
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; return its number as i32."""
+        return self.value(self.note(pc))
 
 
 @dataclass
