@@ -6,11 +6,11 @@ from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import emit_dual
+from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.layout import EXEC_LO, VCC_LO
-from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 

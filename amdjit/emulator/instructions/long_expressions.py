@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from amdjit.emulator.decoder.rows import opcode_named
+from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import element_type

@@ -38,7 +38,7 @@ from amdjit.emulator.instructions.scalar.barriers import (
     joined_signal,
 )
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,

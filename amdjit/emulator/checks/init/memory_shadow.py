@@ -24,7 +24,7 @@ from amdjit.emulator.checks.init.lane_shadow import (
 from amdjit.emulator.checks.init.layout import KNOWN_ROWS, RANGE_ROW, Shadows
 from amdjit.emulator.host.builder import Value, sequence
 from amdjit.emulator.host.function import NativeFunction, i32, i64
-from amdjit.emulator.instructions.memory.access_native import ADDRESS_PARAMETERS, SIZES, SPACES
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, SPACES
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
 
 _PTR = "ptr"

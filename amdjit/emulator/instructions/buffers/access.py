@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.buffers.parts import PARTS_LOAD, PARTS_STORE
-from amdjit.emulator.instructions.buffers.places import (
+from amdjit.emulator.instructions.buffers.addresses import (
     HIGH_OFFSET,
     INDEXED,
     MASKS_OFFSET,
     PLACE,
     WHOLE,
 )
+from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,
@@ -32,8 +32,8 @@ from amdjit.emulator.instructions.memory.access import (
     stored_values,
     write_loaded,
 )
-from amdjit.emulator.instructions.memory.access_native import Access
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
+from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.decoder.rows import opcode_named
+from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol

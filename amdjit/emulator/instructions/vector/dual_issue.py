@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.matrix.dots import float_dot
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
-from amdjit.emulator.instructions.vector.packed import float_dot
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 

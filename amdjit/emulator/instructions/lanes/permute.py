@@ -7,13 +7,12 @@ the others stay within 32 lanes and are emitted for each half.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeGuard
 
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.expressions.integers import bit_count_add
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.layout import EXEC_LO
+from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 
@@ -23,80 +22,6 @@ _LANE_NUMBERS = sequence("i32", range(LANES))
 def gather_lanes(frame: Frame, values: Value, indices: Value) -> Value:
     """Return `values[indices & 31]` for each lane."""
     return frame.native("aj_gather_lanes", V32, [values, indices])
-
-
-def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
-    """Return what `read` gives in each half of the wave."""
-    values = []
-    for half in range(frame.registers.halves):
-        frame.registers.select_half(half)
-        values.append(read())
-    frame.registers.select_half(0)
-    return values
-
-
-def _vectors(frame: Frame, register: Register) -> list[Value]:
-    return in_each_half(frame, lambda: frame.registers.vector(register.index))
-
-
-def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:
-    """Return the item of one lane, an i32 taken modulo the wave size."""
-    b = frame.builder
-    place = b.mask(lane, 5)
-    items = [b.extract(values, place) for values in halves]
-    if len(items) == 1:
-        return items[0]
-    upper = b.resize(b.shift("lshr", lane, 5), 1)
-    return b.select(upper, items[1], items[0])
-
-
-def _read_lane(frame: Frame, instruction: Instruction) -> None:
-    halves = _vectors(frame, vector_register(instruction, "src0"))
-    lane = frame.scalar_source(instruction, 2)
-    frame.write_scalar(instruction.operands[0], _pick(frame, halves, lane))
-
-
-def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
-    source = instruction.operands[1]
-    if not is_vector_register(source):
-        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1))
-        return
-    frame.write_scalar(instruction.operands[0], first_lane(frame, source))
-
-
-def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
-    """Return whether an operand is a VGPR."""
-    return isinstance(operand, Register) and operand.file is RegisterFile.VGPR
-
-
-def first_lane(frame: Frame, register: Register) -> Value:
-    """Return a vector register's dword in the wave's first active lane."""
-    b = frame.builder
-    halves = _vectors(frame, register)
-    if frame.registers.exec_is_full:
-        return b.extract(halves[0], 0)
-    # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the width,
-    # taken modulo it.
-    bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
-    first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
-    return _pick(frame, halves, first)
-
-
-def _write_lane(frame: Frame, instruction: Instruction) -> None:
-    """EXEC is ignored."""
-    b = frame.builder
-    target = vector_register(instruction, "vdst")
-    item = frame.scalar_source(instruction, 1)
-    lane = frame.scalar_source(instruction, 2)
-    place = b.mask(lane, 5)
-    for half, values in enumerate(_vectors(frame, target)):
-        changed = b.insert(values, item, place)
-        if frame.registers.halves == 2:
-            upper = b.resize(b.shift("lshr", lane, 5), 1)
-            changed = b.select(upper, *((changed, values) if half else (values, changed)))
-        frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, changed, FULL_MASK)
-    frame.registers.select_half(0)
 
 
 def _fetch(
@@ -198,7 +123,7 @@ def _backward_permute(fetch_inactive: bool) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        data = _vectors(frame, vector_register(instruction, "data0"))
+        data = vectors_of(frame, vector_register(instruction, "data0"))
         if not fetch_inactive:
             zero = constant(V32, 0)
             masks = in_each_half(frame, frame.registers.exec_mask)
@@ -227,14 +152,6 @@ def _upper_lanes(frame: Frame, indices: Value) -> Value:
     return b.compare("ne", b.and_(indices, constant(V32, 32)), constant(V32, 0))
 
 
-def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
-    """Write a vector register in the active lanes, a result for each half of the wave."""
-    for half, result in enumerate(results):
-        frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, result, frame.mask())
-    frame.registers.select_half(0)
-
-
 def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
     b = frame.builder
     address = frame.registers.vector(vector_register(instruction, "addr").index)
@@ -245,7 +162,7 @@ def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
 def _forward_permute(frame: Frame, instruction: Instruction) -> None:
     """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; of several writers the
     highest lane wins."""
-    data = _vectors(frame, vector_register(instruction, "data0"))
+    data = vectors_of(frame, vector_register(instruction, "data0"))
     indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
     active = in_each_half(frame, frame.registers.exec_bits)
     results = []
@@ -315,7 +232,7 @@ def _swap_halves(frame: Frame, instruction: Instruction) -> None:
     """V_PERMLANE64 does nothing in wave32; it reads inactive lanes (RDNA 4 ISA,
     V_PERMLANE64_B32)."""
     if frame.registers.halves == 2:
-        lower, upper = _vectors(frame, vector_register(instruction, "src0"))
+        lower, upper = vectors_of(frame, vector_register(instruction, "src0"))
         write_halves(frame, vector_register(instruction, "vdst"), [upper, lower])
 
 
@@ -336,22 +253,7 @@ def _masked_bit_count(upper: bool) -> Emitter:
     return emit
 
 
-WHOLE_WAVE = frozenset(
-    {
-        "v_readlane_b32",
-        "v_readfirstlane_b32",
-        "v_writelane_b32",
-        "v_permlane64_b32",
-        "ds_bpermute_b32",
-        "ds_bpermute_fi_b32",
-        "ds_permute_b32",
-    }
-)
-
-CROSS_LANE: Mapping[str, Emitter] = {
-    "v_readlane_b32": _read_lane,
-    "v_readfirstlane_b32": _read_first_lane,
-    "v_writelane_b32": _write_lane,
+PERMUTE: Mapping[str, Emitter] = {
     "v_permlane16_b32": _permute_row(False, False),
     "v_permlanex16_b32": _permute_row(True, False),
     "v_permlane16_var_b32": _permute_row(False, True),

@@ -7,7 +7,7 @@ from functools import partial
 
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
-from amdjit.emulator.instructions.buffers.places import HIGH_OFFSET, MASKS_OFFSET
+from amdjit.emulator.instructions.buffers.addresses import HIGH_OFFSET, MASKS_OFFSET
 from amdjit.emulator.layout import VGPR_BYTES
 
 PARTS_LOAD, PARTS_STORE = "aj_buffer_parts_load", "aj_buffer_parts_store"
