@@ -1,4 +1,4 @@
-"""One instruction as host IR, in both halves of a wave64, and what conditional branches test."""
+"""One instruction as host IR, for both halves of a wave64, and the conditions of branches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amdjit.emulator.wave.rounding import rounding_shift
 
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
-    """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
+    """Emit an instruction that does not end a block; Untranslatable if it has no translation."""
     if frame.registers.halves == 1 or is_for_the_whole_wave(instruction):
         _emit_once(frame, instruction)
         return
@@ -48,7 +48,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
 
 
 def branch_condition(frame: Frame, name: str) -> Value:
-    """Return when a conditional branch is taken, an i1."""
+    """Return whether a conditional branch is taken, an i1."""
     if name.startswith("s_cbranch_scc"):
         code = frame.registers.condition_code
         return code if name.endswith("1") else frame.builder.not_(code)

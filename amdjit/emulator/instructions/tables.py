@@ -1,7 +1,7 @@
 """The emitters of a processor family's instructions, by mnemonic.
 
-Each room hands over its own rows; another family is another table, made of the same rows and its
-own. Instructions that are not in the table are refused at translation (`refused.py`).
+Each room hands over its own rows; another family is another table, composed of the same rows and
+its own. Instructions that are not in the table are refused at translation (`refused.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instructions that work on a whole wave: they are emitted once, also in wave64."""
+"""Instructions that work on a whole wave: they are emitted once, even in wave64."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 
 def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
-    """Return what `read` gives in each half of the wave."""
+    """Return the result of `read` in each half of the wave."""
     values = []
     for half in range(frame.registers.halves):
         frame.registers.select_half(half)
@@ -20,7 +20,7 @@ def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
 
 
 def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
-    """Write a vector register in the active lanes, a result for each half of the wave."""
+    """Write a vector register in the active lanes, with one result for each half of the wave."""
     for half, result in enumerate(results):
         frame.registers.select_half(half)
         frame.registers.write_vector(target.index, result, frame.mask())
@@ -33,8 +33,7 @@ def vectors_of(frame: Frame, register: Register) -> list[Value]:
 
 
 def require_all_lanes(frame: Frame, instruction: Instruction) -> None:
-    """Let an instruction be a fault where EXEC is neither all ones nor 0, which is mostly known
-    when translating.
+    """Make an instruction fault unless EXEC is all ones or 0, which is mostly known at translation.
 
     With EXEC = 0 a wave runs past a branch that it does not take: nobody uses the result.
     """

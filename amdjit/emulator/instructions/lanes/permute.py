@@ -1,7 +1,7 @@
-"""Instructions that move data between lanes, DPP excepted.
+"""Instructions that permute the lanes of vector registers.
 
-Those of `WHOLE_WAVE` are emitted once for both halves of a wave64 and select the halves themselves;
-the others stay within 32 lanes and are emitted for each half.
+Those in `WHOLE_WAVE` (table.py) are emitted once for both halves of a wave64 and select the halves
+themselves; the others stay within 32 lanes and are emitted once for each half.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def _fetch(
     fetch_inactive: bool,
     bound_control: bool,
 ) -> None:
-    """Write what `move` makes of the values; an inactive source gives 0 (bound_control) or leaves
-    the lane as it is."""
+    """Write `move(values)`; where the source lane is inactive, write 0 (bound_control) or leave the
+    lane unchanged."""
     b = frame.builder
     moved = move(values)
     mask = frame.mask()
@@ -48,7 +48,7 @@ def _fetch(
 
 
 def _permute_row(other_row: bool, variable: bool) -> Emitter:
-    """V_PERMLANE(X)16: a lane of the own row of 16 lanes, or of the other one; op_sel is (fi,
+    """V_PERMLANE(X)16: read a lane of the same row of 16 lanes, or of the other one; op_sel is (fi,
     bound_ctrl)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
@@ -78,7 +78,7 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
 
 
 def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
-    """Return which lane of a row each lane reads, where the translation knows it."""
+    """Return the lane of a row that each lane reads, if it is known at translation."""
     low, high = (frame.builder.known(frame.scalar_source(instruction, index)) for index in (2, 3))
     if low is None or high is None:
         return None
@@ -106,7 +106,7 @@ def _swap(frame: Frame, instruction: Instruction) -> None:
 
 
 def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
-    """V_SWAP_B16: the two may be the halves of one register."""
+    """V_SWAP_B16: both halves may belong to one register."""
     first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
     left, right = (
         frame.registers.half(register.index, register.half or 0) for register in (first, second)
@@ -116,7 +116,7 @@ def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
 
 
 def _backward_permute(fetch_inactive: bool) -> Emitter:
-    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source gives 0.
+    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source yields 0.
 
     On gfx12 it reaches all lanes of a wave64 (LLVM, GCNSubtarget.h, `supportsWaveWideBPermute`).
     """
@@ -139,7 +139,7 @@ def _backward_permute(fetch_inactive: bool) -> Emitter:
 
 
 def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
-    """Return for 32 lanes the item of the wave that each one's index names."""
+    """Return for 32 lanes the item of the wave at each lane's index."""
     b = frame.builder
     items = [gather_lanes(frame, values, indices) for values in data]
     if len(items) == 1:
@@ -160,8 +160,8 @@ def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
 
 
 def _forward_permute(frame: Frame, instruction: Instruction) -> None:
-    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; of several writers the
-    highest lane wins."""
+    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; if several lanes write to
+    one, the highest wins."""
     data = vectors_of(frame, vector_register(instruction, "data0"))
     indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
     active = in_each_half(frame, frame.registers.exec_bits)
@@ -195,7 +195,7 @@ def _scatter_wave(
 
 
 def swizzle_lanes(offset: int) -> list[int]:
-    """Return the source lane of each lane for DS_SWIZZLE_B32's offset (RDNA 4 ISA,
+    """Return the source of each lane for an offset of DS_SWIZZLE_B32 (RDNA 4 ISA,
     DS_SWIZZLE_B32)."""
     lanes = range(LANES)
     if offset >= 0xE000:
@@ -211,8 +211,8 @@ def swizzle_lanes(offset: int) -> list[int]:
 
 
 def _butterfly(lane: int, mask: int) -> int:
-    """FFT order: reverse the bits that are not in the mask, one of 0x10, 0x18, ... for smaller
-    transforms."""
+    """Return a lane's source in FFT order: the bits outside the mask are reversed; the mask is 0,
+    0x10, 0x18, ... for smaller and smaller transforms."""
     return int(f"{lane:05b}"[::-1], 2) >> mask.bit_count() | lane & mask
 
 
@@ -229,15 +229,15 @@ def _swizzle(frame: Frame, instruction: Instruction) -> None:
 
 
 def _swap_halves(frame: Frame, instruction: Instruction) -> None:
-    """V_PERMLANE64 does nothing in wave32; it reads inactive lanes (RDNA 4 ISA,
-    V_PERMLANE64_B32)."""
+    """V_PERMLANE64: swap the halves of a wave64, inactive lanes included; in wave32 it does nothing
+    (RDNA 4 ISA, V_PERMLANE64_B32)."""
     if frame.registers.halves == 2:
         lower, upper = vectors_of(frame, vector_register(instruction, "src0"))
         write_halves(frame, vector_register(instruction, "vdst"), [upper, lower])
 
 
 def _masked_bit_count(upper: bool) -> Emitter:
-    """V_MBCNT_LO and _HI: count the bits of the mask's dword that belong to lanes below."""
+    """V_MBCNT_LO and _HI: count the bits in the mask's dword that belong to lower lanes."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         half = frame.registers.wave_half

@@ -40,7 +40,7 @@ def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
 
 
 def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
-    """Return whether an operand is a VGPR."""
+    """Whether an operand is a VGPR."""
     return isinstance(operand, Register) and operand.file is RegisterFile.VGPR
 
 
@@ -50,15 +50,15 @@ def first_lane(frame: Frame, register: Register) -> Value:
     halves = vectors_of(frame, register)
     if frame.registers.exec_is_full:
         return b.extract(halves[0], 0)
-    # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the width,
-    # taken modulo it.
+    # Without an active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the
+    # width, which is taken modulo itself.
     bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
     first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
     return _pick(frame, halves, first)
 
 
 def _write_lane(frame: Frame, instruction: Instruction) -> None:
-    """EXEC is ignored."""
+    """V_WRITELANE ignores EXEC."""
     b = frame.builder
     target = vector_register(instruction, "vdst")
     item = frame.scalar_source(instruction, 1)

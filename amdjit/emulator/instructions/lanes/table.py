@@ -1,4 +1,5 @@
-"""The emitters of instructions that move data between lanes, DPP excepted."""
+"""The emitters of instructions that move data between lanes; DPP is a modifier of others
+(dpp.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ CROSS_LANE: Mapping[str, Emitter] = {
     **PERMUTE,
 }
 
-# They are emitted once for both halves of a wave64; the others stay within 32 lanes.
+# Emitted once for both halves of a wave64; the others stay within 32 lanes.
 WHOLE_WAVE = frozenset(
     {
         "v_readlane_b32",
