@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.instructions.vector.special import RELATIVE
+from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
 from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
 

@@ -22,9 +22,9 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.instructions.vector.special import TRANSCENDENTAL
+from amdjit.emulator.instructions.vector.transcendental import TRANSCENDENTAL
 from amdjit.emulator.wave.frame import Frame
 
 _OTHERS = frozenset({"s_delay_alu", "s_nop", "v_nop", *TRANSCENDENTAL})

@@ -115,7 +115,7 @@ def _message_with_result(frame: Frame, instruction: Instruction) -> None:
     frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
 
 
-FLOAT_MODE: Mapping[str, Emitter] = {
+HARDWARE_REGISTERS: Mapping[str, Emitter] = {
     "s_denorm_mode": _set_mode,
     "s_round_mode": _set_mode,
     "s_setreg_imm32_b32": _set_register,

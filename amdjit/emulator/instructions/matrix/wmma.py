@@ -190,7 +190,7 @@ _EIGHTS = tuple(f"f32_16x16x{{k}}_{a}_{b}" for a in ("fp8", "bf8") for b in ("fp
 _DENSE = [name.format(k=16) for name in (*_FLOATS, *_EIGHTS)]
 _SPARSE = [name.format(k=32) for name in (*_FLOATS, *_EIGHTS)]
 
-MATRIX: Mapping[str, Emitter] = {
+WMMA: Mapping[str, Emitter] = {
     **{f"v_wmma_{name}": _emit_dense for name in _DENSE},
     "v_wmma_i32_16x16x16_iu8": _emit_dense,
     "v_wmma_i32_16x16x16_iu4": _emit_dense,

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.matrix.dots import float_dot
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
-from amdjit.emulator.instructions.vector.packed import float_dot
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
-# The elements of the dot products, which add to the old result.
-_DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
-# What a VOPD instruction may do in either half.
+# Dot products that add to the old result.
+_DOTS = ("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16")
+# The instructions that may be either half.
 DUAL = frozenset({*_DOTS, *_OPERATIONS})
 
 
@@ -26,7 +26,7 @@ def _half(frame: Frame, half: Instruction) -> Value:
     name = half.mnemonic.replace("v_dual_", "v_", 1)
     frame.round_as(rounding_shift(name))
     if name in _DOTS:
-        return float_dot(frame, half, _DOTS[name], frame.source(half, 0))
+        return float_dot(frame, half, frame.source(half, 0))
     operation = _OPERATIONS.get(name)
     if operation is None:
         raise Untranslatable(half)

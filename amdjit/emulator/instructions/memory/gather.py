@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.memory.blocks import ROW_TYPE
+from amdjit.emulator.instructions.memory.contiguous import ROW_TYPE
 
 
 def lane_pointer(function: NativeFunction, addresses: Value, lane: Value | int) -> Value:
