@@ -1,5 +1,4 @@
-"""Calls: of types (conversions), intrinsics, device functions, special forms, methods and some of
-Python's builtins."""
+"""Calls: what is called decides which module types the call."""
 
 from __future__ import annotations
 
@@ -190,7 +189,7 @@ def _make(
 
 
 def _number_type(callee: type) -> Any:
-    """NumPy's types of numbers convert as the kernel language's types of the same numbers do."""
+    """Return the kernel type of a NumPy scalar type; other classes as they are."""
     if callee in (np.complex64, np.complex128):
         return complex_type(f32 if callee is np.complex64 else f64)
     return (from_dtype(np.dtype(callee)) if issubclass(callee, np.generic) else None) or callee
@@ -199,7 +198,7 @@ def _number_type(callee: type) -> Any:
 def _call_partial(
     builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Call a partial function from outside."""
+    """Call a `functools.partial` that was made outside the kernel."""
     positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
     keywords = {
         name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()
@@ -209,7 +208,8 @@ def _call_partial(
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
-    """NumPy's functions have no source, but some have a namesake that kernels can call."""
+    """Suggest a replacement. NumPy's functions have no source, but some have a namesake that
+    kernels can call."""
     if isinstance(callee, Hashable) and callee in REMEDIES:
         return REMEDIES[callee]
     name = getattr(callee, "__name__", "")
@@ -227,7 +227,7 @@ def _remedy(builder: FunctionBuilder, callee: object) -> str:
 def _call_known(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value | None:
-    """Call one of Python's own functions that kernels have; None if it is not one of them."""
+    """Call a function of Python or NumPy that kernels support; None for other functions."""
     builtins = builder.session.builtins
     if arguments.are_static and (callee in _ON_HOST or callee in builtins):
         return _on_host(builder, callee, arguments, node)
@@ -260,7 +260,7 @@ def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
     ]
     values = builder.evaluate_all([*plain, *(keyword.value for keyword in node.keywords)])
     if node.keywords:
-        values = builder.in_order(values, node)  # parameters may stand in another order
+        values = builder.in_order(values, node)  # parameters may be in another order
     positional: list[Value] = []
     places: dict[int | str, ast.expr] = {}
     for argument, value in zip(node.args, values, strict=False):
@@ -304,7 +304,7 @@ def call_declared(
 def _on_host(
     builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """A Python function of compile-time values alone is computed by Python."""
+    """Let Python compute a function of compile-time values."""
     values = [known.value for known in map(static_value, arguments.positional) if known is not None]
     result = fold(builder, node, callee, *values)
     return outside_value(builder, result.value, callee.__name__, node)

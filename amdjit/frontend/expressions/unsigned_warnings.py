@@ -67,7 +67,8 @@ def _is_unsigned(value: Value) -> bool:
 
 
 def _may_have_wrapped(value: Value) -> bool:
-    """What is read from memory as it is has not: a test of it is idle, but says what is meant."""
+    """Whether an unsigned value may have wrapped. A value read from memory has not: testing it is
+    redundant, but clear."""
     return _is_unsigned(value) and not isinstance(value, (tree.Load, tree.Extent, tree.Convert))
 
 

@@ -130,7 +130,7 @@ def _given(
 ) -> str:
     unknown = [name for name in keywords if name not in signature.parameters]
     if unknown:
-        return f"`{unknown[0]}` is none of them"
+        return f"it has no parameter `{unknown[0]}`"
     if positional > len(signature.parameters):
         return f"{positional} were given"
     required = [p.name for p in signature.parameters.values() if p.default is p.empty]
