@@ -52,7 +52,7 @@ def _assign_field(
             target,
             what=f"a field of {owner.structure.name}",
             remedy="records are immutable: make a new one, `dataclasses.replace(record, "
-            "{target.attr}=...)`",
+            f"{target.attr}=...)`",
         )
     raise _no_target(builder, target, "an attribute")
 

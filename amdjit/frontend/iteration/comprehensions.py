@@ -94,7 +94,7 @@ def _check_captured(
             _check_captured(builder, TupleValue(item.items), targets, node)
             caught = sorted(targets.intersection(item.names))
             if caught:
-                remedy = "bind its current value: `lambda ..., {caught[0]}={caught[0]}: ...`"
+                remedy = f"bind its current value: `lambda ..., {caught[0]}={caught[0]}: ...`"
                 what = f"a function that reads `{caught[0]}` after the comprehension"
                 raise builder.error(
                     codes.UNSUPPORTED_EXPRESSION, node, expression=what, remedy=remedy

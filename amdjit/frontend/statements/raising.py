@@ -61,7 +61,7 @@ def _exception(builder: FunctionBuilder, node: ast.Raise) -> tuple[str, list[ast
             codes.UNSUPPORTED_EXPRESSION,
             node,
             expression="this form of `raise`",
-            remedy='write `raise ValueError("message")`, with any exception and one message at '
+            remedy='write `raise ValueError("message")`, with any exception and at most one '
             "message",
         )
     assert isinstance(kind, type)
