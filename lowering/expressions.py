@@ -29,7 +29,7 @@ from amdjit.lowering.memory import (
     stride_of,
     view,
 )
-from amdjit.lowering.reports import calls_behind, check_index
+from amdjit.lowering.reports import calls_to_callee, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
@@ -271,7 +271,7 @@ def _call(state: FunctionState, node: tree.Call) -> Any:
     builder = state.builder
     values = [part for argument in node.arguments for part in flatten(evaluate(state, argument))]
     if node.function.reports:
-        calls = calls_behind(state, node.site)
+        calls = calls_to_callee(state, node.site)
         values += [state.record, literal(I64, 0) if calls is None else calls]
     called = builder.call(state.module.functions[node.function], values)
     count = len(components(node.type))

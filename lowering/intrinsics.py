@@ -1,6 +1,6 @@
 """Calls of intrinsics: each has exactly one lowering, given in its declaration.
 
-before: `wave.ballot(p): u32`
+before: `ballot(p): u32`
 after:  `call i32 @llvm.amdgcn.ballot.i32(i1 %p)`
 """
 

@@ -26,7 +26,7 @@ from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, VOID, constant_value, literal
 from amdjit.types import Scalar, Type, boolean, i64
 
-__all__ = ["calls_behind", "check_index", "fault", "print_line"]
+__all__ = ["calls_to_callee", "check_index", "fault", "print_line"]
 
 # LLVM AMDGPU guide, "Memory Scopes": agent is the whole device.
 _ATOMIC = ' syncscope("agent") monotonic'
@@ -156,7 +156,7 @@ def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
     return builder.invoke_name("llvm.amdgcn.readfirstlane.i64", I64, [phi])
 
 
-def calls_behind(state: FunctionState, site: int) -> Any:
+def calls_to_callee(state: FunctionState, site: int) -> Any:
     """Return the calls that lead to a called function: those that lead to this function, and the
     call itself."""
     reports = state.module.reports

@@ -1,4 +1,4 @@
-"""Which array parameters of a kernel its program may write."""
+"""The array parameters of a kernel that its program may write to."""
 
 from __future__ import annotations
 

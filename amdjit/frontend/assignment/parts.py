@@ -85,9 +85,8 @@ def _element(builder: FunctionBuilder, source: Value, indices: Indices, place: a
     if not isinstance(source, tree.Expression) or not isinstance(source.type, Array):
         return source
     own = indices[len(indices) - source.type.ndim :]
-    whole = ast.copy_location(
-        ast.Subscript(place, place), place
-    )  # a fault then names the whole source
+    # A fault names the whole source.
+    whole = ast.copy_location(ast.Subscript(place, place), place)
     check = index_check(builder, source, own, whole)
     return tree.Load(builder.span(place), source.type.element, source, own, check=check)
 
@@ -164,7 +163,8 @@ class _Place:
 def _places(
     builder: FunctionBuilder, array: tree.Expression, passed: frozenset[tree.Variable] = frozenset()
 ) -> Iterator[_Place]:
-    """Yield the places where an array may lie, from all values that its variable was ever given."""
+    """Yield the places where an array may lie, from all values that were assigned to its
+    variable."""
     if isinstance(array, tree.View):
         yield from (_part_of(place, array) for place in _places(builder, array.array, passed))
     elif isinstance(array, tree.Conditional):

@@ -18,10 +18,10 @@ from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, TypeVariable, Vector, boolean
 
-__all__ = ["is_of_elements", "over_elements"]
+__all__ = ["is_elementwise", "call_elementwise"]
 
 
-def is_of_elements(
+def is_elementwise(
     builder: FunctionBuilder, callee: Intrinsic | DeviceFunction, arguments: Arguments
 ) -> bool:
     """Whether a scalar function of Python or NumPy is called with a vector."""
@@ -31,7 +31,7 @@ def is_of_elements(
     return not (isinstance(callee, Intrinsic) and _takes(callee, vectors[0]))
 
 
-def over_elements(
+def call_elementwise(
     builder: FunctionBuilder,
     call: Callable[[Arguments], Value],
     arguments: Arguments,

@@ -26,7 +26,7 @@ from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, bo
 Indices = tuple[tree.Expression, ...]
 
 
-def call_method(
+def access_call(
     builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call
 ) -> Value:
     """`array.load(index, width)` and `array.store(index, vector)`."""

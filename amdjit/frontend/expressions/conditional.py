@@ -116,16 +116,7 @@ def choose(
             Exit(right_names or dict(before), second, node),
         ]
         builder.names = merge(builder, ways, node)
-    target = join_types(builder, "the value", [left, right], node)
-    if target is None:
-        raise builder.error(
-            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
-        )
-    is_weak = all(
-        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
-    )
-    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
-        target = wide_type(target)
+    target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more_first:
         left_value = convert_weakly(builder, left, target, node)
     with builder.collect() as more_second:
@@ -141,6 +132,23 @@ def choose(
     return _through_variable(
         builder, condition, (first, left_value), (second, right_value), is_weak, node
     )
+
+
+def _common_type(
+    builder: FunctionBuilder, left: Value, right: Value, node: ast.expr
+) -> tuple[Type, bool]:
+    """Return the type that holds both sides, and whether the result is weak: if both sides are."""
+    target = join_types(builder, "the value", [left, right], node)
+    if target is None:
+        raise builder.error(
+            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
+        )
+    is_weak = all(
+        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
+    )
+    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
+        target = wide_type(target)
+    return target, is_weak
 
 
 def _conditional(

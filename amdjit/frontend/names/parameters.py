@@ -138,7 +138,7 @@ def _given(
     return f"`{missing[0]}` is missing" if missing else problem
 
 
-def beside_others(
+def typed_like_others(
     builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr
 ) -> dict[str, Value]:
     """Give a launch's floats the type of the other arguments of a library function."""

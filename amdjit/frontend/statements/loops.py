@@ -22,9 +22,9 @@ from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
-    leave_behind,
     leave_loop,
     loop_else,
+    merge_after_loop,
     next_round,
     static_loop,
 )
@@ -83,7 +83,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
     else:
         builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
-    leave_behind(builder, loop, ends, node)
+    merge_after_loop(builder, loop, ends, node)
 
 
 def _end_unless(
@@ -181,7 +181,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
-        leave_behind(builder, loop, ends, node)
+        merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
 
@@ -221,14 +221,14 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
         builder.emit(
             tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
         )
-        leave_behind(builder, loop, ends, node)
+        merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=targets)
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
-    """Give a constant that the loop's name had before the name's type: it stays the value if there
-    is no round."""
+    """Convert a constant that the loop's name had before to the name's type; it stays the value if
+    there is no round."""
     binding = builder.names.get(name)
     constant = binding.value if isinstance(binding, CompileTime) else None
     if isinstance(constant, int) and literal_fits(constant, type):

@@ -40,7 +40,7 @@ def loop_else(
     return statements
 
 
-def leave_behind(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
+def merge_after_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
     """Merge the names after a loop, from its end and from its breaks."""
     ways = [*ends, *loop.breaks]
     if ways:
@@ -103,7 +103,7 @@ def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) ->
     otherwise = loop_else(builder, node, ends)
     builder.loops.pop()
     builder.emit(_once(builder, node, body, otherwise))
-    leave_behind(builder, outer, ends, node)
+    merge_after_loop(builder, outer, ends, node)
 
 
 def _exits(nodes: list[ast.stmt]) -> list[ast.AST]:
@@ -132,7 +132,7 @@ def _one_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop
         ways = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
-    leave_behind(builder, inner, [*ways, *inner.continues], node)
+    merge_after_loop(builder, inner, [*ways, *inner.continues], node)
     if inner.breaks:
         stop = tree.Break(span)
         statements: list[tree.Statement] = [stop]
