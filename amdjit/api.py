@@ -20,7 +20,6 @@ from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.frontend import CompileTime, at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
-from amdjit.declarations import DeviceFunction
 from amdjit.language.launch_numbers import TooWideError, python_number
 from amdjit.launching.prepared import (
     Loaded,

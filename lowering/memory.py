@@ -225,7 +225,7 @@ def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any, offset: A
     """Return an array `offset` bytes into the dynamic LDS, which has `launch_bytes` and follows all
     static LDS.
 
-    LLVM places every zero-sized external LDS variable at its start (LLVM AMDGPU guide, "Module LDS").
+    LLVM places every zero-sized external LDS variable there (LLVM AMDGPU guide, "Module LDS").
     """
     variable = builder.module.globals.get(_DYNAMIC_LDS)
     if variable is None:

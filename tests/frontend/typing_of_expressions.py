@@ -1,3 +1,4 @@
+# ruff: noqa: F821, F841
 """The types that the front end gives to operators: one small kernel an operator."""
 
 from __future__ import annotations

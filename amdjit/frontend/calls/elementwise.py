@@ -18,7 +18,7 @@ from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, TypeVariable, Vector, boolean
 
-__all__ = ["is_elementwise", "call_elementwise"]
+__all__ = ["call_elementwise", "is_elementwise"]
 
 
 def is_elementwise(
