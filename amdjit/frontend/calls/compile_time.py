@@ -18,7 +18,7 @@ from amdjit.tree import nodes as tree
 def call_when_compiling(
     builder: FunctionBuilder, callee: CompileTimeFunction, arguments: Arguments, node: ast.expr
 ) -> Value:
-    """Run the function on what is known of the arguments."""
+    """Run the function on the known values of the arguments, and on the types of the others."""
     values = [_known(value) for value in arguments.positional]
     keywords = {name: _known(value) for name, value in arguments.keywords.items()}
     for value in (*arguments.positional, *arguments.keywords.values()):
@@ -33,8 +33,7 @@ def call_when_compiling(
 
 
 def _known(value: Value) -> Any:
-    """Return a value that is known, the type of one that is not, and a tuple of these for a
-    tuple."""
+    """Return a known value, the type of an unknown one, or a tuple of these for a tuple."""
     if isinstance(value, CompileTime):
         return value.value
     if isinstance(value, TupleValue):

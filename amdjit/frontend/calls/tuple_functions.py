@@ -86,8 +86,8 @@ def _chain(
     return result
 
 
-def test_of_generator(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
-    """Type `all(... for ...)` or `any(...)`, which ask for no more values than they need; None for
+def all_or_any(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
+    """Type `all(... for ...)` or `any(...)`, which evaluate no more values than they need; None for
     other calls."""
     known = callee.value if isinstance(callee, CompileTime) else None
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None

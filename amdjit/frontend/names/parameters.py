@@ -130,7 +130,7 @@ def _given(
 ) -> str:
     unknown = [name for name in keywords if name not in signature.parameters]
     if unknown:
-        return f"`{unknown[0]}` is none of them"
+        return f"it has no parameter `{unknown[0]}`"
     if positional > len(signature.parameters):
         return f"{positional} were given"
     required = [p.name for p in signature.parameters.values() if p.default is p.empty]
@@ -138,7 +138,7 @@ def _given(
     return f"`{missing[0]}` is missing" if missing else problem
 
 
-def beside_others(
+def typed_like_others(
     builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr
 ) -> dict[str, Value]:
     """Give a launch's floats the type of the other arguments of a library function."""

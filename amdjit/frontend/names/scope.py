@@ -1,5 +1,4 @@
-"""Names: where a name's value comes from, and one value for a name where two ways of control flow
-meet."""
+"""Reading and binding names: locals, closures, globals and builtins."""
 
 from __future__ import annotations
 
