@@ -9,7 +9,6 @@ import inspect
 import types
 from pathlib import Path
 
-import llvmlite
 import msgpack
 
 from amdjit import backend
@@ -90,7 +89,7 @@ def _build(
     built before."""
     linker = backend.find_linker(environment)
     # The other options are written in the IR.
-    tools = f"llvmlite {llvmlite.__version__} {linker}"
+    tools = f"{backend.LLVM_VERSION} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
     level = f"{options.wave_size} {options.opt_level}"
     key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import llvmlite
+
 from amdjit.backend.link import link
 from amdjit.backend.ocml import find_ocml, read_library
 from amdjit.backend.tools import Linker, find_linker
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from amdjit.backend.guarded import emit_assembly, optimise
 
 __all__ = [
+    "LLVM_VERSION",
     "Linker",
     "annotate_assembly",
     "emit_assembly",
@@ -25,6 +28,9 @@ __all__ = [
     "optimise",
     "read_library",
 ]
+
+LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
+"""Which LLVM compiles: part of the key of cached code."""
 
 _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",

@@ -17,16 +17,25 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.target import find_target
+
+if TYPE_CHECKING:
+    from amdjit.backend import declared, llvm
+else:
+    declared, llvm = late("amdjit.backend.declared"), late("amdjit.backend.llvm")
 
 __all__ = ["DONE", "FAILED", "LENGTH", "READY", "REFUSED", "compile_in_process", "main", "message"]
 
 LENGTH = struct.Struct("<Q")
 READY, DONE, REFUSED, FAILED = "ready", "done", "refused", "failed"
+# All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
+# not need.
+_MODULES = {"check_declared": declared}
 
 
 def message(values: tuple[Any, ...]) -> bytes:
@@ -43,11 +52,7 @@ def compile_in_process(
     if found is None:
         raise BackendError(f"unknown target {target!r}")
     options = CompileOptions(found, wave_size=wave_size, opt_level=opt_level)
-    # The check loads all that kernels can declare; most compilations do without.
-    module = importlib.import_module(
-        f"amdjit.backend.{'declared' if stage == 'check_declared' else 'llvm'}"
-    )
-    function: Callable[..., Any] = getattr(module, stage)
+    function: Callable[..., Any] = getattr(_MODULES.get(stage, llvm), stage)
     return function(llvm_text, found, options, *more)
 
 
