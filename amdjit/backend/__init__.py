@@ -1,4 +1,11 @@
-"""LLVM IR to code objects: optimise, emit, link; and assembly text to read."""
+"""LLVM IR to code objects: optimise, emit, link; and assembly text to read.
+
+`llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
+change: `signed_zeros`, `scalar_loads`, `meeting_values`, `blocks`, `lds`, `libraries`. `guarded`
+runs these stages in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM
+ends the process. `link`, `assembler` and `tools` call LLVM's programs. The backend knows IR,
+targets and options; it reads neither Python nor the tree. Start reading at `llvm.optimise`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +48,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # LLVM is loaded at the first use of these names: what the disk cache holds is launched without
+    # LLVM is loaded when one of these names is first used: code from the disk cache runs without
     # it.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
