@@ -25,7 +25,7 @@ class ErrorKind:
     exception: type[CompileError]
     title: str
     label: str
-    help: str
+    help: str = "{remedy}"
 
     def at(self, span: Span | None, **fields: object) -> Diagnostic:
         """Make the diagnostic of this kind for a place."""
