@@ -1,7 +1,7 @@
 """Elements of arrays: where they lie, and what LLVM is told of their addresses."""
 
 import amdjit
-from amdjit import f16, f32, f32x4, i32, shared, threadIdx
+from amdjit import f16, f32, f32x3, f32x4, i32, shared, threadIdx
 from amdjit.language.types import Array, Layout
 
 STRIDED = Array(f32, 2, Layout.STRIDED)
@@ -79,6 +79,34 @@ def shared_matrix(out: f32[:]):
     # CHECK-NEXT: %at = getelementptr inbounds nuw float, ptr addrspace(3) @shared_matrix.shared, i32 %place
     # CHECK: store float {{.*}}, ptr addrspace(3) %at, align 4
     # CHECK: @shared_matrix.shared = internal addrspace(3) global [1056 x float] undef, align 16
+
+
+@amdjit.kernel
+def shared_array_of_a_loop(out: f32[:]):
+    """An LDS array is one, however often its line runs."""
+    for k in range(out.shape[0]):
+        tile = shared.array(8, f32)
+        tile[k] = 1.0
+    # CHECK: = internal addrspace(3) global [8 x float]
+    # CHECK-NOT: internal addrspace(3) global
+
+
+@amdjit.kernel
+def shared_triples(out: f32[:]):
+    """Vectors of three elements lie in LDS without gaps, as arrays of their elements."""
+    tile = shared.array(5, f32x3)
+    tile[threadIdx.x] = f32x3(1.0)
+    out[0] = tile[1][0]
+    # CHECK: store <3 x float> {{.*}}, align 4
+    # CHECK: = internal addrspace(3) global [15 x float]
+
+
+@amdjit.kernel
+def wide_load_of_lds(out: f16[:]):
+    """A wide access of LDS stands at a multiple of its size."""
+    tile = shared.array(64, f16)
+    out.store(0, tile.load(8, 8))
+    # CHECK: load <8 x half>, ptr addrspace(3) %?, align 16
 
 
 @amdjit.kernel

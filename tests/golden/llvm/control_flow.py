@@ -117,6 +117,15 @@ def variable_of_one_branch(a: f32[:], out: f32[:]):
     # CHECK-NOT: addrspace(5)
 
 
+@amdjit.kernel(opt_level=0, warnings=False)
+def variable_without_optimisation(out: i32[:], y: i32):
+    """At level 0 every assignment is a store, which has a line of its own."""
+    x = y
+    out[0] = x
+    # CHECK: %memory = alloca i32, addrspace(5)
+    # CHECK: store i32 %y, ptr addrspace(5) %memory
+
+
 @amdjit.kernel
 def conditional_expression(a: f32[:], out: f32[:]):
     """Only one side of a conditional expression is evaluated, and a phi chooses."""

@@ -27,6 +27,24 @@ def cube(x):
     return x * x * x
 
 
+@amdjit.device_function
+def put(out, n):
+    if n < 3:
+        return
+    out[n] = 1
+
+
+def adding(n):
+    @amdjit.device_function
+    def same_name(x):
+        return x + n
+
+    return same_name
+
+
+ADD_ONE, ADD_TWO = adding(1), adding(2)
+
+
 @amdjit.kernel
 def inlined_function(a: f32[:], out: f32[:]):
     """A device function is internal and always inlined."""
@@ -84,3 +102,23 @@ def swapped_tuple(a: i32[:], out: i32[:]):
     # CHECK: %y = load i32
     # CHECK-NEXT: %difference = sub i32 %y, %x
     # CHECK-NEXT: store i32 %difference
+
+
+@amdjit.kernel
+def early_return(out: i32[:], n: i32):
+    """A return ends its block; the code after it is another branch's."""
+    put(out, n)
+    # CHECK: define internal void @put
+    # CHECK: then:
+    # CHECK-NEXT: ret void
+    # CHECK-NEXT: endif:
+    # CHECK: store i32 1
+
+
+@amdjit.kernel
+def functions_of_one_name(a: i32[:]):
+    """Functions of one name get names of their own."""
+    a[0] = ADD_ONE(a[0])
+    a[1] = ADD_TWO(a[1])
+    # CHECK: call i32 @same_name(
+    # CHECK: call i32 @same_name.{{\d+}}(

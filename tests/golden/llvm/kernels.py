@@ -27,8 +27,9 @@ def any_block(a: i32[:]):
 
 @amdjit.kernel(block=256, waves_per_eu=4)
 def bounds_of_the_launch(a: i32[:]):
-    """The largest block and the waves wanted are attributes."""
+    """The largest block and the waves wanted are attributes; a kernel may wait forever."""
     a[threadIdx.x] = 1
+    # CHECK-NOT: mustprogress
     # CHECK: "amdgpu-flat-work-group-size"="1,256" {{.*}}"amdgpu-waves-per-eu"="4"
 
 
@@ -83,3 +84,19 @@ def printing(a: i32[:]):
     # CHECK-NEXT: br i1 %is_first, label %first, label %taken
     # CHECK: atomicrmw add ptr addrspace(1) %?, i64 %?
     # CHECK: call i64 @llvm.amdgcn.readfirstlane.i64
+
+
+@amdjit.kernel
+def version_of_the_code_object(a: i32[:]):
+    """Code objects have the version that clang writes by default."""
+    a[0] = 1
+    # CHECK: = !{ i32 1, !"amdhsa_code_object_version", i32 600 }
+
+
+@amdjit.kernel(debug_info=False)
+def no_debug_information(a: i32[:]):
+    """`debug_info=False` leaves nothing that LLVM would take for debug information."""
+    a[0] = 1
+    # CHECK-NOT: DWARF
+    # CHECK-NOT: Debug Info Version
+    # CHECK-NOT: llvm.dbg
