@@ -1,4 +1,3 @@
-# ruff: noqa: B007, B020, B905
 """What loops and comprehensions go over is evaluated when Python evaluates it: the emulator against
 Python."""
 

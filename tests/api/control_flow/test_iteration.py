@@ -1,4 +1,3 @@
-# ruff: noqa: B905
 """Loops over arrays, and over zip, enumerate and reversed of arrays and ranges: the emulator
 against Python."""
 

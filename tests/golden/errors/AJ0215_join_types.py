@@ -1,4 +1,3 @@
-# ruff: noqa: SIM108
 """What is refused: join types."""
 
 import amdjit
