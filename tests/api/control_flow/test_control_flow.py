@@ -1,3 +1,4 @@
+# ruff: noqa: B007, SIM108
 """Loops, branches and returns: the emulator against Python, with lanes that go different ways."""
 
 from __future__ import annotations

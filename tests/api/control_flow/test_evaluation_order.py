@@ -1,3 +1,4 @@
+# ruff: noqa: B007, B020, B905
 """What loops and comprehensions go over is evaluated when Python evaluates it: the emulator against
 Python."""
 

@@ -1,4 +1,4 @@
-# ruff: noqa: F841
+# ruff: noqa: B007, B015, B905, E731, F841, RUF005, UP034
 """What Python evaluates first is evaluated first, and once: the emulator against Python, form by
 form."""
 

@@ -1,3 +1,4 @@
+# ruff: noqa: B905
 """Loops over arrays, and over zip, enumerate and reversed of arrays and ranges: the emulator
 against Python."""
 

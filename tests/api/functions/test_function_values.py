@@ -1,3 +1,4 @@
+# ruff: noqa: E731, B023, SIM108
 """Functions as values: passed on, nested, with what they capture: the emulator against Python."""
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def in_a_tuple(out, n):
 
 
 def of_a_lambda(out, n):
-    triple = lambda v: v * 3
+    triple = lambda v: v * 3  # noqa: E731
     t = 1
     for _ in range(n):
         t = triple(t)

@@ -53,7 +53,7 @@ def while_loop(out, n):
 
 
 def in_branches(out, n):
-    if out[1] == 0:
+    if out[1] == 0:  # noqa: SIM108
         t = 7
     else:
         t = 9

@@ -205,7 +205,7 @@ def test_numbers_go_through_tuples_records_functions_and_names() -> None:
     def kernel(x, pair, numbers):
         s, n = numbers
         twice = s + s
-        local = lambda v: v * twice
+        local = lambda v: v * twice  # noqa: E731
         x[0] = inner(x[0], pair, n)
         x[1] = scaled(x[1], s)
         x[2] = local(x[2])

@@ -172,7 +172,7 @@ def test_packed_and_mixed_arithmetic_round_as_halves(mode: int) -> None:
         same(mine[0], each(fused_model(F16, mode), [x, y, z], F16))
         same(mine[1], each(multiplied(F16, mode), [x, y], F16))
         if half == 0:
-            twice = lambda x, y, z: again(fused(x, y, z, F32, mode), mode)
+            twice = lambda x, y, z: again(fused(x, y, z, F32, mode), mode)  # noqa: E731
             same(mine[2], each(twice, [x, y, z], F16))
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from model.conversions import CONVERSIONS, Float, to_integer
 from model.eighth import decoded
 from model.integers import packed, unchanged, unit_halves
 from model.operation import Op, op
@@ -146,3 +147,7 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_pk_f32_fp8": op("2xf32", "b16", pair_of_bytes("fp8")),
     "v_cvt_pk_f32_bf8": op("2xf32", "b16", pair_of_bytes("bf8")),
 }
+
+
+def negative(x: Numbers) -> Numbers:
+    return np.signbit(x)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+from model.conversions import negative
 from exact_rounding import rounded
 
 from model import ieee
@@ -15,10 +16,6 @@ from model.eighth import encoded
 from model.nans import with_nans
 from model.operation import Op, op
 from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, numbers, patterns
-
-
-def negative(x: Numbers) -> Numbers:
-    return np.signbit(x)
 
 
 def quieted(x: Numbers) -> Numbers:
