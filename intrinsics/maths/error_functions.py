@@ -58,7 +58,7 @@ def erf(x):
 
 @device_function
 def erfc(x):
-    """Return 1 less the error function."""
+    """Return 1 minus the error function."""
     if isinstance(x, DOUBLES):
         return library.erfc(f64(x))
     if isinstance(x, SMALL_FLOATS):
@@ -77,7 +77,7 @@ def _erf(x):
 @device_function
 def _erfc(x):
     magnitude = min(abs(x), f32(_LARGEST))
-    # The quotient of the polynomial, in which an error of t hardly counts, and 1 + 2x as a pair.
+    # The quotient of the polynomial, where an error in t hardly matters, and of 1 + 2x, as a pair.
     polynomial = horner((magnitude - _MIDDLE) * rcp(magnitude + _MIDDLE), _COMPLEMENT)
     inverse = rcp(fma(magnitude, f32(2), f32(1)))
     high = polynomial * inverse
