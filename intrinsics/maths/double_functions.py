@@ -19,8 +19,8 @@ from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [
-    "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "hypot",
-    "log", "log1p", "log2", "log10", "rsqrt", "sinh", "tanh",
+    "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1",
+    "hypot", "log", "log1p", "log2", "log10", "rsqrt", "sinh", "tanh",
 ]  # fmt: skip
 
 # erf(x) / x over x * x in [0, 1], relative error 3.4e-11: tests/intrinsics/fit_polynomials.py
@@ -31,9 +31,9 @@ _ERROR = (
 # (1 + 2x) exp(x*x) erfc(x) over t = (x - 4) / (x + 4) for x in [1, 10.1], relative error 2.2e-10:
 # the same script
 _COMPLEMENT = (
-    -0.00037777172713062264, 0.004986279901586373, -0.01636359112138462, 0.0371622987794519, -0.06630216771767079,
-    0.0937346278766768, -0.1010411182806742, 0.06809694268266972, 0.015379706170359646, -0.1396211153264261,
-    1.2329951183923338,
+    -0.00037777172713062264, 0.004986279901586373, -0.01636359112138462, 0.0371622987794519,
+    -0.06630216771767079, 0.0937346278766768, -0.1010411182806742, 0.06809694268266972,
+    0.015379706170359646, -0.1396211153264261, 1.2329951183923338,
 )  # fmt: skip
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52

@@ -124,9 +124,7 @@ class MatrixInstruction:
             )
         held = self.k if operand == "b" else self.held_k
         kind = self.b if operand == "b" else self.a
-        lanes = min(
-            self.wave_size, 16 * held * BITS[kind] // 32
-        )  # a lane holds at least a dword
+        lanes = min(self.wave_size, 16 * held * BITS[kind] // 32)  # a lane holds at least a dword
         elements = 16 * held // lanes
         rows, columns = (held, 16) if operand == "b" else (16, held)
         steps = _steps(kind, elements, self.wave_size, lanes)
