@@ -1,5 +1,4 @@
-"""The table of error codes: one row each, from which the reference page and the tests that look for
-goldens are made.
+"""The table of error codes, one row each: the source of the reference page and of the golden tests.
 
 AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
 """
@@ -38,7 +37,7 @@ NO_SOURCE = ErrorKind(
 LAMBDA = ErrorKind(
     "AJ0104",
     UnsupportedSyntaxError,
-    "this lambda cannot be told from others on its line",
+    "this lambda cannot be distinguished from others on its line",
     "a lambda",
     "write one lambda to a line, or a `def` with a name",
 )
@@ -66,7 +65,7 @@ LOOP_OVER = ErrorKind(
     "AJ0109",
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
-    "cannot be gone over",
+    "cannot be looped over",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",
@@ -119,7 +118,7 @@ LITERAL_RANGE = ErrorKind(
 NO_CONVERSION = ErrorKind(
     "AJ0204",
     TypeCheckError,
-    "{source} does not become {target} by itself",
+    "{source} is not converted to {target} implicitly",
     "is {source}",
 )
 NOT_CONVERTIBLE = ErrorKind(
@@ -190,10 +189,10 @@ NO_ATTRIBUTE = ErrorKind(
 JOIN_TYPES = ErrorKind(
     "AJ0215",
     TypeCheckError,
-    "{name} would be {left} on one way here and {right} on another",
+    "{name} would be {left} on one path to this point and {right} on another",
     "{left} meets {right}",
-    "give it one type on both ways, for example by a conversion such as `f32(...)`; "
-    "in place of None or a string use a number",
+    "give it one type on both paths, for example by a conversion such as `f32(...)`; "
+    "use a number in place of None or a string",
 )
 CONDITION_TYPE = ErrorKind(
     "AJ0216",
@@ -219,7 +218,7 @@ VECTOR_LENGTH = ErrorKind(
 ANNOTATION = ErrorKind(
     "AJ0219",
     TypeCheckError,
-    "the annotation of `{name}` is no type of the kernel language",
+    "the annotation of `{name}` is not a type of the kernel language",
     "{found}",
     "write a type such as amdjit.f32, amdjit.f32[:], amdjit.vector(f16, 8) or amdjit.Const",
 )
@@ -242,7 +241,7 @@ MISSING_RETURN = ErrorKind(
     TypeCheckError,
     "`{function}` returns {type} in one place but can also end without a value",
     "may end without a return",
-    "return a value on every way through the function",
+    "return a value on every path through the function",
 )
 UNPACK = ErrorKind(
     "AJ0223",
@@ -254,10 +253,9 @@ UNPACK = ErrorKind(
 WIDE_ACCESS = ErrorKind(
     "AJ0224",
     TypeCheckError,
-    "{width} at once cannot be loaded from or stored to {type}",
+    "{width} cannot be loaded from or stored to {type} in one access",
     "{width} of {type}",
-    "one access has 1 element, or more that have 16, 32, 64, 96, 128, 256, 512 or 1024 bits "
-    "together",
+    "one access has 1 element, or several of 16, 32, 64, 96, 128, 256, 512 or 1024 bits in total",
 )
 RANGE_TYPES = ErrorKind(
     "AJ0225",
@@ -284,8 +282,8 @@ UNDEFINED_NAME = ErrorKind(
     CompileError,
     "`{name}` {reason}",
     "no single value here",
-    "assign it before the branch or loop; in place of None or a string, which have no run-time "
-    "form, use a number",
+    "assign it before the branch or loop; use a number in place of None or a string, which have no "
+    "value at run time",
 )
 UNSUPPORTED_GLOBAL = ErrorKind(
     "AJ0303",
@@ -312,7 +310,7 @@ CONSTANT_FAILS = ErrorKind(
 BAD_SHAPE = ErrorKind(
     "AJ0306",
     CompileError,
-    "the shape of an array is made of positive constants, but this one is {found}",
+    "the shape of an array must consist of positive constants, but this one is {found}",
     "not a shape",
     "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`",
 )
@@ -325,9 +323,9 @@ NO_OPERATION = ErrorKind(
 LDS_OFFSET = ErrorKind(
     "AJ0316",
     CompileError,
-    "an array begins at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
-    "not such an offset",
-    "give the bytes in front of the array as an integer, rounded up to a multiple of 16",
+    "an array in dynamic LDS must begin at a multiple of 16 bytes, but this offset is {found}",
+    "not a multiple of 16 bytes",
+    "give the number of bytes before the array, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(
     "AJ0317",
@@ -365,7 +363,7 @@ PRIVATE_SIZE = ErrorKind(
 NO_LIBRARY = ErrorKind(
     "AJ0405",
     TargetError,
-    "`{intrinsic}` is a function of {library}, which is not there",
+    "`{intrinsic}` is a function of {library}, which was not found",
     "needs {library}",
 )
 
@@ -375,5 +373,5 @@ ALL: tuple[ErrorKind, ...] = tuple(
 
 
 def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:
-    """Make the exception of a kind for a place."""
+    """Return the exception for an error of this kind at a place."""
     return kind.exception(kind.at(span, **fields))
