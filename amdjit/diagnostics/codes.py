@@ -1,5 +1,4 @@
-"""The table of error codes: one row each, from which the reference page and the tests that look for
-goldens are made.
+"""The table of error codes, one row each: the source of the reference page and of the golden tests.
 
 AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
 """
@@ -374,5 +373,5 @@ ALL: tuple[ErrorKind, ...] = tuple(
 
 
 def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:
-    """Make the exception of a kind for a place."""
+    """Return the exception for an error of this kind at a place."""
     return kind.exception(kind.at(span, **fields))
