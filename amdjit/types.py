@@ -8,21 +8,59 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from amdjit.language.immediates import Choice as Choice
-from amdjit.language.immediates import Immediate as Immediate
-from amdjit.language.memories import AddressSpace as AddressSpace
-from amdjit.language.memories import Layout as Layout
+from amdjit.language.immediates import Choice, Immediate
+from amdjit.language.memories import AddressSpace, Layout
+from amdjit.language.tuple_types import VOID, Known, Structure, Tuple, Void
+from amdjit.language.type_base import Type
+from amdjit.language.type_patterns import Const, PointerPattern, TypeVariable
 
-
-class Type:
-    """Base of all types of the kernel language."""
-
-    __slots__ = ()
+__all__ = [
+    "MAX_VECTOR_LENGTH",
+    "SCALARS",
+    "VOID",
+    "AddressSpace",
+    "Array",
+    "Choice",
+    "Const",
+    "Element",
+    "Immediate",
+    "Known",
+    "Layout",
+    "Pointer",
+    "PointerPattern",
+    "Record",
+    "RecordField",
+    "Scalar",
+    "ScalarKind",
+    "Structure",
+    "Tuple",
+    "Type",
+    "TypeVariable",
+    "Vector",
+    "Void",
+    "bf8",
+    "bf16",
+    "boolean",
+    "f16",
+    "f32",
+    "f64",
+    "fp8",
+    "from_dtype",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "vector",
+]
 
 
 class ScalarKind(Enum):
@@ -329,87 +367,3 @@ class Pointer(Type):
 
     def __str__(self) -> str:
         return f"pointer to {self.element} in {self.address_space.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """What names a tuple's items. python: the class, a named tuple or frozen dataclass, whose
-    methods they have."""
-
-    name: str
-    fields: tuple[str, ...]
-    python: type | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tuple(Type):
-    """Several values of any types; with a structure they have names."""
-
-    elements: tuple[Type, ...]
-    structure: Structure | None = None
-
-    def __str__(self) -> str:
-        if self.structure is None:
-            return f"({', '.join(map(str, self.elements))})"
-        if self.structure.fields == ("real", "imag") and self.structure.python is None:
-            return self.structure.name
-        pairs = zip(self.structure.fields, self.elements, strict=True)
-        return f"{self.structure.name}({', '.join(f'{name}: {type}' for name, type in pairs)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Known(Type):
-    """An item of a tuple that is known when compiling, such as None or an enum's member; it takes
-    no room."""
-
-    value: object
-
-    def __str__(self) -> str:
-        return repr(self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class Void(Type):
-    """What a function returns that returns nothing."""
-
-    def __str__(self) -> str:
-        return "None"
-
-
-VOID = Void()
-
-
-_SHOWN_CONSTRAINTS = 13
-
-
-@dataclass(frozen=True, slots=True)
-class TypeVariable(Type):
-    """A parameter's type that may be any one of `constraints`; the same variable means the same
-    type."""
-
-    name: str
-    constraints: tuple[Type, ...]
-
-    def __str__(self) -> str:
-        first = ", ".join(map(str, self.constraints[:_SHOWN_CONSTRAINTS]))
-        more = len(self.constraints) - _SHOWN_CONSTRAINTS
-        return f"{self.name} (one of {first}{f' and {more} more' if more > 0 else ''})"
-
-
-@dataclass(frozen=True, slots=True)
-class PointerPattern(Type):
-    """A parameter that takes a pointer to `element` (None: to anything) in any of
-    `address_spaces`."""
-
-    element: Type | None
-    address_spaces: tuple[AddressSpace, ...]
-
-    def __str__(self) -> str:
-        where = f"in {' or '.join(space.name for space in self.address_spaces)}"
-        return f"pointer {where}" if self.element is None else f"pointer to {self.element} {where}"
-
-
-class Const:
-    """Annotation of a kernel's parameter whose Python value is compiled in: `n: amdjit.Const`."""
-
-    description: ClassVar[str] = "a value that is compiled in"

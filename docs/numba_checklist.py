@@ -18,8 +18,8 @@ from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
-from amdjit.types import f32, i32
 from amdjit.options import CompileOptions, named_target
+from amdjit.types import f32, i32
 
 _TEXT = Path(__file__).with_suffix(".txt")
 YES, DIFFERENT, REFUSED = "yes", "different", "refused"

@@ -30,11 +30,10 @@ class Shape:
 
 @dataclass(slots=True)
 class Leaves:
-    """The single values of a launch's arguments in order. shapes: one for each argument, None for a
-    single value.
+    """The single values of a launch's arguments, in order.
 
-    inside: whether the value comes from a record, where any object that is known when compiling may
-    stand.
+    inside: whether the value comes from a record, which may also hold objects that are known when
+    compiling. shapes: one for each argument, None for a single value.
     """
 
     names: list[str] = field(default_factory=list)
@@ -42,6 +41,12 @@ class Leaves:
     values: list[Any] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
     shapes: list[Shape | None] = field(default_factory=list)
+
+    @property
+    def by_value(self) -> set[int]:
+        """The positions of values whose NumPy arrays are no arrays in memory: vectors, `Const`."""
+        kinds = enumerate(self.annotations)
+        return {i for i, kind in kinds if is_const(kind) or isinstance(kind, Vector)}
 
 
 def leaves_of(
@@ -68,6 +73,11 @@ def _is_record(value: Any) -> bool:
         isinstance(value, (tuple, np.void, complex, np.complexfloating))
         or structure_of(type(value)) is not None
     )
+
+
+def is_const(annotation: Annotation) -> bool:
+    """Whether a parameter is annotated `amdjit.Const`."""
+    return isinstance(annotation, CompileTime) and annotation.value is Const
 
 
 def is_record_annotation(annotation: Annotation) -> bool:

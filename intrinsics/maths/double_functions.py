@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths.float_evaluation import (
     bitcast,
     double_sqrt,
@@ -16,6 +15,7 @@ from amdjit.intrinsics.maths.float_evaluation import (
     polynomial,
 )
 from amdjit.intrinsics.maths.native_math import copysign, isfinite, isinf
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths.float_evaluation import bitcast, exponential, polynomial
 from amdjit.intrinsics.maths.native_math import copysign, isinf, rcp, rint
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f64, i32, i64
 
 __all__ = ["lgamma", "lgamma_of_negative", "tgamma"]

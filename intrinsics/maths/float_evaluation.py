@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths.native_math import rint
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.compile_time import Compilation, compile_time
 from amdjit.types import bf16, f16, f32, f64, i32, i64, u64
 

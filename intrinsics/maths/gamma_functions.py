@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_gamma as double
 from amdjit.intrinsics.maths.exponentials import log
@@ -23,6 +22,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     settled,
     sum_of_ordered,
 )
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f32, f64
 
 __all__ = ["lgamma", "tgamma"]

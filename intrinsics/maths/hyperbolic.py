@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import fma
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
@@ -28,6 +27,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     root_of_normal,
     sum_of_ordered,
 )
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f32, f64
 
 __all__ = ["acosh", "asinh", "atanh", "cosh", "expm1", "log1p", "sinh", "tanh"]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.arithmetic import ctz
 from amdjit.intrinsics.maths.roots_and_remainders import sqrt
+from amdjit.intrinsics.numbers.integers import ctz
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import Scalar, f32, f64, i64, u32, u64
 

@@ -23,8 +23,8 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.types import Array, Type, i32
 from amdjit.options import CompileOptions, named_target
+from amdjit.types import Array, Type, i32
 
 COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)

@@ -79,9 +79,7 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
 def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
     compilation = builder.compilation
     sizes = " and ".join(map(str, intrinsic.wave_sizes))
-    there = [
-        str(size) for size in compilation.target.wavefront_sizes if size in intrinsic.wave_sizes
-    ]
+    there = [str(size) for size in compilation.target.wave_sizes if size in intrinsic.wave_sizes]
     # A callable alternative depends on the processor; a string names what does the same for every
     # wave size.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""

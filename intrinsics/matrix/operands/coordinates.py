@@ -10,7 +10,7 @@ Source: rocWMMA, internal/mapping_util.hpp.
 from __future__ import annotations
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.intrinsics.wave import readfirstlane
 from amdjit.intrinsics.workitem import blockDim, blockIdx, threadIdx, wavefront_size
 

@@ -63,6 +63,25 @@ class Turns:
     wave: int = 0
 
 
+@dataclass(frozen=True)
+class Share:
+    """What one wave loads and stores of a fragment.
+
+    turns: how the waves are numbered, None where the call says it. count: how many waves share the
+    fragment, None where only the launch knows. blocks: the room of a wave. Wave w has the blocks w,
+    w + count, w + 2 * count, ...; the last waves may have one less.
+    """
+
+    turns: Turns | None
+    count: int | None
+    blocks: int
+
+
+def share_of(blocks: int, turns: Turns | None, count: int) -> Share:
+    """Return the share of each wave where `count` waves divide a fragment's blocks."""
+    return Share(turns, count, -(-blocks // count))
+
+
 class Scheduler(CompileTimeFunction):
     """A function that makes a schedule, in kernels and outside of them."""
 
