@@ -1,5 +1,5 @@
-"""What the IR is written for: short address forms, merged accesses, barriers that wait for no more
-than they must."""
+"""The machine code that the IR aims at: short address forms, merged accesses, barriers that wait no
+longer than necessary."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def test_constant_distances_become_offsets_of_the_instruction() -> None:
 
 
 def test_constant_distances_in_the_second_lds_array_become_offsets_too() -> None:
-    """LLVM puts a kernel's LDS arrays into one, where the second one's place is a constant as
-    well."""
+    """LLVM merges a kernel's LDS arrays into one, in which the second array's place is a constant
+    too."""
     out, row, place = (
         variable("out", array(Vector(f16, 8))),
         variable("row", i32),
@@ -183,7 +183,7 @@ def test_strided_arrays_may_have_negative_strides() -> None:
 
 
 def tiled(barrier: Any) -> tree.Function:
-    """Each lane puts a loaded value to LDS and reads another lane's, while a global load is in
+    """Each lane stores a loaded value to LDS and reads another lane's, while a global load is in
     flight."""
     a, out = fused("a", "out")
     tile, ahead = variable("tile", shared(f32, 64)), variable("ahead", f32)
