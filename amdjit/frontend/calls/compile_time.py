@@ -9,7 +9,7 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.compile_time import CompileTimeFunction, Refused
 from amdjit.tree import nodes as tree
@@ -29,7 +29,7 @@ def call_when_compiling(
         raise builder.error(
             codes.REFUSED, node, problem=refused.problem, remedy=refused.remedy
         ) from refused
-    return outside_value(builder, result, callee.function.__name__, node)
+    return value_of_object(builder, result, callee.function.__name__, node)
 
 
 def _known(value: Value) -> Any:

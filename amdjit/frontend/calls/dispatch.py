@@ -33,7 +33,7 @@ from amdjit.frontend.calls.wide_access import access_call
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
 from amdjit.frontend.source.unsupported_functions import REMEDIES
 from amdjit.frontend.values import launch_arithmetic
@@ -152,7 +152,7 @@ def _call_python_object(
     if isinstance(callee, types.FunctionType):
         return call_declared(builder, DeviceFunction(callee), arguments, node)
     if isinstance(callee, types.MethodType):
-        receiver = outside_value(builder, callee.__self__, "self", node)
+        receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
         return call_declared(builder, as_device_function(callee.__func__), with_self, node)
     remedy = _remedy(builder, callee)
@@ -199,9 +199,9 @@ def _call_partial(
     builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
 ) -> Value:
     """Call a `functools.partial` that was made outside the kernel."""
-    positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
+    positional = tuple(value_of_object(builder, item, "partial", node) for item in callee.args)
     keywords = {
-        name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()
+        name: value_of_object(builder, item, name, node) for name, item in callee.keywords.items()
     }
     whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
     return _call_object(builder, callee.func, whole, node)
@@ -307,7 +307,7 @@ def _on_host(
     """Let Python compute a function of compile-time values."""
     values = [known.value for known in map(static_value, arguments.positional) if known is not None]
     result = fold(builder, node, callee, *values)
-    return outside_value(builder, result.value, callee.__name__, node)
+    return value_of_object(builder, result.value, callee.__name__, node)
 
 
 _OF_MATH = frozenset(

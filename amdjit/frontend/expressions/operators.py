@@ -21,7 +21,7 @@ from amdjit.frontend.building.special_methods import (
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
@@ -67,7 +67,7 @@ def binary(
     known = static_value(left), static_value(right)
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
-        return outside_value(builder, result.value, "the result", node)
+        return value_of_object(builder, result.value, "the result", node)
     launched = of_launch(builder, symbol, left, right, node)
     if launched is not None:
         return launched

@@ -15,7 +15,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, is_complex
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
@@ -70,7 +70,7 @@ def record_attribute(
             "be used too",
         )
     builder.session.note_read(structure.python, node.attr, found)
-    return outside_value(builder, found, node.attr, node)
+    return value_of_object(builder, found, node.attr, node)
 
 
 def as_device_function(function: object) -> DeviceFunction:
@@ -172,7 +172,7 @@ def _bound(
     values = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in values:
-            values[name] = outside_value(builder, parameter.default, name, node)
+            values[name] = value_of_object(builder, parameter.default, name, node)
     return values
 
 
