@@ -11,7 +11,7 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class LaunchFacts:
     """What the numbers of a row mean in one launch."""
 
     function: EmulatedFunction
-    compiled: CompiledKernel
+    compiled: HostKernel
     geometry: Geometry
     arguments: tuple[ArrayArgument, ...]
     memory: DeviceMemory
@@ -32,7 +32,7 @@ class LaunchFacts:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.function.kernel.descriptor.wavefront_size
+        return self.function.kernel.descriptor.wave_size
 
     def line(self, site: int) -> tuple[str | None, int | None]:
         """Return the source file and line of a site."""

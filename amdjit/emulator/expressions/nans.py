@@ -10,7 +10,7 @@ AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems, `shared/fp_
 Results are compared with themselves, and only if some lane holds a NaN is it looked for:
 
     %r = fadd <32 x float> %x, %y
-    br i1 %any, label %own.nan1, label %own.go1
+    br i1 %any, label %then.1, label %end.2
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from amdjit.emulator.host.builder import (
 
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}
+QUIET_BIT = {width: 1 << bits - 1 for width, bits in _FRACTION.items()}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
-RARELY = '!prof !{!"branch_weights", i32 1, i32 2000}'
+# The weights of a branch that is taken where there are NaNs.
+RARELY = (1, 2000)
 
 # Makes the bits of a NaN of the operands.
 Rule = Callable[[Builder, Sequence[Value]], Value]
@@ -45,14 +47,14 @@ def bits(b: Builder, x: Value) -> Value:
 def quieted(b: Builder, x: Value) -> Value:
     """Return the bits of a NaN, made quiet."""
     raw = bits(b, x)
-    return b.or_(raw, b.const(raw, 1 << _FRACTION[bits_of(x.type)] - 1))
+    return b.or_(raw, b.const(raw, QUIET_BIT[bits_of(x.type)]))
 
 
 def invalid(b: Builder, shape: Value) -> Value:
     """Return the bits of the NaN that numbers make; `shape`: a float of the type."""
     width = bits_of(shape.type)
     raw = Value(like(shape.type, f"i{width}"), "")
-    return b.const(raw, (1 << width) - (1 << _FRACTION[width] - 1))
+    return b.const(raw, (1 << width) - QUIET_BIT[width])
 
 
 def is_nan(b: Builder, x: Value) -> Value:
@@ -122,16 +124,11 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     raw = bits(b, result)
     if lanes_of(result.type) is None or b.is_exact:
         return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
-    number = b.name()[1:]
-    before, found, after = b.current, f"own.nan{number}", f"own.go{number}"
-    b.line(f"br i1 {any_nan(b, [result]).text}, label %{found}, label %{after}, {RARELY}")
-    b.label(found)
-    corrected = b.select(is_nan(b, result), rule(b, operands), raw)
-    b.branch(after)
-    b.label(after)
-    joined = b.emit(
-        raw.type, f"phi {raw.type} [ {raw.text}, %{before} ], [ {corrected.text}, %{found} ]"
-    )
+    before = b.current
+    with b.if_(any_nan(b, [result]), RARELY):
+        corrected = b.select(is_nan(b, result), rule(b, operands), raw)
+        found = b.current
+    joined = b.phi(raw.type, (raw, before), (corrected, found))
     return b.bitcast(joined, element)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BarrierMisuse
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 _WAIT_BYTES = 4
 
@@ -71,9 +71,7 @@ def misuse_message(address: int, number: int) -> str:
     return _MISUSES[BarrierMisuse(address)].format(name=number - (number >> 31 << 32))
 
 
-def deadlock_message(
-    group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
-) -> str:
+def deadlock_message(group: StoppedGroup, function: EmulatedFunction, compiled: HostKernel) -> str:
     """Return one line for each run of waves at the same place."""
     lines = [_where(wave, group, function, compiled) for wave in group.waves]
     numbers = itertools.count()
@@ -90,7 +88,7 @@ def _waves(numbers: Sequence[int]) -> str:
 
 
 def _where(
-    wave: StoppedWave, group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
+    wave: StoppedWave, group: StoppedGroup, function: EmulatedFunction, compiled: HostKernel
 ) -> str:
     if wave.resume is None:
         member = (

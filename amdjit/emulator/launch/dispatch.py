@@ -23,7 +23,7 @@ from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.target import Target
 
@@ -162,7 +162,7 @@ class Dispatcher:
         if plan is not None and not plan.compiled.is_outgrown:
             return plan
         check_launch(function.kernel, geometry, self._target, self._memory.room)
-        wave_size = function.kernel.descriptor.wavefront_size
+        wave_size = function.kernel.descriptor.wave_size
         if wave_size not in self._drives:
             self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
         compiled = self._compiled(function, geometry, instruments)
@@ -174,9 +174,9 @@ class Dispatcher:
 
     def _compiled(
         self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
-    ) -> CompiledKernel:
+    ) -> HostKernel:
         kernel, kernels = function.kernel, function.module.kernels
-        wave_size = kernel.descriptor.wavefront_size
+        wave_size = kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0
         if instruments:
             return kernels.full(kernel, full_waves, instruments)

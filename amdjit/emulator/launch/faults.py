@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",
@@ -46,7 +46,7 @@ class _Place:
 def fault_from_record(
     record: Sequence[int],
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
@@ -56,7 +56,7 @@ def fault_from_record(
     # The site of a deadlock is an id to resume from, after a wait.
     pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
     pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
-    wave_size = function.kernel.descriptor.wavefront_size
+    wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)

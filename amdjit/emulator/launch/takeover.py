@@ -8,7 +8,7 @@ import time
 
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan, Workspace
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 
 class Takeover:
@@ -20,7 +20,7 @@ class Takeover:
         self._workspace = workspace
         self._start = time.perf_counter()
         self._thread: threading.Thread | None = None
-        self._made: list[CompiledKernel] = []
+        self._made: list[HostKernel] = []
         self._done = False
 
     def look(self) -> None:

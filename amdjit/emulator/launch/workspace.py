@@ -41,7 +41,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.attendance import Attendance
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 # A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
@@ -65,7 +65,7 @@ class Plan:
     """
 
     kernel: Kernel
-    compiled: CompiledKernel
+    compiled: HostKernel
     geometry: Geometry
     load_bias: int
     threads: int
@@ -82,7 +82,7 @@ class Plan:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.kernel.descriptor.wavefront_size
+        return self.kernel.descriptor.wave_size
 
     @property
     def state_bytes(self) -> int:
@@ -103,13 +103,13 @@ class Plan:
 
 
 def make_plan(
-    function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int
+    function: EmulatedFunction, compiled: HostKernel, geometry: Geometry, threads: int
 ) -> Plan:
     """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
-    waves = -(-geometry.items // descriptor.wavefront_size)
+    waves = -(-geometry.items // descriptor.wave_size)
     ids, execs = _work_items(
-        geometry, descriptor.workitem_id_components, waves * descriptor.wavefront_size
+        geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
@@ -146,7 +146,7 @@ class Workspace:
         self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
         self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
         self._compiled = plan.compiled
-        self._changed: CompiledKernel | None = None
+        self._changed: HostKernel | None = None
         self._launch = self._shared(plan)
         self._start_with(plan.compiled)
         self._sites: list[NDArray[np.uint8]] = []
@@ -187,7 +187,7 @@ class Workspace:
         """Release memory that was freed while the launch ran."""
         self._table = None
 
-    def change(self, compiled: CompiledKernel) -> None:
+    def change(self, compiled: HostKernel) -> None:
         """Let the waves of a launch of the quick tier continue in full code, each when it next
         pauses or repeats a loop.
 
@@ -202,7 +202,7 @@ class Workspace:
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.CHANGED] = 1
 
-    def _start_with(self, compiled: CompiledKernel) -> None:
+    def _start_with(self, compiled: HostKernel) -> None:
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.PROGRAM] = (
             compiled.program.ctypes.data if compiled.program is not None else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
-from amdjit.emulator.host.native_library import NativeLibrary, native_references
+from amdjit.emulator.host.native_library import NativeLibrary
 
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation
@@ -68,7 +68,7 @@ class OperationLibrary:
             [*sorted(declarations), *(operation.text(attributes) for operation in operations)]
         )
         symbols = [operation.symbol for operation in operations]
-        needed = native_references(text)
+        needed = sorted({name for operation in operations for name in operation.natives})
         image = self._compiler.compile_quickly(text)
         self._link(symbols, needed, image)
         key = self._cache.key("pack of operations", self._compiler.identity, *sorted(symbols))

@@ -49,7 +49,7 @@ from amdjit.emulator.checks.init.rules.vector import (
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.vector.special import PSEUDO_SCALAR
+from amdjit.emulator.instructions.vector.transcendental import PSEUDO_SCALAR
 from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,

@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 # From this size on, fresh pages are used: the allocator would have to clear memory that was in use.
 _PAGES_FROM = 1 << 18
@@ -36,7 +36,7 @@ class LaunchShadows:
 def launch_shadows(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     threads: int,
     residents: int,
@@ -47,7 +47,7 @@ def launch_shadows(
     """
     rows, kept = table_rows(memory)
     descriptor = function.kernel.descriptor
-    lanes = descriptor.wavefront_size
+    lanes = descriptor.wave_size
     waves = -(-geometry.items // lanes)
     # LDS and private memory have a byte of shadow for each dword, in the same order.
     lds_bytes = descriptor.group_segment_bytes + geometry.dynamic_lds

@@ -24,7 +24,7 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 # Intervals are 32-bit numbers: from this one on, a launch may run out of them.
 _LATEST = 1 << 31
@@ -110,13 +110,13 @@ class RaceLaunch:
         memory: RaceMemory,
         table: Table,
         function: EmulatedFunction,
-        compiled: CompiledKernel,
+        compiled: HostKernel,
         geometry: Geometry,
         residents: int,
     ) -> None:
         """Prepare a launch. residents: how many workgroups are resident at a time."""
         descriptor = function.kernel.descriptor
-        waves = -(-geometry.items // descriptor.wavefront_size)
+        waves = -(-geometry.items // descriptor.wave_size)
         lds = descriptor.group_segment_bytes + geometry.dynamic_lds
         self._memory = memory
         self._shadows = memory.begin(table)
@@ -179,7 +179,7 @@ class RaceLaunch:
 def begin_race_launch(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     residents: int,
 ) -> RaceLaunch:

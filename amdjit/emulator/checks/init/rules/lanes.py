@@ -9,9 +9,10 @@ from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.lanes.cross_lane import WHOLE_WAVE, in_each_half
+from amdjit.emulator.instructions.lanes.table import WHOLE_WAVE
 from amdjit.emulator.instructions.memory.transposed import source_of_half
 from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 
 
