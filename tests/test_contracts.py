@@ -54,6 +54,23 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.runtime.device", "amdjit.runtime.arrays"),
         ("amdjit.launching.signature", "amdjit.launching.prepared"),
     ],
+    "Rooms of the emulator import downward only": [
+        ("amdjit.emulator.memory", "amdjit.emulator.checks.race.memory"),
+        ("amdjit.emulator.tiers.compilation", "amdjit.emulator.launch.dispatch"),
+        ("amdjit.emulator.wave.frame", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.scheduling.driver", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.host.native_library", "amdjit.emulator.checks.race.native_sources"),
+        ("amdjit.emulator.decoder.decode", "amdjit.emulator.host.builder"),
+    ],
+    "The emulator's checks do not know each other": [
+        ("amdjit.emulator.checks.race.tags", "amdjit.emulator.checks.init.kinds"),
+        ("amdjit.emulator.checks.findings", "amdjit.emulator.checks.memory.quarantine"),
+        ("amdjit.emulator.checks.waits.search", "amdjit.emulator.checks.sync.kinds"),
+    ],
+    "Modules of one room of the emulator import each other without cycles": [
+        ("amdjit.emulator.checks.race.layout", "amdjit.emulator.checks.race.instrument"),
+        ("amdjit.emulator.host.builder", "amdjit.emulator.host.native_library"),
+    ],
     "HIP is loaded by runtime/hip.py at its first use, and imported nowhere": [
         ("amdjit.runtime.hip", "hip"),
     ],
