@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import f16x4, f32, f32x2, f64, i32, i64, shared, syncthreads
 
-
-@pytest.fixture(autouse=True)
-def emulator():
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 @amdjit.kernel

@@ -172,9 +172,9 @@ def test_a_number_that_does_not_fit_is_refused_with_its_value_type_and_line() ->
     with pytest.raises(amdjit.LaunchError) as caught:
         run(right, np.zeros(1, np.uint8), 300, np.zeros(1, np.uint8), operator.add)
     text = str(caught.value)
-    line = right.function.__code__.co_firstlineno + 3
+    code = right.function.__code__
     assert "argument a of right: 300 is used as u8" in text
-    assert f"{__file__}:{line}" in text
+    assert f"{code.co_filename}:{code.co_firstlineno + 3}" in text
     assert "u8 holds 0 to 255" in text
     assert "numpy.int64(a)" in text
     # What the message says works.

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from model.conversions import CONVERSIONS, Float, to_integer
 from model.eighth import decoded
 from model.integers import packed, unchanged, unit_halves
 from model.operation import Op, op

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from model.conversions import negative
 from exact_rounding import rounded
 
 from model import ieee
-from model.conversions import CONVERSIONS, Float, to_integer
+from model.conversions import CONVERSIONS, Float, negative, to_integer
 from model.eighth import encoded
 from model.nans import with_nans
 from model.operation import Op, op
