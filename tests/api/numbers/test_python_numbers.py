@@ -126,10 +126,12 @@ def test_what_numbers_make_alone_is_what_python_makes_of_them() -> None:
     ints, floats = np.zeros(8, np.int64), np.zeros(8)
     run(alone, ints, floats, n, m, a, b)
     assert ints.tolist() == [
-        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2, n,
+        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2,
+        n,
     ]  # fmt: skip
     assert floats.tolist() == [
-        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5, float(n) * a,
+        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5,
+        float(n) * a,
         int(b * 1e9) + round(a) + math.floor(b * 1e3),
     ]  # fmt: skip
 
