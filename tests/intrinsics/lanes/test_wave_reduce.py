@@ -274,7 +274,8 @@ def kernel(x, out, operation: amdjit.Const):
     out[i] = wave.segmented_inclusive_scan(wave.exclusive_scan(total, operation), i == 3, operation)
 
 for name in ("u1", "f2", "bfloat16", "f8"):
-    element = amdjit.language.types.bf16 if name == "bfloat16" else amdjit.language.types.from_dtype(np.dtype(name))
+    is_brain = name == "bfloat16"
+    element = amdjit.bf16 if is_brain else amdjit.language.types.from_dtype(np.dtype(name))
     for size in sizes:
         for operation in ("add", "min", "maximum"):
             kernel.compile(element[:], element[:], operation, target=target, wave_size=size)
