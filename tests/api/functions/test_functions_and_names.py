@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from functions_and_settings import OFFSETS, SCALE, Settings, clamp, increment
-from lanes import DEVICE, same_as_python
+from lanes import same_as_python
 
 import amdjit
 from amdjit import f16, f32, i32, u8
@@ -171,12 +171,6 @@ def host_results_of_constants(i, a, out):
 def test_floats(function) -> None:
     floats = (RANDOM.standard_normal(LANES) * 10).astype(np.float32)
     same_as_python(function, floats, np.zeros(LANES, np.float32))
-
-
-@pytest.fixture
-def emulator():
-    with amdjit.use(DEVICE):
-        yield
 
 
 def counted(counter):
