@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from amdjit.emulator.host.blocks import Blocks
 from amdjit.emulator.host.declaration import Declaration
-from amdjit.emulator.host.flow import Flow
 from amdjit.emulator.host.values import (
     LANES,
     NOTHING,
@@ -27,7 +27,7 @@ from amdjit.emulator.host.values import (
 NATIVE_PREFIX = "aj_"
 
 
-class Builder(Flow):
+class Builder(Blocks):
     """Arithmetic, memory and calls in one function, and the declarations of what it calls."""
 
     def __init__(self, prefix: str = "t") -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from amdjit.emulator.host.blocks import Weights
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.host.flow import Weights
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import DWORD_BYTES, Context
 from amdjit.emulator.scheduling.fault_record import TICK
