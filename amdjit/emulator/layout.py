@@ -33,23 +33,23 @@ class Field(IntEnum):
 SCALAR_SLOTS = 144
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
-# MODE has no such code; it is kept behind them where a kernel does not always know it.
+# MODE has no such code. Its slot comes after them, for kernels that do not always know its value.
 MODE_SLOT = 128
-# What barriers keep of a wave (`native/barriers.py`): how often the workgroup's barrier had
-# completed when it waited last, and that number + 1 when it signalled last; whether the named
+# What barriers keep of a wave (`scheduling/barriers.py`): how often the workgroup's barrier had
+# completed when the wave last waited, and that number + 1 when it last signalled; whether the named
 # barrier that it has joined has completed, which one that is (its number + 1), and the ones that it
 # has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them
-# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half stand
-# behind all of the lower one's.
+# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half come
+# after all of the lower half's.
 HALF_LANES = 32
 VGPR_BYTES = HALF_LANES * 4
 HALF_VGPRS = 256
 
-# The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so
+# The high dwords of the flat apertures. They are not canonical x86-64 or AArch64 user addresses, so
 # host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,
 # 4 GiB aligned).
 SHARED_APERTURE_HIGH = 0x01000000
@@ -191,18 +191,18 @@ class FaultKind(IntEnum):
     MISALIGNED = 10
     BUFFER = 11
     MODE = 12
-    # An instruction of a barrier, or a wave's end, whose effect nobody documents: the address is a
+    # An instruction of a barrier, or a wave's end, whose effect is not documented: the address is a
     # `BarrierMisuse`.
     BARRIER_MISUSE = 13
     # All waves of a workgroup wait, and none can go on.
     DEADLOCK = 14
-    # An instruction that needs all lanes of its wave, while some are inactive.
+    # An instruction that needs all lanes of its wave, of which some are inactive.
     PARTIAL_WAVE = 15
 
 
 class BufferRefusal(IntEnum):
-    """What a buffer access asks for that no document settles, or forbids; in the address of a fault
-    of kind BUFFER."""
+    """What a buffer access asks for that documents forbid or leave open; the address of a fault of
+    kind BUFFER."""
 
     TYPE = 1
     UNBOUND = 2
@@ -218,7 +218,8 @@ class BufferRefusal(IntEnum):
 
 
 class BarrierMisuse(IntEnum):
-    """What is wrong with the use of a barrier, whose number is in place of the access's size."""
+    """What is wrong with the use of a barrier, whose number takes the place of the access's
+    size."""
 
     NO_SUCH = 1
     NOT_INITIALISED = 2
@@ -242,10 +243,10 @@ class Stop(IntEnum):
     TIME_LIMIT = 3
 
 
-# What BUDGET starts with each time: some 50 us of arithmetic, some milliseconds of slow
+# What BUDGET starts with each time: about 50 us of arithmetic, or some milliseconds of slow
 # instructions.
 TICK_INSTRUCTIONS = 1 << 16
-# The driver counts so many for each time that it calls a wave.
+# What the driver counts each time that it calls a wave.
 CALL_INSTRUCTIONS = 64
 
 
@@ -280,11 +281,12 @@ def state_bytes(wave_size: int) -> int:
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
 # A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
-# if nothing in its registers has changed since it gave way there before, or if it sleeps: it waits
-# for another wave.
+# if it waits for another wave: it sleeps, or its registers have not changed since it last gave way
+# there.
 WAVE_YIELDED = 1 << 30
 WAVE_WAITS = 1 << 29
-# It waits at a named barrier. At the workgroup's: it signals that at the same time.
+# WAVE_NAMED: it waits at a named barrier. WAVE_ARRIVES: at the workgroup's, which it signals at the
+# same time.
 WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
@@ -307,8 +309,7 @@ class Report(Field):
     """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of
     the first find.
 
-    OTHER_*: the second place, where the kind has one; OTHER_SITE is the number of a site, 0 for
-    none.
+    OTHER_*: the second place, if the kind has one; OTHER_SITE is the number of a site, 0 for none.
     """
 
     KEY = 0
@@ -332,10 +333,10 @@ class Report(Field):
 
 
 REPORT_ROWS = 256
-# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has
-# 32 numbers.
+# The kinds of reports: below 32 those of faults (`FaultKind`), then 32 numbers for each check.
+FAULT_KINDS = 0
 RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128
-# What the driver finds of barriers: waves went on without one that has ended; waves wait at
+# What the driver finds about barriers: waves went on without one that has ended; waves wait at
 # different ones.
 SYNC_UNREACHED, SYNC_DIFFERENT = SYNC_KINDS + 1, SYNC_KINDS + 2
 # What native code finds: a wave signals the workgroup's barrier twice; a barrier completes again

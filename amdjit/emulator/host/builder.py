@@ -33,8 +33,6 @@ class Builder(Blocks):
     def __init__(self, prefix: str = "t") -> None:
         super().__init__(prefix)
         self.declarations: dict[str, str] = {}
-        # The native functions that are called, in the order of their first calls.
-        self.natives: dict[str, None] = {}
         # Float results that nobody has searched for NaNs yet, by their text; None: each is checked
         # immediately.
         self.unchecked: dict[str, Value] | None = None
@@ -44,7 +42,7 @@ class Builder(Blocks):
     def restart(self) -> None:
         """Begin another function, which calls nothing yet."""
         super().restart()
-        self.declarations, self.natives = {}, {}
+        self.declarations = {}
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
         """Append a binary operation (`add`, `fmul`, `lshr`, ...)."""
@@ -168,8 +166,6 @@ class Builder(Blocks):
     def _declare(self, name: str, result: str, arguments: Sequence[Value]) -> None:
         types = ", ".join(argument.type for argument in arguments)
         self.declarations[name] = f"declare {result} @{name}({types})"
-        if name.startswith(NATIVE_PREFIX):
-            self.natives[name] = None
 
     def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:
         """Call an LLVM intrinsic overloaded on its first argument's type, which is also its

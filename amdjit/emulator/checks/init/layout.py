@@ -12,19 +12,19 @@ UPPER_AT = SCALARS_AT + 128 * 4
 WAVE_BYTES = UPPER_AT + 256 * VECTOR_BYTES
 # A byte of shadow for each dword of memory; bit n is set where byte n has not been written.
 UNDEFINED = 0x0F
-# Host code reads and writes so far behind the last byte of shadow that it needs.
+# How many bytes host code may access after the last byte of shadow that it needs.
 PADDING = 64
 
 
 class Shadows(Field):
     """What one host thread works with: addresses of its shadows, and of the allocations and theirs.
 
-    LDS_STRIDE, LDS_BYTES: from one resident workgroup's shadow of LDS to the next one's, and what
-    of it counts. ANY: not 0 if some of device memory is undefined. CLEAN: for each resident
-    workgroup, not 0 when all its LDS is written. LOOKS: counts loads from LDS, for it is not looked
-    at as a whole each time. SEEN: not 0 if a load may have given something undefined in this
-    launch. SERIALS: for each resident workgroup, a number that no other had before; it changes when
-    something undefined is stored to LDS. KNOWN: accesses of LDS that were found to be all defined.
+    LDS_STRIDE, LDS_BYTES: the distance between the LDS shadows of two resident workgroups, and the
+    part of it in use. ANY: not 0 if some device memory is undefined. CLEAN: for each resident
+    workgroup, not 0 when all its LDS is written. LOOKS: counts loads from LDS, because all of it is
+    not searched each time. SEEN: not 0 if a load may have returned something undefined in this
+    launch. SERIALS: for each resident workgroup, a number that no other has had; it changes when
+    something undefined is stored to LDS. KNOWN: accesses of LDS that were found to be defined.
     """
 
     RANGES = 0, "ptr"

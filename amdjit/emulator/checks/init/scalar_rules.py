@@ -6,26 +6,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import ZERO
 from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.registers import scalar_slot
 
 _LOGIC = re.compile(
     r"s_(and|or|xor|nand|nor|xnor|and_not0|and_not1|or_not0|or_not1)(_saveexec|_wrexec)?_b(32|64)"
 )
 _CHOICE = re.compile(r"s_(cselect|cmov|cmovk)_")
-# Which operand a logic instruction complements before it combines them; the result's complement
+# The operand that a logic instruction complements before it combines both. To complement the result
 # changes nothing.
 _COMPLEMENTED: Mapping[str, int] = {"and_not0": 0, "and_not1": 1, "or_not0": 0, "or_not1": 1}
 _EXEC = Register(RegisterFile.EXEC, 0)
 
 
 def apply_scalar(shadow: Shadow, instruction: Instruction) -> Value:
-    """Write the shadows of a scalar instruction's results; returns the undefined bits of EXEC that
+    """Write the shadows of a scalar instruction's results; return the undefined bits of EXEC that
     it makes."""
     name = instruction.mnemonic
     logic = _LOGIC.fullmatch(name)
@@ -62,7 +62,7 @@ def _other(shadow: Shadow, instruction: Instruction) -> Value:
 
 
 def _write(shadow: Shadow, operand: Operand | None, parts: list[Value]) -> Value:
-    """Write the shadow of a scalar register; returns the bits that are EXEC's."""
+    """Write the shadow of a scalar register; return the bits of it that are EXEC's."""
     if not isinstance(operand, Register):
         return ZERO
     slot = scalar_slot(operand)
@@ -78,7 +78,7 @@ def _write(shadow: Shadow, operand: Operand | None, parts: list[Value]) -> Value
 
 
 def _value(shadow: Shadow, instruction: Instruction, operand: Operand | None, part: int) -> Value:
-    """Return a dword of a scalar operand."""
+    """Return the value of a scalar operand's dword."""
     dwords = operand.dwords if isinstance(operand, Register) else 1
     if dwords == 1:
         value = shadow.frame.scalar_operand(operand, "b32", instruction)
@@ -128,19 +128,19 @@ def _combined(
         values[complemented] = b.not_(values[complemented])
     if "or" in operation:
         values = [b.not_(value) for value in values]
-    # `values` now has a 1 where the other operand's bit comes through.
+    # `values` now has a 1 where the other operand's bit passes through.
     left = masks.both(bits[0], masks.either(values[1], bits[1]))
     right = masks.both(bits[1], masks.either(values[0], bits[0]))
     return masks.either(left, right)
 
 
 def _condition(shadow: Shadow, parts: list[Value]) -> None:
-    """SCC says whether the result is not 0."""
+    """SCC is whether the result is not 0."""
     shadow.registers.write_scalar(SCC_SLOT, shadow.masks.spread(shadow.masks.either(*parts)))
 
 
 def _choice(shadow: Shadow, instruction: Instruction) -> Value:
-    """s_cselect and s_cmov: the chosen source counts, and SCC."""
+    """s_cselect and s_cmov: SCC counts, and the chosen source."""
     masks, b = shadow.masks, shadow.frame.builder
     condition = shadow.registers.scalar(SCC_SLOT)
     target = instruction.operands[0]
@@ -159,9 +159,9 @@ def _choice(shadow: Shadow, instruction: Instruction) -> Value:
 
 
 def branch_condition(shadow: Shadow, instruction: Instruction) -> Value:
-    """Return what is undefined of the condition of a branch: a mask, 0 for nothing.
+    """Return the undefined bits of a branch's condition as a mask.
 
-    A mask that has a defined 1 is not zero whatever its undefined bits are.
+    A mask with a defined 1 is not zero, whatever its undefined bits are.
     """
     name = instruction.mnemonic
     if name.startswith("s_cbranch_scc"):

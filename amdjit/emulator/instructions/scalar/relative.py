@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import scalar_slot
 
 # Registers that a relative move may reach: s0 to s105 (RDNA 4 ISA, 3.4). Past them nothing happens
 # here.
@@ -49,9 +49,8 @@ def _write(frame: Frame, first: int, distance: Value, values: list[Value]) -> No
 
 
 def _plain(frame: Frame, instruction: Instruction, dwords: int) -> list[Value]:
-    if dwords == 1:
-        return [frame.scalar_source(instruction, 1, "b32")]
-    return list(frame.builder.split_bits(frame.scalar_source(instruction, 1, "b64")))
+    value = frame.scalar_source(instruction, 1)
+    return [value] if dwords == 1 else list(frame.builder.split_bits(value))
 
 
 def _move(source: bool, target: bool, dwords: int, split: bool = False) -> Emitter:
