@@ -1,8 +1,8 @@
 """Arithmetic in the host's other rounding modes.
 
 Each operation is two functions: a plain one, compiled on its own so that LLVM moves no part of it,
-and one that sets the host's mode around a call of the first. Modes are LLVM's: 0 to zero, 1 nearest,
-2 up, 3 down.
+and one that sets the host's mode around a call of the first. Modes are LLVM's: 0 to zero, 1
+nearest, 2 up, 3 down.
 """
 
 from __future__ import annotations
