@@ -1,5 +1,5 @@
-"""Registers of a wave between their slots on the stack and its state, where they are while the wave
-does not run."""
+"""Moving a wave's registers between their stack slots and its state, which holds them while the
+wave does not run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def save(b: Builder, registers: Iterable[Name]) -> None:
 
 
 def save_and_compare(b: Builder, registers: Iterable[Name], result: int) -> str:
-    """Store registers to the state; return `result`, with `WAVE_WAITS` if the state held the same
-    values before."""
+    """Store registers to the state; return `result`, with `WAVE_WAITS` set if the state already
+    held the same values."""
     changed = constant("i32", 0)
     for register in registers:
         value, place, alignment = _value(b, register), place_of(b, register), _alignment(register)

@@ -1,7 +1,7 @@
-"""WMMA and SWMMAC: native helpers work on the registers in the wave's state. They ignore EXEC.
+"""WMMA and SWMMAC: native functions work on the registers in the wave's state. They ignore EXEC.
 
-They are emitted once for a wave; each operand is the address of its registers, in wave64 one for
-each half.
+They are emitted once for a wave; each operand is the address of its registers, in wave64 one
+address for each half.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _pointers(frame: Frame, register: Register) -> list[Value]:
 
 
 def _staged(frame: Frame, stage: int, count: int, value: Callable[[int], Value]) -> list[Value]:
-    """Put `count` vectors of each half at `stage` and behind; return their addresses."""
+    """Put `count` vectors of each half into the staging area from `stage` on; return their
+    addresses."""
 
     def stage_half(half: int) -> Value:
         for part in range(count):
@@ -69,7 +70,7 @@ def _sign_mask(low: int, high: int, bits: int) -> int:
 def _factor(
     frame: Frame, instruction: Instruction, index: int, stage: int, mask: int
 ) -> list[Value]:
-    """Return A's or B's address; with sign bits to flip, that of a copy."""
+    """Return the address of A or B, or of a copy if there are sign bits to flip."""
     register = _operand_register(instruction, index)
     if not mask:
         return _pointers(frame, register)
@@ -81,7 +82,7 @@ def _factor(
 
 
 def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Value]:
-    """Return C's address: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a
+    """Return the address of C: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a
     constant."""
     operand = instruction.operands[3]
     sign = 0x80000000 if matrix.result in ("f32", "i32") else 0x80008000
@@ -116,14 +117,14 @@ def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: 
 
 
 def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
-    """Return A's and B's types: neg_lo says which are signed."""
+    """Return the types of A and B: neg_lo says which are signed."""
     width = kind[2:]
     neg = instruction.modifiers.neg
     return tuple(("i" if neg >> number & 1 else "u") + width for number in (0, 1))  # type: ignore[return-value]
 
 
 def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
-    """Return the product that an instruction makes."""
+    """Return the product that an instruction computes."""
     match = _NAME.fullmatch(instruction.mnemonic)
     assert match is not None
     sparse, result, k, kinds = match.groups()
@@ -156,8 +157,8 @@ def _factors(
         for number in (0, 1)
     )
     if matrix.sparse:
-        # B's elements are negated as partners of A's low and high halves, after the index has
-        # picked them (captured).
+        # The elements of B are negated as partners of A's low and high halves, after the index has
+        # selected them (captured).
         a, b = a ^ b, 0
     return _factor(frame, instruction, 1, _A_STAGE, a), _factor(frame, instruction, 2, _B_STAGE, b)
 

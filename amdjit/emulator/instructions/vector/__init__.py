@@ -1,1 +1,1 @@
-"""vector."""
+"""VALU instructions that compute in each lane on its own."""

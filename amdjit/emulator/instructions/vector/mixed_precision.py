@@ -16,8 +16,8 @@ from amdjit.emulator.wave.registers import V32
 
 
 def _source(frame: Frame, instruction: Instruction, number: int) -> Value:
-    """An f32 operand, or an f16 half of one (op_sel_hi says which), as f32; modifiers as for
-    f32."""
+    """Return an f32 operand, or an f16 half of one (op_sel_hi says which), as f32, with the
+    modifiers of f32."""
     b = frame.builder
     modifiers = instruction.modifiers
     is_half = modifiers.op_sel_hi >> number & 1
@@ -39,8 +39,8 @@ def _source(frame: Frame, instruction: Instruction, number: int) -> Value:
 
 
 def _fma(half: int | None) -> Emitter:
-    """V_FMA_MIX*: multiply-add in f32; `half` is the half of the result register for f16
-    results."""
+    """V_FMA_MIX*: multiply-add in f32. `half`: the half of the result register that an f16 result
+    goes to."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
