@@ -81,7 +81,8 @@ class ModeState:
             return value
         if _DIVISIONS.fullmatch(instruction.mnemonic):
             raise Untranslatable(
-                instruction, "with MODE's FP16_OVFL it is not settled what a division by zero gives"
+                instruction,
+                "with MODE's FP16_OVFL, the result of a division by zero is not certain",
             )
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]

@@ -1,4 +1,4 @@
-"""Where a wave gives up its host thread, at barriers and in loops, and where its instructions are
+"""Where a wave gives way to others, at barriers and in loops, and where its instructions are
 counted."""
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Reg
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.whole_waves import require_all_lanes
+from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
 from amdjit.emulator.layout import HALF_LANES
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
@@ -28,37 +28,29 @@ _C_STAGE, _A_STAGE, _B_STAGE = 0, 8, 12
 def _operand_register(instruction: Instruction, index: int) -> Register:
     operand = instruction.operands[index]
     if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
-        raise Untranslatable(instruction, "a matrix operand must be vector registers")
+        raise Untranslatable(instruction, "matrix operands must be vector registers")
     return operand
 
 
-def _in_each_half(frame: Frame, make: Callable[[int], Value]) -> list[Value]:
-    values = []
-    for half in range(frame.registers.halves):
-        frame.registers.select_half(half)
-        values.append(make(half))
-    frame.registers.select_half(0)
-    return values
-
-
 def _pointers(frame: Frame, register: Register) -> list[Value]:
-    def pointer(half: int) -> Value:
+    def pointer() -> Value:
         frame.registers.flush_vectors(register.index, register.dwords)
         return frame.registers.vector_slot(register.index)
 
-    return _in_each_half(frame, pointer)
+    return in_each_half(frame, pointer)
 
 
 def _staged(frame: Frame, stage: int, count: int, value: Callable[[int], Value]) -> list[Value]:
     """Put `count` vectors of each half into the staging area from `stage` on; return their
     addresses."""
 
-    def stage_half(half: int) -> Value:
+    def stage_half() -> Value:
+        first = stage + frame.registers.wave_half * count
         for part in range(count):
-            frame.builder.store(value(part), frame.staging(stage + half * count + part), 64)
-        return frame.staging(stage + half * count)
+            frame.builder.store(value(part), frame.staging(first + part), 64)
+        return frame.staging(first)
 
-    return _in_each_half(frame, stage_half)
+    return in_each_half(frame, stage_half)
 
 
 def _sign_mask(low: int, high: int, bits: int) -> int:
@@ -168,7 +160,7 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
         sources = [*sources, frame.overflow_flag()]
     require_all_lanes(frame, instruction)
     target = _operand_register(instruction, 0)
-    places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
+    places = in_each_half(frame, lambda: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])
     for half in range(frame.registers.halves):
         frame.registers.select_half(half)

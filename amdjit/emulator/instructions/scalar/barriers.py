@@ -140,7 +140,7 @@ def _state(frame: Frame, instruction: Instruction) -> None:
     number, _ = _number(frame, instruction, 1, _SIGNAL_BITS)
     if number == constant("i32", TRAP):
         raise Untranslatable(
-            instruction, "what a kernel reads of the trap handler's barrier is not documented"
+            instruction, "the state of the trap handler's barrier is not documented"
         )
     site = frame.sites.add(instruction.pc)
     frame.write_scalar(

@@ -155,7 +155,7 @@ _DEALLOCATE_VGPRS = 3
 
 def _message(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
-        raise Untranslatable(instruction, "of the messages, only MSG_DEALLOC_VGPRS is emulated")
+        raise Untranslatable(instruction, "MSG_DEALLOC_VGPRS is the only message that is emulated")
 
 
 _NO_EFFECT = [

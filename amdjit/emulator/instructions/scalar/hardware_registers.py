@@ -109,7 +109,9 @@ _MESSAGE_REAL_TIME = 0x83
 
 def _message_with_result(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["message"] != _MESSAGE_REAL_TIME:
-        raise Untranslatable(instruction, "only the real time can be asked for in the emulator")
+        raise Untranslatable(
+            instruction, "the only message with a result that is emulated is the real time"
+        )
     b = frame.builder
     cycles = b.call("llvm.readcyclecounter", "i64", [])
     narrow = instruction.mnemonic.endswith("b32")

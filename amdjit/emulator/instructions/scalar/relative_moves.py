@@ -21,9 +21,7 @@ def _first(instruction: Instruction, index: int) -> int:
     register = instruction.operands[index]
     slot = scalar_slot(register) if isinstance(register, Register) else None
     if slot is None or slot >= _GENERAL:
-        raise Untranslatable(
-            instruction, "a relative move of a register that is no s0 to s105 is not emulated"
-        )
+        raise Untranslatable(instruction, "relative moves are only emulated for s0 to s105")
     return slot
 
 
