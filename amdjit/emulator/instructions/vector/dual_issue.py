@@ -1,5 +1,5 @@
-"""Dual-issue instructions: both halves read before either writes (RDNA 4 ISA, 7.7 "Dual Issue
-VALU")."""
+"""Dual-issue instructions: both halves are read before either is written (RDNA 4 ISA, 7.7 "Dual
+Issue VALU")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from amdjit.emulator.wave.rounding import rounding_shift
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
 # Dot products that add to the old result.
 _DOTS = ("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16")
-# The instructions that may be either half.
+# Instructions that may be either half.
 DUAL = frozenset({*_DOTS, *_OPERATIONS})
 
 
