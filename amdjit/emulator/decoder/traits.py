@@ -233,7 +233,7 @@ class Arithmetic(Enum):
     """Operations through which analyses follow values."""
 
     MOVE = auto()
-    ADD = auto()
+    ADD = auto()  # of integers
     SELECT = auto()  # SCC chooses a source
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -30,7 +31,7 @@ from amdjit.emulator.layout import (
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.wave.operands import ELEMENTS, constant_bits, constant_value, modify_input
-from amdjit.emulator.wave.registers import FULL_MASK, V32, scalar_slot
+from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 CONTEXT = Value("ptr", "%context")
 # The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands

@@ -14,38 +14,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.emulator.host.builder import Builder, Value, constant, element_of, vector
 from amdjit.emulator.layout import (
     EXEC_LO,
     HALF_LANES,
     HALF_VGPRS,
-    M0,
     MODE_SLOT,
     SCALAR_BYTES,
     SCC_SLOT,
-    TTMP_FIRST,
-    VCC_LO,
     VGPR_BYTES,
 )
 
 V32 = vector("i32")
 FULL_MASK = Value(vector("i1"), "splat (i1 true)")
-
-_FIRST_SLOT = {
-    RegisterFile.SGPR: 0,
-    RegisterFile.VCC: VCC_LO,
-    RegisterFile.TTMP: TTMP_FIRST,
-    RegisterFile.M0: M0,
-    RegisterFile.EXEC: EXEC_LO,
-}
-
-
-def scalar_slot(register: Register) -> int | None:
-    """Return the number of a scalar register, the ISA's operand code; None for `null`."""
-    if register.file is RegisterFile.NULL:
-        return None
-    return _FIRST_SLOT[register.file] + register.index
 
 
 @dataclass(frozen=True, slots=True)

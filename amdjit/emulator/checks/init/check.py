@@ -21,6 +21,7 @@ from amdjit.emulator.analysis.dataflow import (
     vector_liveness,
 )
 from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.init.entry import entry_lines
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.lane_rules import (
@@ -60,7 +61,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
-from amdjit.emulator.wave.registers import V32, scalar_slot
+from amdjit.emulator.wave.registers import V32
 
 _SHADOWS = Value("ptr", "%undefined.shadows")
 _MASKS = Value("ptr", "%undefined.masks")

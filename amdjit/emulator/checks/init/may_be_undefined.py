@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.registers import scalar_slot
 
 VECTORS = 256
 SCC = 1 << (VECTORS + SCC_SLOT)

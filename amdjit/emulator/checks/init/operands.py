@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -19,7 +20,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.wave.frame import Frame, source_number
-from amdjit.emulator.wave.registers import V32, scalar_slot
+from amdjit.emulator.wave.registers import V32
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import ZERO
 from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.registers import scalar_slot
 
 _LOGIC = re.compile(
     r"s_(and|or|xor|nand|nor|xnor|and_not0|and_not1|or_not0|or_not1)(_saveexec|_wrexec)?_b(32|64)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import DEFINED, ZERO, Halves
 from amdjit.emulator.decoder.instruction import (
@@ -20,7 +21,6 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
 )
 from amdjit.emulator.host.builder import Value
-from amdjit.emulator.wave.registers import scalar_slot
 
 Rule = Callable[[Shadow, Instruction], Halves]
 

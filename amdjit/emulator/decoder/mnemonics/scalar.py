@@ -149,7 +149,7 @@ def _mode_write(name: str) -> ModeWrite | None:
 def _arithmetic(name: str) -> Arithmetic | None:
     if name.startswith("s_mov_b"):
         return Arithmetic.MOVE
-    if name.startswith(("s_add_", "s_addk_")):
+    if name.startswith(("s_add_co_", "s_add_nc_", "s_addk_co_")):
         return Arithmetic.ADD
     return Arithmetic.SELECT if name.startswith(("s_cselect_", "s_cmov")) else None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.parts import PARTS_LOAD, PARTS_STORE
@@ -37,7 +38,7 @@ from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, 
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
-from amdjit.emulator.wave.registers import V32, scalar_slot
+from amdjit.emulator.wave.registers import V32
 
 # Where `aj_buffer_place` leaves its results: behind what atomics and formats use of the staging
 # area.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import scalar_slot
 
 # Registers that a relative move may reach: s0 to s105 (RDNA 4 ISA, 3.4). Past them nothing happens
 # here.
