@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
-from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.refused import refusal
@@ -17,7 +16,7 @@ from amdjit.emulator.wave.rounding import rounding_shift
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
     """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
-    if frame.registers.halves == 1 or is_for_the_whole_wave(instruction):
+    if frame.registers.halves == 1 or instruction.traits.once_per_wave:
         _emit_once(frame, instruction)
         return
     frame.deferred = []

@@ -20,7 +20,6 @@ from amdjit.emulator.analysis.dataflow import (
     ones_at_entries,
     vector_liveness,
 )
-from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.analysis.scalar_registers import scalar_slot
 from amdjit.emulator.checks.init.entry import entry_lines
 from amdjit.emulator.checks.init.kinds import InitKind
@@ -134,9 +133,8 @@ class UndefinedValues(Instrument):
         shadow = self._shadow
         assert shadow is not None
         with shadow.registers.deferring():
-            for half in (
-                (0,) if is_for_the_whole_wave(instruction) else range(frame.registers.halves)
-            ):
+            halves = (0,) if instruction.traits.once_per_wave else range(frame.registers.halves)
+            for half in halves:
                 frame.registers.select_half(half)
                 self._apply(shadow, instruction)
         frame.registers.select_half(0)
