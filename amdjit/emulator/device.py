@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.sanitizing import is_on
 from amdjit.disk_cache import DiskCache, source_version
+from amdjit.emulator.checks.init.written_memory import WrittenMemory
+from amdjit.emulator.checks.memory.quarantine import WIDE_GAP, Quarantine
 from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.native_sources import ROOMS
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.options import Environment, read_environment
@@ -82,6 +85,9 @@ class EmulatorDevice:
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
+        # These two must see everything from the beginning; others come with a checked launch.
+        self._memory.observer(WrittenMemory)
+        self._memory.observer(Quarantine)
         self._environment = settings
         self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
@@ -137,7 +143,9 @@ class EmulatorDevice:
         with self._lazy.lock:
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
-                library = NativeLibrary(compiler, self._cache, self._environment.emulator_matrix)
+                library = NativeLibrary(
+                    compiler, self._cache, ROOMS, self._environment.emulator_matrix
+                )
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
                 host = Host(
@@ -150,16 +158,16 @@ class EmulatorDevice:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes)
-        address = self._memory.allocate(nbytes, tracked=True)
+        address = self._memory.allocate(nbytes, gap=WIDE_GAP)
         importlib.import_module("amdjit.emulator.checks.memory.leaks").watch(
             self._memory, address, self._environment
         )
         return address
 
     def share(self, address: int) -> None:
-        """Count all of the allocation that holds `address` as written: others may write it unseen
+        """Count the allocation that holds `address` as written: others may write it unobserved
         from now on."""
-        self._memory.written.forget(self._memory.check(address, 0))
+        self._memory.share(address)
 
     def free(self, address: int) -> None:
         """Give an allocation back; BackendError if there is none at that address."""

@@ -283,8 +283,8 @@ class Report(IntEnum):
 
 
 REPORT_ROWS = 256
-# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has
-# 32 numbers.
+# The kinds of reports: below 32 those of faults (`FaultKind`), then 32 numbers for each check.
+FAULT_KINDS = 0
 RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128
 # What the driver finds of barriers: waves went on without one that has ended; waves wait at
 # different ones.

@@ -2,43 +2,37 @@
 
 A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so
 that running over its end is seen even where the next allocation is near.
+
+Checks learn what happens to memory as `MemoryObserver`s; this module knows none of them.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import importlib
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import Allocation, BackendError
-from amdjit.emulator.checks.init.written_memory import WrittenMemory
-from amdjit.emulator.checks.memory.quarantine import CallPlace, Freed, Quarantine, call_place
 from amdjit.emulator.layout import TABLE_ROW
-
-if TYPE_CHECKING:
-    from amdjit.emulator.checks.race.memory import RaceMemory
 
 ALIGNMENT = 256
 GAP = 4096
-# Where the memory check is on: address space is no memory until it is used.
-TRACKED_GAP = 1 << 20
 
-
+# First byte, one past the last, and whether kernels may write it.
 Piece = tuple[int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), what it is called in faults, and what kernels may write of it.
+    """An allocation: [start, end), and its name in faults, which the user's own do not have.
 
-    rows: its rows of the table. content: the memory, which lies in `storage`. made: where in the
-    program, if the memory check was on.
+    rows: its rows of the table, which say what kernels may write. content: the memory, which lies
+    in `storage`.
     """
 
     start: int
@@ -47,7 +41,36 @@ class Range:
     rows: bytes
     storage: NDArray[np.uint8]
     content: NDArray[np.uint8]
-    made: CallPlace | None = None
+
+
+class MemoryObserver:
+    """What a check knows of a device's memory; `DeviceMemory.observer` attaches one.
+
+    The methods are called after the fact, from any thread and from finalizers: like
+    `DeviceMemory`, an observer has no lock. By default they do nothing.
+    """
+
+    def allocated(self, allocation: Range) -> None:
+        """Note a new allocation, in which nothing has been written yet."""
+
+    def freed(self, allocation: Range) -> None:
+        """Note that an allocation is gone."""
+
+    def wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        """Note that the host has written bytes of an allocation, from byte `first` on."""
+
+    def shared(self, allocation: Range) -> None:
+        """Note that others may write an allocation unobserved from now on."""
+
+    def launched(self) -> None:
+        """Note that a kernel has run whose writes nobody observed."""
+
+    def explain_free(self, address: int) -> str:
+        """Return why no allocation starts at `address`, to end an error message; "" if unknown."""
+        return ""
+
+
+_Observer = TypeVar("_Observer", bound=MemoryObserver)
 
 
 def _rows(start: int, pieces: tuple[Piece, ...]) -> bytes:
@@ -78,42 +101,45 @@ class DeviceMemory:
     """
 
     def __init__(self, limit: int | None = None) -> None:
-        """Allow so many bytes in all, None for as many as the host gives."""
+        """Allow `limit` bytes in all, or as many as the host has if it is None."""
         self.limit = limit
         self._sizes: dict[int, int] = {}
         self._ranges: dict[int, Range] = {}
         self._change = object()  # another one after each change of `_ranges`
-        self.quarantine = Quarantine()
-        self.written = WrittenMemory()
-        self._race: RaceMemory | None = None
         self._table: tuple[object, Table] | None = None  # and the change that it is of
+        self._by_kind: dict[type[MemoryObserver], MemoryObserver] = {}
+
+    def observer(self, kind: type[_Observer]) -> _Observer:
+        """Return the observer of a kind; the first call attaches it, and it knows nothing of what
+        happened before."""
+        found = self._by_kind.get(kind)
+        if found is None:
+            found = self._by_kind.setdefault(kind, kind())
+        assert isinstance(found, kind)
+        return found
 
     @property
-    def race(self) -> RaceMemory:
-        """What the race check keeps of this memory; made at the first use."""
-        if self._race is None:
-            self._race = importlib.import_module("amdjit.emulator.checks.race.memory").RaceMemory()
-        return self._race
+    def _observers(self) -> tuple[MemoryObserver, ...]:
+        return tuple(self._by_kind.values())
 
     def allocate(
         self,
         nbytes: int,
         label: str = "",
         pieces: tuple[Piece, ...] | None = None,
-        tracked: bool = False,
+        gap: int = GAP,
     ) -> int:
         """Reserve memory, at least one byte; returns its address. BackendError when the host has
         none left.
 
-        pieces: what kernels may access, all of it, writable, if not given. tracked: the memory
-        check is on.
+        pieces: what kernels may access; by default all of it, writable. gap: bytes after it that
+        belong to no allocation.
         """
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
         size = max(nbytes, 1)
         if self.limit is not None and size > self.limit - self.used:
             self._make_room(size)
-        gap = TRACKED_GAP if tracked else GAP
         try:
             storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + gap, np.uint8)
         except (MemoryError, ValueError) as error:
@@ -121,12 +147,12 @@ class DeviceMemory:
         base = storage.ctypes.data
         first = -base % ALIGNMENT
         start, content = base + first, storage[first : first + size]
-        made = call_place() if tracked else None
         self._sizes[start] = size
         rows = _rows(start, pieces or ((0, size, True),))
-        self._ranges[start] = Range(start, start + size, label, rows, storage, content, made)
-        if not label:
-            self.written.allocated(start, size)
+        allocation = Range(start, start + size, label, rows, storage, content)
+        self._ranges[start] = allocation
+        for observer in self._observers:
+            observer.allocated(allocation)
         self._change = object()
         return start
 
@@ -135,15 +161,22 @@ class DeviceMemory:
         freed = self._ranges.pop(address, None)
         self._sizes.pop(address, None)
         if freed is None:
-            raise BackendError(
-                f"free: no allocation starts at {address:#x}{self._freed_before(address)}"
-            )
-        if freed.made is not None:
-            self.quarantine.add(
-                Freed(freed.start, freed.end, freed.made, call_place(), freed.storage)
-            )
-        self.written.forget(address)
+            why = "".join(observer.explain_free(address) for observer in self._observers)
+            raise BackendError(f"free: no allocation starts at {address:#x}{why}")
+        for observer in self._observers:
+            observer.freed(freed)
         self._change = object()
+
+    def share(self, address: int) -> None:
+        """Tell observers that others may write the allocation that holds `address` unobserved."""
+        allocation = self._holding_all(address, 0)
+        for observer in self._observers:
+            observer.shared(allocation)
+
+    def launched(self) -> None:
+        """Tell observers that a kernel has run whose writes nobody observed."""
+        for observer in self._observers:
+            observer.launched()
 
     @property
     def used(self) -> int:
@@ -164,17 +197,6 @@ class DeviceMemory:
                 f"{self.limit} are in use "
                 "(AMDJIT_EMULATOR_MEMORY sets how many it has)"
             )
-
-    def _freed_before(self, address: int) -> str:
-        before = self.quarantine.find(address)
-        where = before.freed if before is not None else None
-        return f"; it was freed before, at {where.file}:{where.line}" if where is not None else ""
-
-    def tracked(self) -> tuple[Range, ...]:
-        """Return the allocations that were made while the memory check was on."""
-        return tuple(
-            allocation for allocation in self._ranges.copy().values() if allocation.made is not None
-        )
 
     def table(self) -> Table:
         """Return all allocations as they are now. What is freed later stays alive while the table
@@ -226,7 +248,7 @@ class DeviceMemory:
         if data.nbytes:
             first = address - allocation.start
             allocation.content[first : first + data.nbytes] = np.frombuffer(data, np.uint8)
-            self.written.wrote(allocation.start, first, data.nbytes)
+            self._wrote(allocation, first, data.nbytes)
 
     def read(self, destination: memoryview, address: int) -> None:
         """Copy bytes out to writable host memory."""
@@ -239,11 +261,15 @@ class DeviceMemory:
 
     def copy(self, destination: int, source: int, nbytes: int) -> None:
         """Copy between two places, which may overlap."""
-        start = self.check(destination, nbytes)
+        allocation = self._holding_all(destination, nbytes)
         self.check(source, nbytes)
         if nbytes:
             ctypes.memmove(destination, source, nbytes)
-            self.written.wrote(start, destination - start, nbytes)
+            self._wrote(allocation, destination - allocation.start, nbytes)
+
+    def _wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        for observer in self._observers:
+            observer.wrote(allocation, first, nbytes)
 
     def holding(self, address: int) -> Range | None:
         """Return the allocation that an address lies in."""

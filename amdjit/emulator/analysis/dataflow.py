@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,

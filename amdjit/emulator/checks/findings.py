@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from amdjit.checking.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin, SanitizerReport
-from amdjit.emulator.checks.memory.quarantine import Quarantine
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
@@ -24,7 +23,6 @@ class LaunchFacts:
     geometry: Geometry
     arguments: tuple[ArrayArgument, ...]
     memory: DeviceMemory
-    quarantine: Quarantine
 
     @property
     def kernel(self) -> str:

@@ -6,11 +6,13 @@ import ctypes
 import itertools
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.faults import fault_from_record
 from amdjit.emulator.launch.kernarg import Geometry, segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
@@ -18,7 +20,6 @@ from amdjit.emulator.launch.takeover import Takeover
 from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private_bytes
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.native_library import NativeLibrary
 from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
@@ -38,8 +39,7 @@ _PlanKey = tuple[Geometry, Instruments]
 
 
 class Checks(Protocol):
-    """What a checked launch needs besides. most_threads: how many host threads the checks can live
-    with."""
+    """What a checked launch needs in addition: all that launches know of checks."""
 
     @property
     def instruments(self) -> Instruments:
@@ -47,23 +47,24 @@ class Checks(Protocol):
         ...
 
     @property
+    def natives(self) -> Sequence[NativeSources]:
+        """The native functions that this code calls."""
+        ...
+
+    @property
     def most_threads(self) -> int:
         """How many host threads may run the launch."""
         ...
 
-    def prepare(
-        self,
-        function: EmulatedFunction,
-        compiled: CompiledKernel,
-        geometry: Geometry,
-        threads: int,
-        residents: int,
-    ) -> int:
-        """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
+    def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
+        """Make the memory that the checks work with; return its address (`layout.Sanitizer`).
+
+        residents: how many workgroups a host thread may have under way.
+        """
         ...
 
     def table(self, table: Table) -> Table:
-        """Return the allocations as the launch shall see them."""
+        """Return the allocations that the kernel may access, and how."""
         ...
 
 
@@ -96,7 +97,7 @@ class Dispatcher:
         plan = self._plan(function, geometry)
         drive = self._drives[plan.wave_size]
         workspace = plan.take(self._memory)
-        self._memory.written.launched()
+        self._memory.launched()
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
         running = plan.compiled.running
         start = time.perf_counter() if running is not None else 0.0
@@ -125,11 +126,10 @@ class Dispatcher:
     ) -> None:
         """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it
         cannot start."""
+        self._library.add(*checks.natives)
         plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
         workspace = plan.take(self._memory)
-        address = checks.prepare(
-            function, plan.compiled, geometry, plan.threads, workspace.residents
-        )
+        address = checks.prepare(function, plan, workspace.residents)
         workspace.begin(
             kernarg, next(self._dispatches), checks.table(self._memory.table()), address
         )

@@ -20,8 +20,8 @@ from amdjit.emulator.analysis.mode import Mode, default_mode
 from amdjit.emulator.decoder import UndecodableInstruction, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
+from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.native_library import NativeLibrary
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.quick import ThreadedProgram, is_threadable, translate_threaded

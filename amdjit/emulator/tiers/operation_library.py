@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
-from amdjit.emulator.native_library import NativeLibrary, native_references
+from amdjit.emulator.host.native_library import NativeLibrary, native_references
 
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation

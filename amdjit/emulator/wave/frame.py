@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,

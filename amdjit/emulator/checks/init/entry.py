@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from amdjit.emulator.checks.init.layout import UPPER_AT, VECTOR_BYTES, WAVE_BYTES, Shadows
+from amdjit.emulator.host.builder import Value
 from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Sanitizer
+
+# What it finds: the shadows of its host thread (`layout.Shadows`), and room for the masks of an
+# access.
+SHADOWS = Value("ptr", "%undefined.shadows")
+MASKS = Value("ptr", "%undefined.masks")
 
 
 def entry_lines(at_start: Iterable[int], halves: int) -> list[str]:

@@ -41,7 +41,7 @@ def launch_shadows(
 ) -> LaunchShadows:
     """Make the shadows of a launch on so many host threads, each with so many workgroups under way
     at most."""
-    rows, kept = table_rows(memory.bounds(), memory.written)
+    rows, kept = table_rows(memory)
     descriptor = function.kernel.descriptor
     lanes = descriptor.wavefront_size
     waves = -(-geometry.items // lanes)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.layout import EXEC_LO, SCC_SLOT

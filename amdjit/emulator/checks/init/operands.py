@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,

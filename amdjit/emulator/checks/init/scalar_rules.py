@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import ZERO
 from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc

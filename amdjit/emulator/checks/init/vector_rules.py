@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import DEFINED, ZERO, Halves
 from amdjit.emulator.decoder.instruction import (

@@ -22,9 +22,9 @@ from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.wave.instrument import AccessKind
 
 _PROCESS = [
-    ("ptr", "context"), ("i32", "site"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"),
-    ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"),
-    ("ptr", "stored"),
+    ("ptr", "context"), ("i32", "site"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
+    ("i32", "size"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"),
+    ("i64", "lds"), ("ptr", "stored"),
 ]  # fmt: skip
 
 

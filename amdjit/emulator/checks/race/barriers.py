@@ -16,6 +16,7 @@ from amdjit.emulator.checks.race.layout import Group, Race, Wave
 from amdjit.emulator.checks.race.time import (
     entry_of,
     get,
+    get_entry,
     group_of,
     next_interval,
     put,
@@ -73,9 +74,7 @@ class _Clocks:
         index = f.emit("i64", f"phi i64 [ 0, %{here} ], [ {following}, %{label} ]")
         place = entry_of(f, target, index)
         f.store(
-            f.intrinsic(
-                "umax", f.load("i64", place, 8), f.load("i64", entry_of(f, source, index), 8)
-            ),
+            f.intrinsic("umax", f.load("i64", place, 8), get_entry(f, source, index)),
             place,
             8,
         )
@@ -88,7 +87,7 @@ def clock_of(f: NativeFunction, race: Value, row: Value, other: Value) -> Value:
     """Return until when the accesses of wave `other` come, by named barriers, before what a wave of
     its group does."""
     clock = _Clocks(f, race, row).wave(get(f, row, Wave.NUMBER))
-    return f.load("i64", entry_of(f, clock, other), 8)
+    return get_entry(f, clock, other)
 
 
 def arrive_text(attributes: str) -> str:
@@ -108,7 +107,7 @@ def arrive_text(attributes: str) -> str:
     everybody, before = clocks.barrier(number, i64(0)), clocks.barrier(number, i64(1))
     place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
     slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
     f.branch_if(f.compare("eq", signals, i64(0)), "first", "signal")
     f.label("first")
     clocks.merge(before, everybody, "keep", "kept")
@@ -151,14 +150,12 @@ def waited_text(attributes: str) -> str:
     clocks = _Clocks(f, race, row)
     place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
     slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
     next_round = f.resize(f.compare("ne", signals, i64(0)), 64)
     own = clocks.wave(get(f, row, Wave.NUMBER))
     clocks.merge(own, clocks.barrier(number, next_round), "see", "seen")
     for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
-        put_greater(
-            f, row, field, f.load("i64", entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
-        )
+        put_greater(f, row, field, get_entry(f, own, f.add(clocks.waves, i64(index))))
     f.give()
     return f.text(f"noinline {attributes}")
 

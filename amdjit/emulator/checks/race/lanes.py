@@ -11,8 +11,8 @@ from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 
 _PARAMETERS = [
-    ("ptr", "context"), ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"), ("i64", "lds"),
-    ("ptr", "stored"),
+    ("ptr", "context"), ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"),
+    ("i64", "lds"), ("ptr", "stored"),
 ]  # fmt: skip
 _LOWER = [("ptr", "lower.addresses"), ("i32", "lower.lanes"), ("ptr", "lower.stored")]
 # Addresses that change no minimum, and no maximum.

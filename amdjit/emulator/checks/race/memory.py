@@ -23,7 +23,7 @@ from amdjit.emulator.checks.race.layout import (
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
 from amdjit.emulator.tiers.compilation import CompiledKernel
 
 # Intervals are 32-bit numbers: from here on a launch may run out of them.
@@ -36,7 +36,7 @@ _SLACK = 16
 _MOST_IDLE = 512 << 20
 
 
-class RaceMemory:
+class RaceMemory(MemoryObserver):
     """The shadows of a device's allocations. Launches that check for races hold `lock`.
 
     A shadow need not be cleared for another allocation: its tags are of earlier launches, whatever
@@ -185,7 +185,7 @@ def begin_race_launch(
 ) -> RaceLaunch:
     """Wait for other launches that check for races, and prepare one; its `end` lets the next one
     in."""
-    race = memory.race
+    race = memory.observer(RaceMemory)
     race.lock.acquire()
     try:
         return RaceLaunch(race, memory.table(), function, compiled, geometry, residents)

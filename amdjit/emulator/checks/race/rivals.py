@@ -14,7 +14,7 @@ from amdjit.emulator.checks.race.layout import (
     Race,
 )
 from amdjit.emulator.checks.race.tags import OPERATIONS
-from amdjit.emulator.checks.race.time import entry_of, get, group_of, race_pointer
+from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
@@ -28,9 +28,9 @@ _CONTEXT = ("ptr", "context")
 
 
 _DWORD = [
-    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"),
-    ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"), ("i64", "address"), ("i64", "lane"),
-    ("i64", "bytes"), ("i64", "value"),
+    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"),
+    ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"),
+    ("i64", "address"), ("i64", "lane"), ("i64", "bytes"), ("i64", "value"),
 ]  # fmt: skip
 _THEIRS = {
     Plane.WRITER: AccessKind.STORE,
@@ -55,7 +55,7 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
     name = plane.name.lower()
     dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
-    tag = f.load("i64", entry_of(f, place, dword), 8)
+    tag = get_entry(f, place, dword)
     overlaps = f.compare("ne", f.and_(f.mask(tag, 4), f.parameter("bytes")), i64(0))
     rivals = f.and_(overlaps, _are_rivals(f, theirs, tag))
     if theirs is AccessKind.STORE:
@@ -124,7 +124,7 @@ def _stores_the_same(f: NativeFunction) -> Value:
 def _owner_of(f: NativeFunction, tag: Value) -> Value:
     ring = get(f, race_pointer(f), Race.RING, "ptr")
     place = f.and_(f.shift("lshr", tag, 32), i64(RING_ENTRIES - 1))
-    return f.load("i64", entry_of(f, ring, place), 8)
+    return get_entry(f, ring, place)
 
 
 def _group_of(f: NativeFunction, tag: Value) -> Value:

@@ -53,6 +53,11 @@ def entry_of(function: NativeFunction, base: Value, index: Value) -> Value:
     return function.offset(base, function.shift("shl", index, 3))
 
 
+def get_entry(function: NativeFunction, base: Value, index: Value) -> Value:
+    """Read an i64 of an array."""
+    return function.load("i64", entry_of(function, base, index), 8)
+
+
 def group_of(function: NativeFunction, row: Value) -> Value:
     """Return the address of a wave's `Group`."""
     return get(function, row, Wave.GROUP, "ptr")
@@ -257,8 +262,8 @@ def sync_text(attributes: str) -> str:
     own.
     """
     parameters = [
-        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i64", "start"),
-        ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
+        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
+        ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
     ]  # fmt: skip
     f = NativeFunction("aj_race_sync", "void", parameters)
     race, row = race_pointer(f), f.parameter("row")
@@ -287,6 +292,6 @@ def sync_text(attributes: str) -> str:
 
 
 def _clock_of(f: NativeFunction, clocks: Value, lane: Value) -> Value:
-    address = f.load("i64", entry_of(f, f.parameter("addresses"), lane), 8)
+    address = get_entry(f, f.parameter("addresses"), lane)
     dword = f.shift("lshr", f.sub(address, f.parameter("start")), 2)
     return entry_of(f, clocks, dword)

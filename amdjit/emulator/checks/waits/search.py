@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.emulator.checks.waits.counters import Counter, effect_of, lands_scc, waits_of
 from amdjit.emulator.checks.waits.halves import BOTH, moved_halves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.scalar_registers import scalar_slot
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
