@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.traits import Traits
+from amdjit.emulator.decoder.traits import Access, Traits
 
 
 class RegisterFile(Enum):
@@ -163,6 +163,13 @@ class Instruction:
     def traits(self) -> Traits:
         """What the instruction is and does; of a dual-issue instruction, its X half."""
         return self.opcode.traits
+
+    @property
+    def access(self) -> Access:
+        """What a memory instruction does to memory."""
+        access = self.opcode.traits.memory
+        assert access is not None
+        return access
 
     def operand(self, role: str) -> Operand | None:
         """Return the operand of that role; KeyError if the opcode has none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,6 +103,15 @@ def row_of(
     specs = tuple(operand.spec for operand in operands)
     opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set)
     return _with_flags(opcode, form, operands, flags)
+
+
+def opcodes(instruction_set: InstructionSet = GFX12) -> Iterator[Opcode]:
+    """Yield all opcodes of a family, in the order of its tables."""
+    for format_name, entries in instruction_set.rows.items():
+        for code in entries:
+            row = row_of(format_name, code, instruction_set=instruction_set)
+            assert row is not None
+            yield row.opcode
 
 
 def _operand_facts(text: str) -> tuple[str, str, bool, str]:

@@ -23,6 +23,11 @@ class Unit(Enum):
     LDS = "LDS"
     LDS_DIRECT = "LDS direct"
 
+    @property
+    def is_memory(self) -> bool:
+        """Whether instructions have addresses, of memory or of lanes."""
+        return self in (Unit.SCALAR_MEMORY, Unit.VECTOR_MEMORY, Unit.LDS)
+
 
 class Result(Enum):
     """What an instruction writes to: the first operand that it writes decides."""
@@ -285,6 +290,8 @@ class Traits:
     operation: the mnemonic without the prefix of dual-issue halves, by which tables of what
     instructions compute have it. immediate: what the constant of a scalar or LDS instruction is.
 
+    is_dual: it is half a dual-issue instruction.
+
     event: as what wait counters count it; atomics count as stores if they return nothing.
     waits: what it waits for.
 
@@ -301,6 +308,7 @@ class Traits:
     unit: Unit
     result: Result
     operation: str
+    is_dual: bool = False
     immediate: Immediate = Immediate.NUMBER
 
     flow: Flow = Flow.NEXT

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WaitCounter:
     """A wait counter, as the `s_wait_*` instructions call it.
 
@@ -53,7 +53,7 @@ class WaitField:
 class WaitCounters:
     """The wait counters of a processor family.
 
-    counted: the counters of each event. waits: what instructions wait for, by mnemonic.
+    counted: the counters of each event. waits: what instructions wait for, by mnemonic or format.
     """
 
     counters: tuple[WaitCounter, ...]
@@ -97,6 +97,8 @@ GFX12_COUNTERS = WaitCounters(
             WaitField(_STORE, shift=_UPPER, mask=_LOWER),
             WaitField(_DS, mask=_LOWER),
         ),
+        # Interpolations say themselves which parameters they wait for.
+        "VINTERP": (WaitField(_EXP, "wait_exp", mask=7),),
         # It has no immediate: nothing may be in flight afterwards.
         "s_wait_idle": tuple(WaitField(counter, mask=0) for counter in _ALL),
     },

@@ -7,20 +7,12 @@ by them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from amdjit.emulator.expressions.integers import Expression, chain
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
 
 _QUIET = {16: 1 << 9, 32: 1 << 22, 64: 1 << 51}
-_SELECTION = re.compile(r"_(min|max|med3)")
-
-
-def is_selection(mnemonic: str) -> bool:
-    """Tell whether an instruction returns one of its operands: the denormal mode of results does
-    not count for it."""
-    return _SELECTION.search(mnemonic) is not None
 
 
 def compare(b: Builder, predicate: str, left: Value, right: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import EMITTERS
@@ -37,7 +38,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if emitter is None:
         raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
     if not frame.modes.rounds_to_nearest:
-        frame.round_as(rounding_shift(instruction.mnemonic))
+        frame.round_as(rounding_shift(instruction.traits.rounding))
     if instruction.modifiers.dpp is None:
         emitter(frame, instruction)
         return
@@ -46,10 +47,12 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     clear_dpp(frame)
 
 
-def branch_condition(frame: Frame, name: str) -> Value:
+def branch_condition(frame: Frame, branch: Instruction) -> Value:
     """Return when a conditional branch is taken, an i1."""
-    if name.startswith("s_cbranch_scc"):
+    condition = branch.traits.condition
+    assert condition is not None
+    if condition.flag is Flag.SCC:
         code = frame.registers.condition_code
-        return code if name.endswith("1") else frame.builder.not_(code)
-    predicate = "ne" if name.endswith("nz") else "eq"
-    return frame.compare_with_zero(predicate, VCC_LO if "vcc" in name else EXEC_LO)
+        return code if condition.nonzero else frame.builder.not_(code)
+    predicate = "ne" if condition.nonzero else "eq"
+    return frame.compare_with_zero(predicate, VCC_LO if condition.flag is Flag.VCC else EXEC_LO)

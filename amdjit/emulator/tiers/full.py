@@ -14,9 +14,6 @@ from functools import partial
 from operator import itemgetter
 
 from amdjit.emulator.analysis.control_flow import (
-    CONDITIONAL,
-    ENDS,
-    PAUSES,
     Block,
     Graph,
     branch_target,
@@ -27,7 +24,8 @@ from amdjit.emulator.analysis.dataflow import Ones, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
 from amdjit.emulator.analysis.instruction_classes import may_poll, registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import Instruction, Opcode
+from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.instructions.emission import branch_condition, emit_instruction
 from amdjit.emulator.instructions.scalar.barriers import (
@@ -150,7 +148,7 @@ class _Translation:
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
         for stretch in in_stretches(steps, itemgetter(0)):
-            if stretch[0][0].mnemonic in TERMINATORS:
+            if stretch[0][0].traits.ends_block:
                 self._frame.registers.leave_unseen(stretch[0][1])
                 self._frame.before(stretch[0][0])
                 break
@@ -176,31 +174,31 @@ class _Translation:
     def _terminate(self, block: Block) -> None:
         last = block.instructions[-1]
         following = last.pc + last.size
-        name = last.mnemonic
+        flow = last.traits.flow
         self._ends_of_waves.note(self._frame, block)
-        if name in ENDS:
+        if flow is Flow.END:
             self._builder.line(f"ret i32 {WAVE_ENDED}")
-        elif name in CONDITIONAL:
+        elif flow is Flow.CONDITIONAL:
             self._conditional(last, following)
-        elif name in ("s_branch", "s_call_b64"):
-            if name == "s_call_b64":
+        elif flow in (Flow.JUMP, Flow.CALL):
+            if flow is Flow.CALL:
                 self._link(last, following)
             self._frame.registers.flush()
             self._builder.branch(self._destination(last, branch_target(last)))
-        elif name in ("s_setpc_b64", "s_swappc_b64"):
+        elif flow.is_indirect:
             self._indirect(last, following)
-        elif name == "s_barrier_wait":
+        elif flow is Flow.BARRIER:
             self._wait(last, following, joined_signal(block) is not None)
-        elif name in PAUSES:
+        elif flow is Flow.SLEEP:
             self._pause(following, True)
-        elif name == "s_trap":
+        elif flow is Flow.TRAP:
             self._trap(last)
         else:
             self._frame.registers.flush()
             self._builder.branch(_label(following))
 
     def _conditional(self, last: Instruction, following: int) -> None:
-        condition = branch_condition(self._frame, last.mnemonic)
+        condition = branch_condition(self._frame, last)
         self._frame.registers.flush()
         yes = self._destination(last, branch_target(last))
         self._builder.branch_if(condition, yes, _label(following))
@@ -237,7 +235,7 @@ class _Translation:
     def _indirect(self, last: Instruction, following: int) -> None:
         source = last.operand("src0")
         address = self._frame.scalar_operand(source, "b64", last)
-        if last.mnemonic == "s_swappc_b64":
+        if last.traits.flow is Flow.INDIRECT_CALL:
             self._link(last, following)
         pc = self._builder.sub(address, self._frame.context(Context.LOAD_BIAS))
         self._frame.registers.flush()
@@ -413,18 +411,10 @@ class _Translation:
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
-TERMINATORS = (
-    CONDITIONAL
-    | ENDS
-    | PAUSES
-    | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
-)
-
-
-def executes(mnemonic: str) -> bool:
-    """Tell whether the translator has an instruction, at least in some of its forms."""
-    name = mnemonic.replace("v_dual_", "v_", 1)
-    return name in EMITTERS or name in TERMINATORS or (name != mnemonic and name in DUAL)
+def executes(opcode: Opcode) -> bool:
+    """Whether the translator has an instruction, at least in some of its forms."""
+    table = DUAL if opcode.traits.is_dual else EMITTERS
+    return opcode.traits.ends_block or opcode.traits.operation in table
 
 
 def _label(pc: int) -> str:

@@ -14,10 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import (
-    CONDITIONAL,
-    ENDS,
-    INDIRECT,
-    PAUSES,
     Block,
     Graph,
     branch_target,
@@ -34,6 +30,7 @@ from amdjit.emulator.analysis.dataflow import (
 from amdjit.emulator.analysis.instruction_classes import may_poll
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.instructions.emission import branch_condition, emit_instruction
 from amdjit.emulator.instructions.scalar.barriers import (
@@ -58,7 +55,7 @@ from amdjit.emulator.layout import (
     FaultKind,
     Launch,
 )
-from amdjit.emulator.tiers.full import INSTRUCTION_BYTES, PATIENCE, TERMINATORS
+from amdjit.emulator.tiers.full import INSTRUCTION_BYTES, PATIENCE
 from amdjit.emulator.tiers.operations import (
     LEAVE,
     NumberedSites,
@@ -101,9 +98,9 @@ class ThreadedProgram:
 
 
 def is_threadable(graph: Graph) -> bool:
-    """Tell whether there are threaded programs for such kernels: calls of functions have none."""
-    last = {block.instructions[-1].mnemonic for block in graph.blocks.values()}
-    return not last & (INDIRECT | {"s_call_b64"})
+    """Whether there are threaded programs for such kernels: calls of functions have none."""
+    flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
+    return not any(flow.is_indirect or flow.is_call for flow in flows)
 
 
 def translate_threaded(
@@ -188,7 +185,7 @@ class _Threading:
         self._frame.set_mode(self._modes.at_start[block.pc])
         joined = joined_signal(block)
         for instruction in block.instructions:
-            if instruction.mnemonic in TERMINATORS:
+            if instruction.traits.ends_block:
                 break
             if instruction.pc != joined:
                 self._instruction(instruction, ones)
@@ -234,19 +231,19 @@ class _Threading:
     def _terminate(self, last: Instruction, following: int, arrives: bool) -> bool:
         """Emit the block's end; tell whether it may go on with what follows. arrives: it signals
         before it waits."""
-        name = last.mnemonic
-        if name in ENDS:
+        flow = last.traits.flow
+        if flow is Flow.END:
             self._items.append(self._leave(WAVE_ENDED))
-        elif name == "s_barrier_wait":
+        elif flow is Flow.BARRIER:
             return self._wait(last, following, arrives)
-        elif name in PAUSES:
+        elif flow is Flow.SLEEP:
             self._items.append(self._leave(self._new_pause(following, True, waits=True)))
-        elif name == "s_branch":
+        elif flow is Flow.JUMP:
             self._items.append(self._jump(self._destination(last, branch_target(last))))
-        elif name in CONDITIONAL:
+        elif flow is Flow.CONDITIONAL:
             self._conditional(last)
             return True
-        elif name == "s_trap" and not is_debug_trap(last):
+        elif flow is Flow.TRAP and not is_debug_trap(last):
             self._trap(last)
         else:
             return True
@@ -271,7 +268,7 @@ class _Threading:
     def _conditional(self, last: Instruction) -> None:
         b = self._builder
         label = self._destination(last, branch_target(last))
-        condition = branch_condition(self._frame, last.mnemonic)
+        condition = branch_condition(self._frame, last)
         taken = b.resize(distance(label), 64, signed=True)
         chosen = b.select(condition, taken, Value("i64", "%size"))
         self._items.append(self._take(f"ret i64 {chosen.text}"))

@@ -17,7 +17,6 @@ from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 # Registers of these files are parameters; the others are part of the shape.
 _NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.SGPR: "s"}
 # Translated with the number of the instruction's place.
-_WITH_PC = frozenset({"s_getpc_b64"})
 _REGISTER = re.compile(r"%([sv])(\d+)\.at")
 _NUMBER = re.compile(r"%number\.(\d+)")
 
@@ -40,7 +39,7 @@ class Recipe:
 def shape_of(instruction: Instruction) -> tuple[object, ...] | None:
     """Return what decides how an instruction is translated but for registers' numbers; None if
     these do, too."""
-    if instruction.mnemonic in _WITH_PC:
+    if instruction.traits.reads_pc:
         return None
     parts: list[object] = []
     for half in (instruction, instruction.pair):

@@ -38,6 +38,7 @@ def traits_of(
         unit,
         _result(format_name, operands),
         operation,
+        is_dual=operation != mnemonic,
         waits=waits.get(mnemonic) or waits.get(format_name, ()),
         writes_exec=any(written and takes == "exec" for _, _, written, takes in operands),
     )

@@ -1,7 +1,7 @@
 """Instructions that move data between lanes, DPP excepted.
 
-Those of `WHOLE_WAVE` are emitted once for both halves of a wave64 and select the halves themselves;
-the others stay within 32 lanes and are emitted for each half.
+Some are emitted once for both halves of a wave64 (`Traits.once_per_wave`) and select the halves
+themselves; the others stay within 32 lanes and are emitted for each half.
 """
 
 from __future__ import annotations
@@ -337,18 +337,6 @@ def _masked_bit_count(upper: bool) -> Emitter:
 
     return emit
 
-
-WHOLE_WAVE = frozenset(
-    {
-        "v_readlane_b32",
-        "v_readfirstlane_b32",
-        "v_writelane_b32",
-        "v_permlane64_b32",
-        "ds_bpermute_b32",
-        "ds_bpermute_fi_b32",
-        "ds_permute_b32",
-    }
-)
 
 CROSS_LANE: Mapping[str, Emitter] = {
     "v_readlane_b32": _read_lane,

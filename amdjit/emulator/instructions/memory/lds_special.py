@@ -122,8 +122,6 @@ def _store_by_lane(frame: Frame, instruction: Instruction) -> None:
     store_vectors(frame, instruction, _by_lane(frame, instruction), 4, values)
 
 
-COUNTERS = frozenset({"ds_append", "ds_consume"})
-
 LDS_SPECIAL: Mapping[str, Emitter] = {
     "ds_storexchg_2addr_rtn_b32": _exchange_two(32, 4),
     "ds_storexchg_2addr_rtn_b64": _exchange_two(64, 8),

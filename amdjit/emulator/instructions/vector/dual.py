@@ -24,8 +24,8 @@ DUAL = frozenset({"v_cndmask_b32", *_DOTS, *_OPERATIONS})
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
-    name = half.mnemonic.replace("v_dual_", "v_", 1)
-    frame.round_as(rounding_shift(name))
+    name = half.traits.operation
+    frame.round_as(rounding_shift(half.traits.rounding))
     if name == "v_cndmask_b32":
         no, yes = (frame.source(half, index, "b32") for index in (1, 2))
         return frame.builder.select(frame.registers.mask(VCC_LO), yes, no)

@@ -218,17 +218,8 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     return b.offset(b.offset(STATE, first), distance)
 
 
-RELATIVE = frozenset(
-    {"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"}
-)
-
-_TRANSCENDENTAL = _transcendental()
-# One number for the wave; the others compute in each lane.
-PSEUDO_SCALAR = frozenset(name for name in _TRANSCENDENTAL if name.startswith("v_s_"))
-TRANSCENDENTAL = _TRANSCENDENTAL.keys() - PSEUDO_SCALAR
-
 VECTOR_SPECIAL: Mapping[str, Emitter] = {
-    **_TRANSCENDENTAL,
+    **_transcendental(),
     "v_cvt_f32_fp8": _eighth_to_single(fp8_to_single),
     "v_cvt_f32_bf8": _eighth_to_single(bf8_to_single),
     "v_cvt_pk_f32_fp8": _eighths_to_singles(fp8_to_single),
