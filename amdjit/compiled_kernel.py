@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 from amdjit.abi.reports import ReportTable
 from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.frontend import CompileTime, Dependency
 from amdjit.language.launch_numbers import LaunchUse
-from amdjit.language.types import Type
+from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_program
+from amdjit.types import Type
 
 if TYPE_CHECKING:
+    from amdjit import backend, code_object
     from amdjit.code_object import CodeObject, Resources
+    from amdjit.emulator import decoder
+else:
+    # Most kernels are compiled and launched without a look at what they became.
+    backend = late("amdjit.backend")
+    code_object = late("amdjit.code_object")
+    decoder = late("amdjit.emulator.decoder")
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
 
@@ -46,7 +53,7 @@ class CompiledKernel:
     llvm: str = field(repr=False)
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
-    reads: tuple[OutsideRead, ...] = field(repr=False)
+    reads: tuple[Dependency, ...] = field(repr=False)
     launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
 
@@ -91,25 +98,19 @@ class CompiledKernel:
     @cached_property
     def asm(self) -> str:
         """The machine code as assembly text, with the Python source lines in it."""
-        backend = importlib.import_module("amdjit.backend")
         text = backend.emit_assembly(self.optimized_llvm, self.target, self.options)
-        annotated: str = backend.annotate_assembly(text, _source_lines(self.program))
-        return annotated
+        return backend.annotate_assembly(text, _source_lines(self.program))
 
     @cached_property
     def linked(self) -> CodeObject:
         """The code object read back from its bytes."""
-        read: CodeObject = _code_objects().CodeObject.read(self.code_object)
-        return read
+        return code_object.CodeObject.read(self.code_object)
 
     @cached_property
     def resources(self) -> Resources:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
         instructions = self._count_instructions()
-        read: Resources = _code_objects().read_resources(
-            self.linked, self.name, self.target, instructions
-        )
-        return read
+        return code_object.read_resources(self.linked, self.name, self.target, instructions)
 
     def _count_instructions(self) -> int:
         """Count machine instructions: decoded where the emulator's tables have them, else as LLVM
@@ -117,9 +118,6 @@ class CompiledKernel:
         kernel = self.linked.kernels[self.name]
         if self.target.is_emulated:
             code = self.linked.code(kernel)
-            # Not loaded with amdjit: most kernels are compiled and launched without a look at their
-            # instructions.
-            decoder = importlib.import_module("amdjit.emulator.decoder")
             return sum(
                 1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size)
             )
@@ -127,11 +125,6 @@ class CompiledKernel:
         return sum(
             bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines
         )
-
-
-def _code_objects() -> Any:
-    # What reads code objects is loaded with the first of them, as LLVM and all that makes them is.
-    return importlib.import_module("amdjit.code_object")
 
 
 def describe_argument(argument: Argument) -> str:

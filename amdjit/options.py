@@ -89,7 +89,7 @@ class CompileOptions:
 
     def __post_init__(self) -> None:
         if self.wave_size == 0:
-            object.__setattr__(self, "wave_size", self.target.wavefront_size)
+            object.__setattr__(self, "wave_size", self.target.wave_size)
         _check_fastmath(self.fastmath)
         checked_sanitize(self.sanitize, "sanitize=")
         _check_block(self.block, self.target)
@@ -97,10 +97,9 @@ class CompileOptions:
             raise OptionError(
                 f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}"
             )
-        if self.wave_size not in self.target.wavefront_sizes:
+        if self.wave_size not in self.target.wave_sizes:
             raise OptionError(
-                f"wave_size={self.wave_size}: {self.target} has "
-                f"{_listed(self.target.wavefront_sizes)}"
+                f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wave_sizes)}"
             )
         if self.opt_level not in (0, 1, 2, 3):
             raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")

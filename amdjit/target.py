@@ -26,7 +26,7 @@ class Feature(Enum):
 class Target:
     """One AMDGPU processor.
 
-    name: LLVM's -mcpu. isa: (major, minor, stepping). wavefront_sizes: the default one first.
+    name: LLVM's -mcpu. isa: (major, minor, stepping). wave_sizes: the default one first.
     elf_machine_flags: EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header").
     vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in
     wave32 (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
@@ -38,7 +38,7 @@ class Target:
 
     name: str
     isa: tuple[int, int, int]
-    wavefront_sizes: tuple[int, ...]
+    wave_sizes: tuple[int, ...]
     features: frozenset[Feature]
     elf_machine_flags: int
     vgpr_file: int
@@ -54,9 +54,9 @@ class Target:
     is_emulated: bool = False
 
     @property
-    def wavefront_size(self) -> int:
+    def wave_size(self) -> int:
         """Lanes of a wave unless the kernel asks otherwise."""
-        return self.wavefront_sizes[0]
+        return self.wave_sizes[0]
 
     def __str__(self) -> str:
         return self.name
@@ -76,7 +76,7 @@ def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_gran
     return Target(
         name=name,
         isa=isa,
-        wavefront_sizes=(64,),
+        wave_sizes=(64,),
         features=_CDNA,
         elf_machine_flags=machine,
         vgpr_file=1024,
@@ -103,7 +103,7 @@ def _rdna(
     return Target(
         name=name,
         isa=isa,
-        wavefront_sizes=(32, 64),
+        wave_sizes=(32, 64),
         features=features,
         elf_machine_flags=machine,
         vgpr_file=vgpr_file,
@@ -121,7 +121,7 @@ def _rdna(
 _GFX1250 = Target(
     name="gfx1250",
     isa=(12, 5, 0),
-    wavefront_sizes=(32,),
+    wave_sizes=(32,),
     features=frozenset(
         {Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
     ),

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from amdjit.language.declarations import Intrinsic
+from amdjit.declarations import Intrinsic
 
 _Any: TypeAlias = Any
 _Pointer: TypeAlias = Any

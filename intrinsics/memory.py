@@ -16,17 +16,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from amdjit.intrinsics import amdgcn, atomic, buffers
+from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
+from amdjit.intrinsics import amdgcn, atomic
 from amdjit.intrinsics.asm import instruction
-from amdjit.intrinsics.buffers import (
-    ANY_GLOBAL,
+from amdjit.intrinsics.buffers import access
+from amdjit.intrinsics.buffers.formats import (
     check_stored,
-    element_type,
     format_bytes,
     format_number,
     format_type,
+    load_texel,
+    store_texel,
+)
+from amdjit.intrinsics.buffers.resources import (
+    ANY_GLOBAL,
+    GFX12,
+    element_type,
     has_records,
     is_one_piece,
+    make_buffer,
+    make_records,
     place_of,
     record_bytes,
     value_bytes,
@@ -36,8 +45,7 @@ from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     VOID,
     AddressSpace,
     Choice,
@@ -116,7 +124,7 @@ def buffer(array):
     Byte offsets into it are unsigned and have 32 bits: what is beyond that counts from 0 again.
     """
     if is_one_piece(array):
-        return buffers.make_buffer(
+        return make_buffer(
             address_of(array, (0,) * array.ndim), i64(array.size) * array.dtype.nbytes
         )
 
@@ -131,9 +139,7 @@ def records(array, count):
     """
     if is_one_piece(array):
         size = record_bytes(array, count)
-        return buffers.make_records(
-            address_of(array, (0,) * array.ndim), i64(array.size) // count, size
-        )
+        return make_records(address_of(array, (0,) * array.ndim), i64(array.size) // count, size)
 
 
 @device_function
@@ -146,7 +152,7 @@ def buffer_load(resource, index, dtype, policy="temporal"):
     """
     kind = element_type(dtype)
     record, offset = place_of(resource, index, kind.nbytes)
-    return buffers.load(resource, record, offset, kind(0), policy, has_records(resource, index))
+    return access.load(resource, record, offset, kind(0), policy, has_records(resource, index))
 
 
 @device_function
@@ -154,7 +160,7 @@ def buffer_store(resource, index, value, policy="temporal"):
     """Write element `index` of a buffer read as elements of the value's type; nothing happens out
     of bounds."""
     record, offset = place_of(resource, index, value_bytes(value))
-    buffers.store(resource, record, offset, value, policy, has_records(resource, index))
+    access.store(resource, record, offset, value, policy, has_records(resource, index))
 
 
 @device_function
@@ -176,9 +182,7 @@ def buffer_load_format(resource, index, format, narrow=False, policy="temporal")
     record, offset = place_of(resource, index, format_bytes(format))
     like = format_type(format, narrow)(0)
     structured = has_records(resource, index)
-    return buffers.load_texel(
-        resource, record, offset, like, format_number(format), policy, structured
-    )
+    return load_texel(resource, record, offset, like, format_number(format), policy, structured)
 
 
 @device_function
@@ -192,14 +196,14 @@ def buffer_store_format(resource, index, value, format, policy="temporal"):
     check_stored(format, value)
     record, offset = place_of(resource, index, format_bytes(format))
     structured = has_records(resource, index)
-    buffers.store_texel(resource, record, offset, value, format_number(format), policy, structured)
+    store_texel(resource, record, offset, value, format_number(format), policy, structured)
 
 
 @device_function
 def buffer_prefetch(resource, offset, lines=1):
     """Bring 1 to 32 lines of 128 bytes, from a constant byte offset of a buffer on, into the
     cache."""
-    buffers.prefetch(resource, offset, lines)
+    access.prefetch(resource, offset, lines)
 
 
 @intrinsic(Emit(_emit_prefetch), isa="s_prefetch_data", targets=row_of("s_prefetch_data").targets)
@@ -214,9 +218,7 @@ def prefetch(array, index, lines=1):
     _prefetch(address_of(array, index), lines)
 
 
-@instruction(
-    "s_prefetch_inst_pc_rel {offset}, null, {last}", side_effects=True, targets=buffers.GFX12
-)
+@instruction("s_prefetch_inst_pc_rel {offset}, null, {last}", side_effects=True, targets=GFX12)
 def _prefetch_code(
     offset: Annotated[int, Immediate(0, (1 << 23) - 1)], last: Annotated[int, Immediate(0, 31)]
 ) -> VOID:

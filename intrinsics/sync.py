@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
-from amdjit.intrinsics import arithmetic
+from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.atomics.orders import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.lds import address_of, shared
+from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.workitem import (
     MAX_WORKGROUP_SIZE,
     blockDim,
@@ -18,18 +20,8 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
-from amdjit.language.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
+from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
-# How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
-SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
-ORDERINGS = {
-    "relaxed": "monotonic",
-    "acquire": "acquire",
-    "release": "release",
-    "acq_rel": "acq_rel",
-    "seq_cst": "seq_cst",
-}
 MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds": ("local",)}
 
 # Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL",
@@ -38,16 +30,6 @@ _GFX12 = ("gfx1200", "gfx1201", "gfx1250")
 _WHOLE = "sync.syncthreads"
 _MOST_WAVES = MAX_WORKGROUP_SIZE // 32
 
-Scope = Annotated[str, Choice(*SYNC_SCOPES)]
-Order = Annotated[str, Choice(*ORDERINGS)]
-# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and
-# "store".
-LoadOrder = Annotated[
-    str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))
-]
-StoreOrder = Annotated[
-    str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))
-]
 FenceOrder = Annotated[str, Choice(*(name for name in ORDERINGS if name != "relaxed"))]
 Memory = Annotated[str, Choice(*MEMORIES)]
 
@@ -236,7 +218,7 @@ def syncthreads_count(predicate):
     """Like `syncthreads()`; return of how many work-items of the workgroup the predicate is
     true."""
     counts = shared.array(_MOST_WAVES, i32)
-    true = i32(arithmetic.popcount(modules.wave.ballot64(bool(predicate))))
+    true = i32(popcount(modules.wave.ballot64(bool(predicate))))
     if lane_id() == 0:
         counts[wave_id()] = true
     syncthreads()

@@ -15,8 +15,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from amdjit.language.types import Array, Known, Layout, Tuple, Type, Void
 from amdjit.lowering.types import I1, I8, VOID, literal, llvm_type, pointer_to
+from amdjit.types import Array, Known, Layout, Tuple, Type, Void
 
 __all__ = [
     "ArrayValue",

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar, Type, boolean
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import scalar_of
 from amdjit.lowering.division import (
@@ -19,6 +18,7 @@ from amdjit.lowering.division import (
 )
 from amdjit.lowering.types import I1, constant_value, element_type, literal, mangled
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, Type, boolean
 
 __all__ = ["binary", "compare", "unary"]
 

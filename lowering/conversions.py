@@ -8,7 +8,6 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar, ScalarKind, Type, Vector, boolean
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,
@@ -26,6 +25,7 @@ from amdjit.lowering.types import (
     mangled,
     undefined,
 )
+from amdjit.types import Scalar, ScalarKind, Type, Vector, boolean
 
 __all__ = ["bitcast", "convert", "from_memory", "resize", "scalar_of", "to_memory"]
 

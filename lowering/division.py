@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from amdjit.language.types import Scalar
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,
@@ -23,6 +22,7 @@ from amdjit.lowering.types import (
     literal,
     mangled,
 )
+from amdjit.types import Scalar
 
 __all__ = ["float_divide", "float_floor_divide", "float_modulo", "floor_divide", "modulo"]
 

@@ -7,7 +7,6 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar, Type, Vector
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast, from_memory, to_memory
 from amdjit.lowering.types import (
@@ -30,6 +29,7 @@ from amdjit.lowering.types import (
 )
 from amdjit.options import CompileOptions
 from amdjit.target import Target
+from amdjit.types import Scalar, Type, Vector
 
 __all__ = ["LoweringContext", "implicit_argument"]
 

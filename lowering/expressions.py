@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import AddressSpace, Array, Known, Layout, Scalar, Void
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
 from amdjit.lowering.conversions import bitcast, convert
@@ -32,6 +31,7 @@ from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, un
 from amdjit.tree import nodes as tree
 from amdjit.tree.bases import Based
 from amdjit.tree.record_views import RecordView
+from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
 
 __all__ = ["address", "evaluate"]
 

@@ -9,7 +9,6 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.abi.kernarg import kernarg_order
-from amdjit.language.types import AddressSpace, Array, Void
 from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.state import FunctionState, ModuleState
@@ -18,6 +17,7 @@ from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace, Array, Void
 
 __all__ = ["declare_device_function", "declare_kernel", "lower_function"]
 

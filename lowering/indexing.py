@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.language.types import Scalar
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar
 
 __all__ = ["split_constant"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from llvmlite import ir
 
+from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import Pointer, Scalar, Type, Vector, Void
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast
 from amdjit.lowering.emit_context import LoweringContext
 from amdjit.lowering.types import I1, I32, literal, llvm_type, mangled
 from amdjit.options import CompileOptions
+from amdjit.types import Pointer, Scalar, Type, Vector, Void
 
 __all__ = ["DECLARED_OUTSIDE", "Argument", "call_intrinsic"]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar
 from amdjit.lowering.builder import Builder, LoopMetadata
 from amdjit.lowering.state import FunctionState, Loop
 from amdjit.lowering.types import I16, I32, VOID, constant_value, literal
 from amdjit.tree.nodes import Variable
+from amdjit.types import Scalar
 
 __all__ = ["range_loop", "while_loop"]
 

@@ -8,7 +8,6 @@ from typing import Any
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
 from amdjit.lowering.abi import ArrayValue, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import from_memory, resize, to_memory
@@ -23,6 +22,7 @@ from amdjit.lowering.types import (
     memory_type,
     pointer_to,
 )
+from amdjit.types import AddressSpace, Array, Element, Layout, Record, Scalar, Vector, i32
 
 __all__ = [
     "allocate",

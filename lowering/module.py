@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
-from amdjit.language.types import Array
 from amdjit.lowering.debug_info import DebugInfo
 from amdjit.lowering.function import declare_device_function, declare_kernel, lower_function
 from amdjit.lowering.lds import list_lds_arrays
@@ -15,6 +14,7 @@ from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
 from amdjit.target import TRIPLE
 from amdjit.tree.nodes import Program
+from amdjit.types import Array
 
 __all__ = ["lower"]
 

@@ -16,12 +16,12 @@ from llvmlite import ir
 
 from amdjit.abi.reports import HEAD_BYTES, LINE_HEAD_WORDS, Word
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar, Type, boolean, i64
 from amdjit.lowering.abi import ArrayValue
 from amdjit.lowering.builder import TextAttributes
 from amdjit.lowering.conversions import bitcast, resize
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, VOID, constant_value, literal
+from amdjit.types import Scalar, Type, boolean, i64
 
 __all__ = ["calls_behind", "check_index", "fault", "print_line"]
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Type
 from amdjit.lowering.abi import flatten, result_type
 from amdjit.lowering.expressions import address, evaluate
 from amdjit.lowering.loops import range_loop, while_loop
@@ -16,6 +15,7 @@ from amdjit.lowering.reports import fault, print_line
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import undefined
 from amdjit.tree import nodes as tree
+from amdjit.types import Type
 
 __all__ = ["lower_block"]
 

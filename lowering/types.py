@@ -14,7 +14,7 @@ from llvmlite import ir
 from llvmlite.ir.values import Value
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import AddressSpace, Pointer, Scalar, Type, Vector, Void
+from amdjit.types import AddressSpace, Pointer, Scalar, Type, Vector, Void
 
 __all__ = [
     "BFLOAT",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amdjit.language.types import Array, Type
+from amdjit.types import Array, Type
 
 
 def value_count(type: Type) -> int:

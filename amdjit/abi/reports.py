@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.language.types import Scalar, boolean
+from amdjit.types import Scalar, boolean
 
 
 class Word(IntEnum):

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from amdjit.diagnostics.performance import Finding
-from amdjit.language.types import AddressSpace, Array, Layout
 from amdjit.tree import nodes as tree
 from amdjit.tree.operators import BinaryOperator
 from amdjit.tree.walk import walk
+from amdjit.types import AddressSpace, Array, Layout
 
 
 class _Lanes(Enum):

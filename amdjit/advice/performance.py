@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from amdjit.advice.lane_stride import strided_accesses
 from amdjit.diagnostics.performance import Finding
-from amdjit.language.types import AddressSpace, Array, Scalar, Type, Vector, f64, i64, u64
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import AddressSpace, Array, Scalar, Type, Vector, f64, i64, u64
 
 if TYPE_CHECKING:
     from amdjit.code_object.metadata import KernelMetadata

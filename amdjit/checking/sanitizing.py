@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVE", "is_on", "sanitize"]
 
 
-class sanitize:
+class sanitize:  # noqa: N801
     """Check the launches of a `with` block: memory, race, init, sync; all of them if none is named.
 
     limit: the most reports of one launch (20). raises: raise `amdjit.SanitizerError` at the end of

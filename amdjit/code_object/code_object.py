@@ -147,7 +147,7 @@ def _read_kernel(
         raise MalformedCodeObject(f"kernel {metadata.name}: no symbol {metadata.symbol}")
     content = _bytes_at(elf.segments, symbol.address, DESCRIPTOR_SIZE)
     descriptor = read_descriptor(content, is_gfx12=target.isa[0] == 12)
-    if descriptor.wavefront_size != metadata.wavefront_size:
+    if descriptor.wave_size != metadata.wave_size:
         raise MalformedCodeObject(
             f"kernel {metadata.name}: descriptor and metadata differ in the wavefront size"
         )

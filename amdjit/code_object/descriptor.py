@@ -68,7 +68,7 @@ class KernelDescriptor:
     is_gfx12: bool
 
     @property
-    def wavefront_size(self) -> int:
+    def wave_size(self) -> int:
         """Lanes of a wave: 32 or 64."""
         return 32 if self.kernel_code_properties >> 10 & 1 else 64
 
@@ -104,7 +104,7 @@ class KernelDescriptor:
     def vgpr_count(self) -> int:
         """VGPRs of a wave, rounded up to the unit they are given in
         (GRANULATED_WORKITEM_VGPR_COUNT)."""
-        return ((self.compute_pgm_rsrc1 & 0x3F) + 1) * _VGPR_ENCODING_GRANULE[self.wavefront_size]
+        return ((self.compute_pgm_rsrc1 & 0x3F) + 1) * _VGPR_ENCODING_GRANULE[self.wave_size]
 
     @property
     def float_round_mode_32(self) -> int:

@@ -61,7 +61,7 @@ class KernelMetadata:
     vgpr_count: int
     sgpr_spills: int
     vgpr_spills: int
-    wavefront_size: int
+    wave_size: int
     max_flat_workgroup_size: int
     required_workgroup_size: tuple[int, int, int] | None
     uses_dynamic_stack: bool
@@ -110,7 +110,7 @@ def _read_kernel(kernel: Mapping[object, object]) -> KernelMetadata:
         vgpr_count=_number(kernel, ".vgpr_count"),
         sgpr_spills=_number(kernel, ".sgpr_spill_count", 0),
         vgpr_spills=_number(kernel, ".vgpr_spill_count", 0),
-        wavefront_size=_wavefront_size(kernel),
+        wave_size=_wave_size(kernel),
         max_flat_workgroup_size=_number(kernel, ".max_flat_workgroup_size"),
         required_workgroup_size=_workgroup_size(kernel.get(".reqd_workgroup_size")),
         uses_dynamic_stack=bool(kernel.get(".uses_dynamic_stack", False)),
@@ -129,7 +129,7 @@ def _read_argument(argument: Mapping[object, object]) -> KernelArgument:
     )
 
 
-def _wavefront_size(kernel: Mapping[object, object]) -> int:
+def _wave_size(kernel: Mapping[object, object]) -> int:
     size = _number(kernel, ".wavefront_size")
     if size not in (32, 64):
         raise MalformedCodeObject(f"metadata: .wavefront_size is {size}")

@@ -63,10 +63,10 @@ def read_resources(
     )
 
 
-def waves_by_vgprs(vgprs: int, wavefront_size: int, target: Target) -> int:
+def waves_by_vgprs(vgprs: int, wave_size: int, target: Target) -> int:
     """Return how many waves with that many VGPRs fit a SIMD's register file (0: none does)."""
     # A wave64 takes two rows of the file for each register and is allocated half as many at a time.
-    rows = wavefront_size // 32
+    rows = wave_size // 32
     granule = target.vgpr_granule // rows
     allocated = max(1, -(-vgprs // granule)) * granule
     if vgprs > target.vgpr_limit:
@@ -100,11 +100,11 @@ def waves_by_lds(
 def _wave_limits(kernel: Kernel, target: Target) -> dict[str, int]:
     """Waves a SIMD by what limits them; the first of equal ones is the one to name."""
     metadata = kernel.metadata
-    waves = max(1, -(-metadata.max_flat_workgroup_size // metadata.wavefront_size))
+    waves = max(1, -(-metadata.max_flat_workgroup_size // metadata.wave_size))
     wgp_mode = kernel.descriptor.wgp_mode
     return {
         "none": target.max_waves,
         "workgroup size": waves_by_lds(0, waves, target, wgp_mode),
-        "vgprs": waves_by_vgprs(metadata.vgpr_count, metadata.wavefront_size, target),
+        "vgprs": waves_by_vgprs(metadata.vgpr_count, metadata.wave_size, target),
         "lds": waves_by_lds(metadata.group_segment_bytes, waves, target, wgp_mode),
     }

@@ -1,7 +1,7 @@
 """The emulated device's memory: host memory with a table of allocations and room between them.
 
 A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so
-that running over its end is seen even where the next allocation is near.
+that running over its end is noticed even if the next allocation is near.
 
 Checks learn what happens to memory as `MemoryObserver`s; this module knows none of them.
 """
@@ -94,10 +94,10 @@ class Table:
 class DeviceMemory:
     """Allocations by address. Safe to use from several threads.
 
-    There is no lock: arrays are freed by finalizers, which the garbage collector may run in the
-    middle of any method here, and a lock that this thread holds already would never be given.
-    Instead each step is one operation of a dict that no other thread and no collection can divide
-    (docs.python.org/3/faq/library.html, thread-safe operations).
+    There is no lock. Finalizers free arrays, and the garbage collector may run them in the middle
+    of any method here: they would wait forever for a lock that this thread already holds. Instead,
+    each step is one operation of a dict, which neither another thread nor a collection can
+    interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -105,8 +105,8 @@ class DeviceMemory:
         self.limit = limit
         self._sizes: dict[int, int] = {}
         self._ranges: dict[int, Range] = {}
-        self._change = object()  # another one after each change of `_ranges`
-        self._table: tuple[object, Table] | None = None  # and the change that it is of
+        self._change = object()  # replaced after each change of `_ranges`
+        self._table: tuple[object, Table] | None = None  # with its `_change`
         self._by_kind: dict[type[MemoryObserver], MemoryObserver] = {}
 
     def observer(self, kind: type[_Observer]) -> _Observer:
@@ -129,7 +129,7 @@ class DeviceMemory:
         pieces: tuple[Piece, ...] | None = None,
         gap: int = GAP,
     ) -> int:
-        """Reserve memory, at least one byte; returns its address. BackendError when the host has
+        """Reserve memory, at least one byte, and return its address. BackendError if the host has
         none left.
 
         pieces: what kernels may access; by default all of it, writable. gap: bytes after it that
@@ -157,7 +157,7 @@ class DeviceMemory:
         return start
 
     def free(self, address: int) -> None:
-        """Give an allocation back; BackendError if there is none at `address`."""
+        """Free an allocation. BackendError if none starts at `address`."""
         freed = self._ranges.pop(address, None)
         self._sizes.pop(address, None)
         if freed is None:
@@ -185,11 +185,11 @@ class DeviceMemory:
 
     @property
     def room(self) -> int | None:
-        """Bytes that may still be allocated, None for as many as the host gives."""
+        """Bytes that may still be allocated, None if only the host limits them."""
         return None if self.limit is None else max(self.limit - self.used, 0)
 
     def _make_room(self, size: int) -> None:
-        gc.collect()  # arrays in reference cycles are freed only so
+        gc.collect()  # frees arrays in reference cycles
         assert self.limit is not None
         if size > self.limit - self.used:
             raise BackendError(
@@ -199,12 +199,12 @@ class DeviceMemory:
             )
 
     def table(self) -> Table:
-        """Return all allocations as they are now. What is freed later stays alive while the table
-        does."""
+        """Return all allocations as they are now. The table keeps their memory alive, freed or
+        not."""
         change, known = self._change, self._table
         if known is not None and known[0] is change:
             return known[1]
-        # Of thousands of allocations: sorted and joined in C, each row made with its allocation.
+        # There may be thousands of allocations: sort and join in C; rows are made with allocations.
         found = self._ranges.copy()
         ranges = [found[start] for start in sorted(found)]
         rows = np.frombuffer(
@@ -217,12 +217,14 @@ class DeviceMemory:
         return table
 
     def bounds(self) -> list[tuple[int, int]]:
-        """Return the first byte and the one past the last of all allocations."""
+        """Return the first byte, and one past the last, of each allocation."""
         return [(allocation.start, allocation.end) for allocation in self._ranges.copy().values()]
 
     def check(self, address: int, nbytes: int) -> int:
-        """Return the start of the allocation that holds all of [address, address + nbytes);
-        BackendError without."""
+        """Return the start of the allocation that holds [address, address + nbytes).
+
+        BackendError if none holds all of it.
+        """
         return self._holding_all(address, nbytes).start
 
     def _holding_all(self, address: int, nbytes: int) -> Range:
@@ -272,7 +274,7 @@ class DeviceMemory:
             observer.wrote(allocation, first, nbytes)
 
     def holding(self, address: int) -> Range | None:
-        """Return the allocation that an address lies in."""
+        """Return the allocation that contains an address."""
         ranges = self._ranges.copy().values()
         return next(
             (allocation for allocation in ranges if allocation.start <= address < allocation.end),

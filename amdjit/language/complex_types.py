@@ -7,17 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.language.types import (
-    Array,
-    Record,
-    RecordField,
-    Scalar,
-    ScalarKind,
-    Structure,
-    Tuple,
-    f32,
-    f64,
-)
+from amdjit.types import Array, Record, RecordField, Scalar, ScalarKind, Structure, Tuple, f32, f64
 
 
 class ComplexElement(Record):

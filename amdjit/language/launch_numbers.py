@@ -15,7 +15,7 @@ from typing import Any
 
 from amdjit.diagnostics import LaunchError
 from amdjit.diagnostics.span import Span
-from amdjit.language.types import Scalar, Type, boolean, f32, f64, i32
+from amdjit.types import Scalar, Type, boolean, f32, f64, i32
 
 __all__ = [
     "PYTHON_FLOAT",

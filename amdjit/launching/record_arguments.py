@@ -11,9 +11,10 @@ import numpy as np
 
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
-from amdjit.frontend import COMPLEX64, COMPLEX128, CompileTime, field_types, structure_of
+from amdjit.frontend import CompileTime, field_types, structure_of
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.launch_numbers import python_number
-from amdjit.language.types import Array, Const, Known, Structure, Tuple, Type, Vector
+from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
 
 Annotation = Type | CompileTime | None
 Argument = Type | CompileTime
@@ -29,11 +30,10 @@ class Shape:
 
 @dataclass(slots=True)
 class Leaves:
-    """The single values of a launch's arguments in order. shapes: one for each argument, None for a
-    single value.
+    """The single values of a launch's arguments, in order.
 
-    inside: whether the value comes from a record, where any object that is known when compiling may
-    stand.
+    inside: whether the value comes from a record, which may also hold objects that are known when
+    compiling. shapes: one for each argument, None for a single value.
     """
 
     names: list[str] = field(default_factory=list)
@@ -41,6 +41,12 @@ class Leaves:
     values: list[Any] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
     shapes: list[Shape | None] = field(default_factory=list)
+
+    @property
+    def by_value(self) -> set[int]:
+        """The positions of values whose NumPy arrays are no arrays in memory: vectors, `Const`."""
+        kinds = enumerate(self.annotations)
+        return {i for i, kind in kinds if is_const(kind) or isinstance(kind, Vector)}
 
 
 def leaves_of(
@@ -67,6 +73,11 @@ def _is_record(value: Any) -> bool:
         isinstance(value, (tuple, np.void, complex, np.complexfloating))
         or structure_of(type(value)) is not None
     )
+
+
+def is_const(annotation: Annotation) -> bool:
+    """Whether a parameter is annotated `amdjit.Const`."""
+    return isinstance(annotation, CompileTime) and annotation.value is Const
 
 
 def is_record_annotation(annotation: Annotation) -> bool:

@@ -20,8 +20,8 @@ import numpy as np
 
 from amdjit.abi.kernarg import kernarg_order
 from amdjit.diagnostics.errors import InternalError, LaunchError
-from amdjit.language.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 
 Flatten = Callable[[Any], Sequence[Any]]
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Array, Layout, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.printer import print_expression
+from amdjit.types import Array, Layout, Type
 
 __all__ = ["check", "check_view", "fail", "same"]
 

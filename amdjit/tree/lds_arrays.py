@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from amdjit.language.types import AddressSpace, Array, Type
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import AddressSpace, Array, Type
 
 __all__ = ["LdsArray", "has_own_lds_arrays", "lds_arrays"]
 

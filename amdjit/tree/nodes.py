@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amdjit.abi.reports import ReportTable
+from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
-from amdjit.language.declarations import Intrinsic
-from amdjit.language.types import Type
 from amdjit.tree.operators import BinaryOperator as BinaryOperator
 from amdjit.tree.operators import Comparison as Comparison
 from amdjit.tree.operators import UnaryOperator as UnaryOperator
+from amdjit.types import Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from amdjit.language.types import Array, Record, Type
 from amdjit.tree.nodes import Expression
+from amdjit.types import Array, Record, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

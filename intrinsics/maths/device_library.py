@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from amdjit.language.declarations import LlvmCall, intrinsic
-from amdjit.language.types import f64
+from amdjit.declarations import LlvmCall, intrinsic
+from amdjit.types import f64
 
 
 @intrinsic(LlvmCall("__ocml_sin_f64", library="OCML"))

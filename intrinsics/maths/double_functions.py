@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.float_evaluation import (
     bitcast,
     double_sqrt,
@@ -15,8 +15,8 @@ from amdjit.intrinsics.maths.float_evaluation import (
     polynomial,
 )
 from amdjit.intrinsics.maths.native_math import copysign, isfinite, isinf
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f64, i32, i64, u32, u64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [
     "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "hypot",

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.float_evaluation import bitcast, exponential, polynomial
 from amdjit.intrinsics.maths.native_math import copysign, isinf, rcp, rint
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f64, i32, i64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f64, i32, i64
 
 __all__ = ["lgamma", "lgamma_of_negative", "tgamma"]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.float_evaluation import bitcast, double_sqrt, polynomial
 from amdjit.intrinsics.maths.native_math import copysign, isfinite, isinf, rint
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64, i32, i64, u32, u64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f32, f64, i32, i64, u32, u64
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
 

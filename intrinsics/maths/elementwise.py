@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from amdjit.intrinsics.arithmetic import popcount
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.exponentials import exp, exp2
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, single
 from amdjit.intrinsics.maths.hyperbolic import log1p
 from amdjit.intrinsics.maths.native_math import isfinite, isinf, rint
 from amdjit.intrinsics.maths.trigonometry import atan2, sin
+from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import bf16, f16, f32, f64, i16, i32, i64, u8, u16, u32, u64
+from amdjit.types import bf16, f16, f32, f64, i16, i32, i64, u8, u16, u32, u64
 
 __all__ = [
     "angle",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
@@ -15,8 +15,8 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest,
     nearest_multiple,
 )
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f32, f64
 
 __all__ = ["erf", "erfc"]
 

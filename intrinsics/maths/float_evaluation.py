@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.maths.native_math import rint
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
-from amdjit.language.types import bf16, f16, f32, f64, i32, i64, u64
+from amdjit.types import bf16, f16, f32, f64, i32, i64, u64
 
 __all__ = [
     "approximates",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
@@ -18,8 +18,8 @@ from amdjit.intrinsics.maths.float_evaluation import (
 from amdjit.intrinsics.maths.native_math import isinf, ldexp
 from amdjit.intrinsics.maths.roots_and_remainders import exponent_of
 from amdjit.intrinsics.maths.single_evaluation import root_of_normal, settled
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f32, f64
 
 __all__ = ["dist", "hypot", "sumprod"]
 

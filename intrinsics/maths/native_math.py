@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
+from amdjit.declarations import LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.type_variables import FLOAT, HALF_OR_SINGLE, NATIVE_FLOAT
-from amdjit.language.declarations import LlvmCall, device_function, intrinsic
-from amdjit.language.types import boolean, i32
+from amdjit.types import boolean, i32
 
 
 @intrinsic(LlvmCall("llvm.floor.{x}"), isa="v_floor")

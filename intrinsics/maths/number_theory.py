@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from amdjit.intrinsics.arithmetic import ctz
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.roots_and_remainders import sqrt
+from amdjit.intrinsics.numbers.integers import ctz
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar, f32, f64, i64, u32, u64
+from amdjit.types import Scalar, f32, f64, i64, u32, u64
 
 __all__ = ["gcd", "isqrt", "lcm"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
@@ -22,8 +22,8 @@ from amdjit.intrinsics.maths.single_evaluation import (
     settled,
     sum_of_ordered,
 )
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64, i32, u32
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f32, f64, i32, u32
 
 __all__ = ["POWER_OF_2", "logarithm_pair", "power"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics.arithmetic import fma, mul24
+from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
@@ -32,9 +32,10 @@ from amdjit.intrinsics.maths.native_math import (
     trunc,
 )
 from amdjit.intrinsics.maths.single_evaluation import nearest
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.intrinsics.numbers.integers import mul24
 from amdjit.intrinsics.type_variables import SINGLE_OR_DOUBLE
-from amdjit.language.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.language.types import boolean, f16, f32, f64, i16, i32, i64, u32
+from amdjit.types import boolean, f16, f32, f64, i16, i32, i64, u32
 
 __all__ = [
     "cbrt",

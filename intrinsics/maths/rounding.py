@@ -7,11 +7,11 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.native_math import isinf, rint, round_to_int
+from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import bf16, f16, f32, f64, i8, i16, i32, i64, u64
+from amdjit.types import bf16, f16, f32, f64, i8, i16, i32, i64, u64
 
 __all__ = ["numpy_round", "python_round"]
 

@@ -8,11 +8,11 @@ module says so.
 
 from __future__ import annotations
 
-from amdjit.intrinsics.arithmetic import fma
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.float_evaluation import bitcast, rounded
 from amdjit.intrinsics.maths.native_math import fast_log2, ldexp, rcp, rsq
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64, i32, u32
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.types import f32, f64, i32, u32
 
 __all__ = [
     "LN2_HIGH",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from amdjit.intrinsics.arithmetic import clz, fma, funnel_shift_right
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_trigonometry as double
 from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
@@ -23,8 +23,9 @@ from amdjit.intrinsics.maths.single_evaluation import (
     root_of_normal,
     settled,
 )
-from amdjit.language.declarations import device_function
-from amdjit.language.types import f32, f64, i32, i64, u32, u64
+from amdjit.intrinsics.numbers.floats import fma
+from amdjit.intrinsics.numbers.integers import clz, funnel_shift_right
+from amdjit.types import f32, f64, i32, i64, u32, u64
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "sincos", "tan"]
 

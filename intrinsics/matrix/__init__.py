@@ -62,7 +62,6 @@ from amdjit.intrinsics.matrix.multiply.products import (
     pack_index,
     reference,
 )
-from amdjit.intrinsics.matrix.multiply.sparse import load_index_sync
 from amdjit.intrinsics.matrix.operands.coordinates import (
     block_coord,
     data_offset,
@@ -81,6 +80,7 @@ from amdjit.intrinsics.matrix.operands.schedules import (
     default_schedule,
     single,
 )
+from amdjit.intrinsics.matrix.sparse import load_index_sync
 from amdjit.intrinsics.matrix.views.conversions import convert
 from amdjit.intrinsics.matrix.views.cooperation import load_matrix_coop_sync, store_matrix_coop_sync
 from amdjit.intrinsics.matrix.views.elements import column_of, place_of, reduce, row_of

@@ -19,17 +19,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout, Nibble, Use, fragment_kind
+from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
 from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.operands.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.language.declarations import device_function
-from amdjit.language.types import i32, u8, u32
+from amdjit.types import i32, u8, u32
 
 matrix_a, matrix_b, accumulator, sparse_a = (
     Use.MATRIX_A,
@@ -84,9 +85,11 @@ def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     loaded so anyway.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
-    words = kind.blocks_across * kind.index_words
+    words = kind.blocks.count_across * kind.index_words
     return Fragment(
-        kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None
+        kind,
+        local.array(kind.size, kind.blocks.item),
+        local.array(words, u32) if words > 0 else None,
     )
 
 
@@ -101,12 +104,16 @@ def fill_fragment(fragment, value):
     if kind.is_sparse:
         for word in _static_range(len(fragment.index)):
             fragment.index[word] = u32(0x44444444)
-    if kind.is_partial:
-        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        item = u8((value & 15) * 17) if kind.is_nibble else kind.item(value)
-        fill_blocks(fragment, item, (first, kind.waves, kind.own))
+    if kind.blocks.is_partial:
+        first = number_of_wave(kind.turns) if kind.share.count > 1 else 0
+        item = u8((value & 15) * 17) if kind.blocks.is_nibble else kind.blocks.item(value)
+        fill_blocks(fragment, item, (first, kind.share.count, kind.share.blocks))
     else:
-        item = kind.item(i32(value & 15) * i32(0x11111111)) if kind.is_nibble else kind.item(value)
+        item = (
+            kind.blocks.item(i32(value & 15) * i32(0x11111111))
+            if kind.blocks.is_nibble
+            else kind.blocks.item(value)
+        )
         for i in _static_range(kind.size):
             fragment.x[i] = item
 
@@ -144,9 +151,17 @@ def _transfer(move, call, fragment, array, index, ld, layout, clip):
     that errors give."""
     kind = fragment.kind
     if takes_part(kind):
-        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
+        first = number_of_wave(kind.turns) if kind.share.count > 1 else 0
         move_in_layout(
-            move, call, fragment, array, index, ld, layout, clip, (first, kind.waves, kind.own)
+            move,
+            call,
+            fragment,
+            array,
+            index,
+            ld,
+            layout,
+            clip,
+            (first, kind.share.count, kind.share.blocks),
         )
 
 
@@ -197,9 +212,9 @@ def mma_sync(d, a, b, c):
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
     a_items, b_items, c_items = (
-        a.kind.operand_items * product.group,
-        b.kind.operand_items * product.group,
-        c.kind.items,
+        a.kind.blocks.operand_items * product.group,
+        b.kind.blocks.operand_items * product.group,
+        c.kind.blocks.items,
     )
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
@@ -224,7 +239,7 @@ def mma_sync(d, a, b, c):
                     )
                 else:
                     total = product.builtin(left, right, total)
-            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.held_type))
+            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.blocks.held_type))
 
 
 @device_function

@@ -10,7 +10,7 @@ import pytest
 from typing_of_operators import type_of_expression
 
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.types import (
+from amdjit.types import (
     SCALARS,
     Scalar,
     Structure,

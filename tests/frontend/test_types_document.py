@@ -13,7 +13,7 @@ from typing_of_expressions import type_of
 from amdjit import bf8, bf16, boolean, f16, f32, f64, fp8, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.values.promotion import assignable, common_scalar
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8)

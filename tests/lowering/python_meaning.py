@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 
 def interesting(scalar: Scalar) -> list[int]:

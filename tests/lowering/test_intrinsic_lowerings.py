@@ -23,9 +23,10 @@ from trees import (
     variable,
 )
 
+from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     VOID,
     AddressSpace,
     Immediate,
@@ -42,7 +43,6 @@ from amdjit.language.types import (
     i64,
     vector,
 )
-from amdjit.tree import nodes as tree
 
 pytestmark = requires_llvm
 

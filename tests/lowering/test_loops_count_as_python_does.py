@@ -26,8 +26,8 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
@@ -81,16 +81,44 @@ def expected(scalar: Scalar, start: int, stop: int, step: int) -> tuple[list[int
 def bounds(scalar: Scalar) -> list[tuple[int, int, int]]:
     high, low = scalar.maximum, scalar.minimum
     found = [
-        (0, 0, 1), (0, 5, 1), (3, 3, 2), (5, 0, 1), (0, 7, 3), (0, 9, 3), (1, 100, 10), (high - 3, high, 1),
-        (high - 5, high, 2), (high - 6, high, 2), (high - 5, high, 100), (0, high, high // 3), (high, high, 5),
-        (0, high, high), (0, 1, high), (high - 1, high, high),
-    ]  # fmt: skip
+        (0, 0, 1),
+        (0, 5, 1),
+        (3, 3, 2),
+        (5, 0, 1),
+        (0, 7, 3),
+        (0, 9, 3),
+        (1, 100, 10),
+        (high - 3, high, 1),
+        (high - 5, high, 2),
+        (high - 6, high, 2),
+        (high - 5, high, 100),
+        (0, high, high // 3),
+        (high, high, 5),
+        (0, high, high),
+        (0, 1, high),
+        (high - 1, high, high),
+    ]
     if scalar.is_signed:
         found += [
-            (5, 0, -1), (0, 5, -1), (9, 0, -3), (10, -1, -3), (low + 3, low, -1), (low + 5, low, -2), (-2, 4, 3),
-            (low + 6, low, -2), (low + 5, low, -100), (high, low, -(high // 3)), (low, high, high), (high, low, low),
-            (low, low + 1, high), (low, high, high // 2), (-1, low, low), (0, low, low), (-5, 5, 4), (low, low, -3),
-        ]  # fmt: skip
+            (5, 0, -1),
+            (0, 5, -1),
+            (9, 0, -3),
+            (10, -1, -3),
+            (low + 3, low, -1),
+            (low + 5, low, -2),
+            (-2, 4, 3),
+            (low + 6, low, -2),
+            (low + 5, low, -100),
+            (high, low, -(high // 3)),
+            (low, high, high),
+            (high, low, low),
+            (low, low + 1, high),
+            (low, high, high // 2),
+            (-1, low, low),
+            (0, low, low),
+            (-5, 5, 4),
+            (low, low, -3),
+        ]
     return found
 
 

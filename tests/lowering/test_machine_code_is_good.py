@@ -30,9 +30,9 @@ from trees import (
     variable,
 )
 
-from amdjit.language.declarations import Emit, intrinsic
-from amdjit.language.types import VOID, AddressSpace, Array, Layout, Vector, f16, f32, i32, i64
+from amdjit.declarations import Emit, intrinsic
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, AddressSpace, Array, Layout, Vector, f16, f32, i32, i64
 
 pytestmark = requires_llvm
 

@@ -27,7 +27,8 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     SCALARS,
     Scalar,
     Vector,
@@ -44,7 +45,6 @@ from amdjit.language.types import (
     u32,
     u64,
 )
-from amdjit.tree import nodes as tree
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 FLOATS = [f32, f64]

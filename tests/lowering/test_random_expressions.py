@@ -14,8 +14,8 @@ from llvm_tools import assembly, requires_llvm, verified
 from python_meaning import in_python, interesting, wrapped
 from trees import HERE, array, compare, function, load, lowered, number, op, read, store, variable
 
-from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 OPERATORS = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "min", "max"]

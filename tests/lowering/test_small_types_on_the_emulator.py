@@ -28,7 +28,8 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     AddressSpace,
     Array,
     Layout,
@@ -44,7 +45,6 @@ from amdjit.language.types import (
     i32,
     i64,
 )
-from amdjit.tree import nodes as tree
 
 ITEMS = 256
 

@@ -27,11 +27,11 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import i32
 from amdjit.lowering.folding import folded
 from amdjit.lowering.types import I8, I32, Literal, literal
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.tree import nodes as tree
+from amdjit.types import i32
 
 x, y, i, out = (
     variable("x", i32),

@@ -31,7 +31,6 @@ from amdjit.emulator.wave.instrument import Instruments
 
 # In the order in which their code stands at an instruction.
 CHECKS: tuple[type[Check], ...] = (MemoryCheck, RaceCheck, InitCheck, SyncCheck)
-assert all(first % KINDS_OF_A_CHECK == 0 for check in CHECKS for first in check.kinds)
 
 
 class Session:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.expressions.integers import Expression, intrinsic
 from amdjit.emulator.expressions.nans import bits, converted_nan, first_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like
 
+# Roundings to whole numbers, by the ISA's name.
+TO_WHOLE: Mapping[str, Expression] = {
+    "floor": intrinsic("floor"),
+    "ceil": intrinsic("ceil"),
+    "trunc": intrinsic("trunc"),
+    "rndne": intrinsic("roundeven"),
+}
 _MANTISSA = {32: 23, 64: 52, 16: 10}
 _BIAS = {32: 127, 64: 1023, 16: 15}
 

@@ -228,13 +228,12 @@ def bit_count_add(b: Builder, x: Value, y: Value) -> Value:
     return b.add(b.intrinsic("ctpop", x), y)
 
 
-def median(signed: bool) -> Expression:
-    """The middle one of three integers."""
-    low, high = ("smin", "smax") if signed else ("umin", "umax")
+def median(low: Expression, high: Expression) -> Expression:
+    """Return the middle of three integers, by the expressions of minimum and maximum."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
-        upper = b.intrinsic(low, b.intrinsic(high, x, y), z)
-        return b.intrinsic(high, b.intrinsic(low, x, y), upper)
+        upper = low(b, high(b, x, y), z)
+        return high(b, low(b, x, y), upper)
 
     return expression
 

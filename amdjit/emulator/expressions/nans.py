@@ -10,7 +10,7 @@ AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems, `shared/fp_
 Results are compared with themselves, and only if some lane holds a NaN is it looked for:
 
     %r = fadd <32 x float> %x, %y
-    br i1 %any, label %own.nan1, label %own.go1
+    br i1 %any, label %then.1, label %end.2
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from amdjit.emulator.host.builder import (
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
-RARELY = '!prof !{!"branch_weights", i32 1, i32 2000}'
+# The weights of a branch that is taken where there are NaNs.
+RARELY = (1, 2000)
 
 # Makes the bits of a NaN of the operands.
 Rule = Callable[[Builder, Sequence[Value]], Value]
@@ -122,16 +123,11 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     raw = bits(b, result)
     if lanes_of(result.type) is None or b.is_exact:
         return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
-    number = b.name()[1:]
-    before, found, after = b.current, f"own.nan{number}", f"own.go{number}"
-    b.line(f"br i1 {any_nan(b, [result]).text}, label %{found}, label %{after}, {RARELY}")
-    b.label(found)
-    corrected = b.select(is_nan(b, result), rule(b, operands), raw)
-    b.branch(after)
-    b.label(after)
-    joined = b.emit(
-        raw.type, f"phi {raw.type} [ {raw.text}, %{before} ], [ {corrected.text}, %{found} ]"
-    )
+    before = b.current
+    with b.if_(any_nan(b, [result]), RARELY):
+        corrected = b.select(is_nan(b, result), rule(b, operands), raw)
+        found = b.current
+    joined = b.phi(raw.type, (raw, before), (corrected, found))
     return b.bitcast(joined, element)
 
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.decoder.rows import opcode_named
 from amdjit.emulator.host.builder import vector
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.long_expressions import LONG, long_symbol
-from amdjit.emulator.instructions.operation import VectorOp
+from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol
+from amdjit.emulator.instructions.operation import VectorOp, source_places
 from amdjit.emulator.instructions.tables import EMITTERS
 from amdjit.emulator.instructions.vector.division import (
     SCALES,
@@ -19,32 +19,30 @@ from amdjit.emulator.instructions.vector.division import (
     scaled_type,
 )
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.wave.operands import ELEMENTS
+from amdjit.emulator.wave.operands import element_type
 
 
 def long_text(mnemonic: str, attributes: str) -> str:
     """Return `aj_long_<mnemonic>(x, y, ...)`: the instruction's expression."""
-    expression, codes = _expression(mnemonic)
-    parameters = [(_type(code), f"x{place}") for place, code in enumerate(codes)]
-    function = NativeFunction(long_symbol(mnemonic), vector(LONG[mnemonic]), parameters)
-    function.give(expression(function, *(function.parameter(name) for _, name in parameters)))
+    opcode = opcode_named(mnemonic)
+    parameters = [
+        (_type(opcode.operands[place].type), f"x{number}")
+        for number, place in enumerate(source_places(opcode))
+    ]
+    function = NativeFunction(long_symbol(mnemonic), long_result(mnemonic), parameters)
+    sources = [function.parameter(name) for _, name in parameters]
+    operation = EMITTERS[mnemonic]
+    if isinstance(operation, PackedOp):
+        result = operation.both_halves(function, "half", *sources)
+    else:
+        assert isinstance(operation, VectorOp)
+        result = operation.expression(function, *sources)
+    function.give(result)
     return function.text(attributes)
 
 
-def _expression(mnemonic: str) -> tuple[Expression, Sequence[str]]:
-    operation = EMITTERS[mnemonic]
-    if isinstance(operation, PackedOp):
-        return operation.both_halves, ["v2f16"] * operation.sources
-    assert isinstance(operation, VectorOp)
-    return operation.expression, operation.sources
-
-
 def _type(code: str) -> str:
-    return (
-        vector("i1")
-        if code == "mask"
-        else vector("i32" if code.startswith("v2") else ELEMENTS[code])
-    )
+    return vector("i1") if code == "mask" else vector(element_type(code))
 
 
 def scale_text(code: str, attributes: str) -> str:

@@ -11,11 +11,11 @@ from amdjit.emulator.scheduling.fault_record import (
     fault_text,
     refuse_mode_text,
     require_lanes_text,
-    resolve_text,
     stopped_text,
     tick_text,
 )
 from amdjit.emulator.scheduling.report_rows import report_text, sync_report_text
+from amdjit.emulator.scheduling.resolution import resolve_text
 
 NATIVES = NativeSources(
     {

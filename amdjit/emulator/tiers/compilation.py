@@ -24,7 +24,8 @@ from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
-from amdjit.emulator.tiers.quick import ThreadedProgram, is_threadable, translate_threaded
+from amdjit.emulator.tiers.program import ThreadedProgram
+from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
@@ -70,7 +71,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledKernel:
+class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
     longest: the most instructions that a wave executes, None where it may loop. gives_way: whether
@@ -120,23 +121,21 @@ class KernelCompiler:
         self._host = host
         self._code_object = code_object
         self._lock = threading.RLock()
-        self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
+        self._compiled: dict[tuple[object, ...], HostKernel] = {}
 
-    def full(
-        self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()
-    ) -> CompiledKernel:
+    def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
         """Return a kernel's full code, with the checks of `instruments` in it.
 
         KernelFault "unsupported-instruction" if it cannot be translated.
         """
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
-    def enterable(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
+    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
         """Return full code that waves can change to where they go round a loop of the quick
         code."""
         return self._full(_Wanted(kernel, full_waves, "enterable"))
 
-    def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> CompiledKernel:
+    def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> HostKernel:
         """Return the code of the tier that suits a launch of so many waves."""
         wanted = _Wanted(kernel, full_waves, "full")
         if self._host.tier == "full":
@@ -147,11 +146,11 @@ class KernelCompiler:
 
     # The full tier
 
-    def _full(self, wanted: _Wanted) -> CompiledKernel:
+    def _full(self, wanted: _Wanted) -> HostKernel:
         with self._lock:
             return self._known(wanted) or self._make_full(wanted, self._graph(wanted))
 
-    def _known(self, wanted: _Wanted) -> CompiledKernel | None:
+    def _known(self, wanted: _Wanted) -> HostKernel | None:
         """Return full code that this process or the cache on disk has."""
         if wanted.key in self._compiled:
             return self._compiled[wanted.key]
@@ -165,28 +164,28 @@ class KernelCompiler:
         )
         return self._link(wanted, function, image)
 
-    def _make_full(self, wanted: _Wanted, graph: Graph) -> CompiledKernel:
+    def _make_full(self, wanted: _Wanted, graph: Graph) -> HostKernel:
         function = self._translate(wanted, graph)
-        image = self._host.compiler.compile(function.text)
+        image = self._host.compiler.compile(function.text).image
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
         header = json.dumps([sorted(function.natives), *facts]).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
         return self._link(wanted, function, image)
 
-    def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> CompiledKernel:
+    def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> HostKernel:
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        return self._keep(wanted, CompiledKernel(code, code.addresses[WAVE_SYMBOL], *facts))
+        return self._keep(wanted, HostKernel(code, code.addresses[WAVE_SYMBOL], *facts))
 
-    def _keep(self, wanted: _Wanted, compiled: CompiledKernel) -> CompiledKernel:
+    def _keep(self, wanted: _Wanted, compiled: HostKernel) -> HostKernel:
         self._compiled[wanted.key] = compiled
         return compiled
 
     # The quick tier
 
-    def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> CompiledKernel:
+    def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> HostKernel:
         known = self._compiled.get(quick.key)
         if known is not None:
             return self._full(full) if known.is_outgrown else known
@@ -234,19 +233,17 @@ class KernelCompiler:
             code, calls, (), tuple(site_pcs), tuple(resume_pcs), longest, gives_way, instructions
         )
 
-    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> CompiledKernel:
+    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
         self._host.operations.make(program.operations)
         addresses = self._host.operations.addresses(program.calls)
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
-        address = self._host.library.address(
-            interpreter_symbol(wanted.kernel.descriptor.wavefront_size)
-        )
+        address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
-        return self._keep(wanted, CompiledKernel(None, address, *facts, code, Running(limit)))
+        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit)))
 
     # Translation
 
@@ -283,7 +280,7 @@ class KernelCompiler:
                 wanted.full_waves,
                 attributes,
                 _mode(kernel),
-                kernel.descriptor.wavefront_size,
+                kernel.descriptor.wave_size,
                 wanted.instruments,
                 wanted.kind == "enterable",
             )
@@ -296,7 +293,7 @@ class KernelCompiler:
         kernel = wanted.kernel
         try:
             return translate_threaded(
-                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wavefront_size
+                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
             )
         except Untranslatable as error:
             raise self._refusal(

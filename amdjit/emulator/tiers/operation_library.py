@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
-from amdjit.emulator.host.native_library import NativeLibrary, native_references
+from amdjit.emulator.host.native_library import NativeLibrary
 
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation
@@ -68,11 +68,10 @@ class OperationLibrary:
             [*sorted(declarations), *(operation.text(attributes) for operation in operations)]
         )
         symbols = [operation.symbol for operation in operations]
-        needed = native_references(text)
-        image = self._compiler.compile_quickly(text)
-        self._link(symbols, needed, image)
+        made = self._compiler.compile_quickly(text)
+        self._link(symbols, made.natives, made.image)
         key = self._cache.key("pack of operations", self._compiler.identity, *sorted(symbols))
-        self._cache.put(key, json.dumps([symbols, needed]).encode() + b"\n" + image)
+        self._cache.put(key, json.dumps([symbols, made.natives]).encode() + b"\n" + made.image)
         self._add_to_list(key, symbols)
 
     def _link(self, symbols: Sequence[str], needed: Sequence[str], image: bytes) -> None:

@@ -1,12 +1,12 @@
-"""Stretches of VALU instructions whose results are looked through for NaNs once, at their end.
+"""Stretches of VALU instructions whose results are searched for NaNs once, at their end.
 
 A check of each instruction's result (`nans.py`) would take as long as the instruction. So a stretch
 is translated twice: first as if there were no NaNs, then, for the rare case that one is found, with
 the right one everywhere.
 
-    v_mul_f32 v4, v1, v2         %t5 = fmul ...            own.nan8: both again, exactly
-    v_add_f32 v5, v4, v3   ->    %t6 = fadd %t5, ...                 br own.go8
-                                 br any NaN in %t6 ->      own.go8:  %t9 = phi [ %t6, ... ], [ ..., %own.nan8 ]
+    v_mul_f32 v4, v1, v2        %t5 = fmul ...       then.1: both again, exactly
+    v_add_f32 v5, v4, v3  ->    %t6 = fadd %t5, ...          br end.2
+                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., then.1 ]
 
 A NaN among the sources of an instruction is one in its result, so that only the last results need a
 look.
@@ -72,19 +72,14 @@ def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
     results, b.unchecked = list(b.unchecked.values()), None
     if not results:
         return
-    plain, number = registers.snapshot(), b.name()[1:]
-    found, after = f"own.nan{number}", f"own.go{number}"
+    plain, start = registers.snapshot(), b.current
     # Lanes that do not run often hold infinities and NaNs: what made them leave a loop. The halves
     # of a wave64 have an EXEC each.
     active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
-    b.line(f"br i1 {any_nan(b, results, active).text}, label %{found}, label %{after}, {RARELY}")
-    start = b.current
-    b.label(found)
-    registers.restore(before)
-    b.is_exact = True
-    emit()
-    b.is_exact = False
-    end = b.current
-    b.branch(after)
-    b.label(after)
+    with b.if_(any_nan(b, results, active), RARELY):
+        registers.restore(before)
+        b.is_exact = True
+        emit()
+        b.is_exact = False
+        end = b.current
     registers.join((plain, start), end)

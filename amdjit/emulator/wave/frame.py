@@ -19,7 +19,7 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.layout import (
     EXEC_LO,
     FIELD_BYTES,
@@ -30,7 +30,14 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
-from amdjit.emulator.wave.operands import ELEMENTS, constant_bits, constant_value, modify_input
+from amdjit.emulator.wave.operands import (
+    ELEMENTS,
+    constant_bits,
+    constant_value,
+    element_type,
+    is_packed,
+    modify_input,
+)
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 CONTEXT = Value("ptr", "%context")
@@ -58,10 +65,18 @@ class Sites:
 
     pcs: list[int]
 
-    def add(self, pc: int) -> Value:
-        """Make a site for the instruction at `pc`; returns its number as i32."""
+    def note(self, pc: int) -> int:
+        """Make a site for the instruction at `pc`; return its number."""
         self.pcs.append(pc)
-        return constant("i32", len(self.pcs) - 1)
+        return len(self.pcs) - 1
+
+    def value(self, number: int) -> Value:
+        """Return a site's number as i32."""
+        return constant("i32", number)
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; return its number as i32."""
+        return self.value(self.note(pc))
 
 
 @dataclass
@@ -121,18 +136,22 @@ class Frame(ModeState):
 
     # Sources
 
-    def source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` into all lanes as type `code` (f32, u16, b64, mask, ...), with its
-        modifiers."""
+    def source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` into all lanes, with its modifiers.
+
+        Its type is the one that the opcode table gives it (`OperandSpec.type`), or `code` instead.
+        """
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         if code == "mask":
             return self.lane_conditions(operand)
-        if code.startswith("v2"):
+        if is_packed(code):
             return self._raw(instruction, operand, index, code)
         return self.flushed_source(self.unflushed_source(instruction, index, code))
 
-    def unflushed_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` with its modifiers, denormals as they are."""
+    def unflushed_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as `source` does, but keep denormals in every mode."""
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         element = ELEMENTS[code]
         value = self._raw(instruction, operand, index, code)
@@ -151,12 +170,11 @@ class Frame(ModeState):
             return self._vector_register(operand, code, override)
         if isinstance(operand, (InlineConstant, Literal)):
             bits = constant_bits(operand, code)
-            element = "i32" if code.startswith("v2") else ELEMENTS[code]
-            return constant_value(self.builder, V32, element, bits)
+            return constant_value(self.builder, V32, element_type(code), bits)
         return self._uniform(operand, code, instruction)
 
     def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
-        if code.startswith("v2"):
+        if is_packed(code):
             return override or self.registers.vector(register.index)
         element = ELEMENTS[code]
         width = bits_of(element)
@@ -175,7 +193,7 @@ class Frame(ModeState):
         return self.builder.bitcast(whole, element)
 
     def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
-        element = "i32" if code.startswith("v2") else ELEMENTS[code]
+        element = element_type(code)
         width = bits_of(element)
         if isinstance(operand, Register) and width != 64:
             slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
@@ -186,8 +204,9 @@ class Frame(ModeState):
         splat = self.builder.splat(scalar)
         return self._part(splat, 0, width, element)
 
-    def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` as a scalar of type `code`."""
+    def scalar_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as a scalar of the table's type, or of type `code` instead."""
+        code = code or instruction.opcode.operands[index].type
         return self.flushed_source(
             self.scalar_operand(instruction.operands[index], code, instruction)
         )
@@ -355,11 +374,6 @@ def source_number(instruction: Instruction, index: int) -> int | None:
     return {"src0x": 0, "src0y": 0}.get(role)
 
 
-def shape_of(element: str) -> str:
-    """Return the wave's vector type of an element."""
-    return vector(element)
-
-
 __all__ = [
     "CONTEXT",
     "STAGING",
@@ -368,6 +382,5 @@ __all__ = [
     "Frame",
     "Sites",
     "element_of",
-    "shape_of",
     "source_number",
 ]

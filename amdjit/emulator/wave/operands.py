@@ -28,6 +28,16 @@ _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 _INVERSE_TWO_PI_BITS = {16: 0x3118, 32: 0x3E22F983, 64: 0x3FC45F306DC9C882}
 
 
+def element_type(code: str) -> str:
+    """Return the LLVM type of one lane's operand; packed operands (`v2f16`, `v4u8`) are dwords."""
+    return "i32" if is_packed(code) else ELEMENTS[code]
+
+
+def is_packed(code: str) -> bool:
+    """Whether an operand of type `code` holds several elements in a dword."""
+    return code[0] == "v"
+
+
 def _float_bits(value: float, width: int) -> int:
     if value == 0.15915494309189535:
         return _INVERSE_TWO_PI_BITS[width]
@@ -43,7 +53,7 @@ def constant_bits(operand: InlineConstant | Literal, code: str) -> int:
     zero-extension. A literal is 32 bits: the high half of f64, sign-extended for i64, zero-extended
     for other 64-bit types.
     """
-    width = 32 if code.startswith("v2") else bits_of(ELEMENTS[code])
+    width = bits_of(element_type(code))
     if isinstance(operand, Literal):
         return _literal_bits(operand.value, code, width)
     if isinstance(operand.value, int):
@@ -52,7 +62,7 @@ def constant_bits(operand: InlineConstant | Literal, code: str) -> int:
         return _float_bits(operand.value, 16)
     if code in ("v2bf16", "bf16"):
         return _float_bits(operand.value, 32) >> 16
-    if width == 16 or code.startswith("v2"):
+    if width == 16 or is_packed(code):
         return _float_bits(operand.value, 32) & ((1 << width) - 1)
     return _float_bits(operand.value, width)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import Value
+from amdjit.emulator.layout import WAVE_WAITS, WAVE_YIELDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,25 @@ class Pause:
     polls: bool = False
     flags: int = 0
 
+    @property
+    def result(self) -> int:
+        """What the wave function returns. A wave that polls waits only if nothing has changed since
+        it last gave way there."""
+        if self.polls:
+            return self.number | WAVE_YIELDED
+        return self.number | self.flags | (WAVE_YIELDED | WAVE_WAITS if self.yields else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A count of instructions on the way back to `target`; `goal` is the label that comes next.
-    cost: how many."""
+    """A count of instructions on the way back to `target`.
+
+    label: of the place that counts. site: its number. cost: the instructions. pause: where the wave
+    gives way after many rounds, None in loops that wait for nobody.
+    """
 
     label: str
-    goal: str
     target: int
-    site: Value
+    site: int
     cost: int
+    pause: Pause | None

@@ -8,8 +8,8 @@ import inspect
 from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
 from amdjit.frontend.names.scope import bind, read_name
 from amdjit.frontend.source.bound_names import assigned_names
@@ -45,9 +45,11 @@ def define(builder: FunctionBuilder, node: ast.FunctionDef) -> None:
     """`def` inside a function: its name is the function."""
     if node.decorator_list:
         raise builder.error(
-            codes.UNSUPPORTED_EXPRESSION, node.decorator_list[0], expression="a decorator here",
+            codes.UNSUPPORTED_EXPRESSION,
+            node.decorator_list[0],
+            expression="a decorator here",
             remedy="define the decorated function outside of the kernel",
-        )  # fmt: skip
+        )
     bind(builder, node.name, _function(builder, node), node)
 
 

@@ -7,8 +7,8 @@ import ast
 from typing import Any
 
 from amdjit.diagnostics import codes
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.compile_time import CompileTimeFunction, Refused
@@ -24,7 +24,7 @@ def call_when_compiling(
     for value in (*arguments.positional, *arguments.keywords.values()):
         builder.discard(value, node)
     try:
-        result = callee.function(builder.session.limits, *values, **keywords)
+        result = callee.function(builder.compilation, *values, **keywords)
     except Refused as refused:
         raise builder.error(
             codes.REFUSED, node, problem=refused.problem, remedy=refused.remedy

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 
 from amdjit.diagnostics import CompileError, codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, literal, no_conversion, truth
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import assignable
-from amdjit.language.types import Array, Scalar, Vector, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, Vector, boolean
 
 
 def convert_to(

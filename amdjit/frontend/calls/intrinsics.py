@@ -8,14 +8,17 @@ import reprlib
 from pathlib import Path
 from typing import Any
 
+from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
-from amdjit.frontend.building.conversion import convert, number_fits, sample_of
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import convert, number_fits
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
-from amdjit.language.declarations import Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     Choice,
     Immediate,
     Pointer,
@@ -27,7 +30,6 @@ from amdjit.language.types import (
     f32,
     f64,
 )
-from amdjit.tree import nodes as tree
 
 
 def call_intrinsic(
@@ -53,31 +55,31 @@ def call_intrinsic(
 
 def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> None:
     """Refuse what the target lacks: LLVM would end the process."""
-    limits = builder.session.limits
-    lacks = intrinsic.features - limits.target.features
-    elsewhere = intrinsic.targets is not None and limits.target.name not in intrinsic.targets
+    compilation = builder.compilation
+    lacks = intrinsic.features - compilation.target.features
+    elsewhere = intrinsic.targets is not None and compilation.target.name not in intrinsic.targets
     if lacks or elsewhere:
         needs = (
             ", ".join(sorted(feature.value for feature in lacks))
             or f"one of {', '.join(intrinsic.targets or ())}"
         )
-        alternative = _alternative(intrinsic, limits.target.name)
+        alternative = _alternative(intrinsic, compilation.target.name)
         remedy = f"use {alternative}" if alternative else f"it needs {needs}"
         raise builder.error(
             codes.TARGET_LACKS,
             node,
             intrinsic=intrinsic.name,
-            target=limits.target.name,
+            target=compilation.target.name,
             remedy=remedy,
         )
-    if limits.wave_size not in intrinsic.wave_sizes:
+    if compilation.wave_size not in intrinsic.wave_sizes:
         raise _wrong_wave_size(builder, intrinsic, node)
 
 
 def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
-    limits = builder.session.limits
+    compilation = builder.compilation
     sizes = " and ".join(map(str, intrinsic.wave_sizes))
-    there = [str(size) for size in limits.target.wavefront_sizes if size in intrinsic.wave_sizes]
+    there = [str(size) for size in compilation.target.wave_sizes if size in intrinsic.wave_sizes]
     # A function of the target answers for other processors; a text names what does the same in
     # every wave.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""
@@ -89,8 +91,8 @@ def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.A
         node,
         intrinsic=intrinsic.name,
         sizes=sizes,
-        wave_size=limits.wave_size,
-        remedy=", or ".join(remedies) or f"{limits.target.name} has no such waves",
+        wave_size=compilation.wave_size,
+        remedy=", or ".join(remedies) or f"{compilation.target.name} has no such waves",
     )
 
 
@@ -108,7 +110,7 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
     if library is None:
         return
     if library == "OCML":
-        file, remedy = builder.session.limits.device_library, _DEVICE_LIBRARY
+        file, remedy = builder.compilation.device_library, _DEVICE_LIBRARY
     else:
         found = Path(library)
         file, remedy = (found if found.is_file() else None), "write the file's whole path"
@@ -171,7 +173,7 @@ def _immediate(
         fits = isinstance(constant, str) and constant in expected.values
     else:
         assert expected is not None
-        expected = expected.on(builder.session.limits.target.name)
+        expected = expected.on(builder.compilation.target.name)
         fits = constant in expected
     if not fits:
         is_known = isinstance(value, CompileTime)
@@ -207,9 +209,13 @@ def _remedy(expected: Choice | Immediate, constant: object) -> str:
 
 
 def _operand(
-    builder: FunctionBuilder, intrinsic: Intrinsic, parameter: Parameter, value: Value,
-    variables: dict[TypeVariable, Type], node: ast.expr,
-) -> tree.Expression:  # fmt: skip
+    builder: FunctionBuilder,
+    intrinsic: Intrinsic,
+    parameter: Parameter,
+    value: Value,
+    variables: dict[TypeVariable, Type],
+    node: ast.expr,
+) -> tree.Expression:
     expected = parameter.type
     assert expected is not None
     if isinstance(expected, PointerPattern):
@@ -299,7 +305,7 @@ def _resolve_variables(
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
-        if builder.weakness.number(value) is not None:
+        if builder.weak_types.number(value) is not None:
             continue
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
-from amdjit.language.types import Scalar, Type, boolean, from_dtype
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, Type, boolean, from_dtype
 
 
 def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

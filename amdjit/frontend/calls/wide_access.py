@@ -10,26 +10,17 @@ from __future__ import annotations
 import ast
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments, constant_integer
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert
-from amdjit.frontend.expressions.reports import index_check
-from amdjit.frontend.expressions.special_forms import Arguments, constant_integer
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
-from amdjit.language.types import (
-    AddressSpace,
-    Array,
-    Layout,
-    Record,
-    Scalar,
-    Vector,
-    boolean,
-    i32,
-    i64,
-)
 from amdjit.tree import nodes as tree
 from amdjit.tree.bases import Based
+from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, boolean, i32, i64
 
 Indices = tuple[tree.Expression, ...]
 
@@ -49,9 +40,12 @@ def call_method(
             else "are records or parts of them"
         )
         raise builder.error(
-            codes.NO_ATTRIBUTE, node.func, type=kind, attribute=method.name,
+            codes.NO_ATTRIBUTE,
+            node.func,
+            type=kind,
+            attribute=method.name,
             remedy=f"its elements {what}: index it, `a[i]`",
-        )  # fmt: skip
+        )
     names = ("index", "width" if method.name == "load" else "vector", "alignment", "base")
     index, second, known, base = arguments.exactly(
         builder, node, f"array.{method.name}", names, optional=2
@@ -66,9 +60,14 @@ def call_method(
 
 
 def _load(
-    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    kind: Array,
+    indices: Indices,
+    second: Value,
+    alignment: int,
     node: ast.Call,
-) -> tree.Expression:  # fmt: skip
+) -> tree.Expression:
     width = constant_integer(builder, second, node, "the width of a load")
     if width == 1:
         check = index_check(builder, array, indices, node)
@@ -81,9 +80,14 @@ def _load(
 
 
 def _store(
-    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    kind: Array,
+    indices: Indices,
+    second: Value,
+    alignment: int,
     node: ast.Call,
-) -> Value:  # fmt: skip
+) -> Value:
     if _is_number(second):
         value = assign_to(builder, second, kind.element, node)
         check = index_check(builder, array, indices, node)
@@ -133,7 +137,7 @@ def _based(
     starts = element_indices(builder, array, kind, base, node)
     is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
     saves = is_global or kind.address_space is AddressSpace.LDS
-    if saves and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
+    if saves and kind.layout is not Layout.STRIDED and not builder.compilation.bounds_check:
         return Based(builder.span(node), kind, array, starts), indices
     return array, tuple(
         _sum(builder, start, index, node) for start, index in zip(starts, indices, strict=True)
@@ -144,7 +148,7 @@ def _sum(
     builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.Call
 ) -> tree.Expression:
     """Add two parts of an index, exactly where it is checked."""
-    wide = builder.session.limits.bounds_check or i64 in (left.type, right.type)
+    wide = builder.compilation.bounds_check or i64 in (left.type, right.type)
     type = i64 if wide else i32
     parts = convert(builder, left, type, node), convert(builder, right, type, node)
     return tree.Binary(builder.span(node), type, tree.BinaryOperator.ADD, *parts, no_wrap=True)

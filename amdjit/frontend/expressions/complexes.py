@@ -6,20 +6,16 @@ import ast
 import math
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert_weakly,
-    is_complex,
-    launch_operands,
-    scalar_of_complex,
-)
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import convert_weakly, launch_operands
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.language.types import Scalar, boolean, f32, f64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, boolean, f32, f64
 
 Parts = tuple[tree.Expression, tree.Expression]
 
@@ -32,7 +28,7 @@ def binary(
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
     def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
-        return builder.weakness.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
+        return builder.weak_types.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
 
     if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
         return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
@@ -81,7 +77,7 @@ def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
     launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
     if launched is not None:
-        return builder.launched.weak(launched, builder.span(node))
+        return builder.launch_parameters.weak(launched, builder.span(node))
     scalar = scalar_of_complex(value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]
@@ -96,10 +92,12 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
     for part in (real, imaginary):
         if not _is_real(part):
             raise builder.error(
-                codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex "
-                                                                           "number",
+                codes.NOT_CONVERTIBLE,
+                node,
+                source=describe(part),
+                target="a part of a complex number",
                 remedy="give two real numbers: `complex(real, imag)`",
-            )  # fmt: skip
+            )
     parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
 
@@ -154,7 +152,11 @@ def _refuse(
     builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
 ) -> Exception:
     return builder.error(
-        codes.OPERAND_TYPES, node, operator=operator, left=describe(left), right=describe(right),
+        codes.OPERAND_TYPES,
+        node,
+        operator=operator,
+        left=describe(left),
+        right=describe(right),
         remedy="complex numbers have + - * / == != abs() and .conjugate(), with each other and "
-               "with real numbers",
-    )  # fmt: skip
+        "with real numbers",
+    )

@@ -6,15 +6,16 @@ import ast
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import convert_weakly, truth
-from amdjit.frontend.expressions.operators import negated
-from amdjit.frontend.names.scope import join_types, merge
-from amdjit.frontend.values.exits import Exit
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import Exit
+from amdjit.frontend.building.conversion import negated, truth
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import convert_weakly
+from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
-from amdjit.frontend.values.weakness import origin_of, wide_type
-from amdjit.language.types import Array, Tuple, Type, boolean
+from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
 
@@ -88,9 +89,12 @@ def same(left: CompileTime, right: Value) -> bool:
 
 
 def choose(
-    builder: FunctionBuilder, condition: Value, when_true: Callable[[], Value], when_false: Callable[[], Value],
+    builder: FunctionBuilder,
+    condition: Value,
+    when_true: Callable[[], Value],
+    when_false: Callable[[], Value],
     node: ast.expr,
-) -> Value:  # fmt: skip
+) -> Value:
     """Evaluate one side only: as an expression, or through a variable where a side takes
     statements."""
     assert isinstance(condition, tree.Expression)
@@ -118,9 +122,9 @@ def choose(
             codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
         )
     is_weak = all(
-        isinstance(side, CompileTime) or builder.weakness.is_weak(side) for side in (left, right)
+        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
     )
-    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weakness.widened:
+    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
         target = wide_type(target)
     with builder.collect() as more_first:
         left_value = convert_weakly(builder, left, target, node)
@@ -130,7 +134,7 @@ def choose(
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
         if is_weak:
-            builder.weakness.expressions.add(result)
+            builder.weak_types.expressions.add(result)
         return (
             builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
         )
@@ -167,12 +171,12 @@ def _through_variable(
     type: Type = left[1].type
     variable = builder.variable(_CHOSEN, type)
     if is_weak:
-        builder.weakness.variables[variable] = origin_of(span, _CHOSEN)
+        builder.weak_types.variables[variable] = origin_of(span, _CHOSEN)
     left[0].append(tree.Assign(span, variable, left[1]))
     right[0].append(tree.Assign(span, variable, right[1]))
     builder.emit(tree.If(span, condition, left[0], right[0]))
     builder.given[variable] = [left[1], right[1]]
-    read = builder.weakness.read(tree.Read(span, type, variable))
+    read = builder.weak_types.read(tree.Read(span, type, variable))
     return builder.unpack(read) if isinstance(type, Tuple) else read
 
 

@@ -7,18 +7,14 @@ import math
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert,
-    is_complex,
-    sample_of,
-    scalar_of_complex,
-)
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import complex_type, convert, is_complex, scalar_of_complex
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
-from amdjit.language.types import Scalar
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar
 
 _LARGEST_POWER = 64
 

@@ -9,16 +9,17 @@ import re
 import types
 from dataclasses import dataclass
 
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, is_complex
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.names.scope import outside_value
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.declarations import DeviceFunction
-from amdjit.language.types import Structure, Tuple, Type
+from amdjit.types import Structure, Tuple, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,13 @@ def record_attribute(
     if found is missing or isinstance(found, property):
         names = ", ".join(structure.fields)
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(owner), attribute=node.attr,
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(owner),
+            attribute=node.attr,
             remedy=f"{structure.name} has the fields {names}, and its methods and properties can "
-                   "be called",
-        )  # fmt: skip
+            "be called",
+        )
     builder.session.note_read(structure.python, node.attr, found)
     return outside_value(builder, found, node.attr, node)
 
@@ -85,9 +89,11 @@ def construct(
     if structure is None:
         if dataclasses.is_dataclass(python):
             raise builder.error(
-                codes.NOT_CALLABLE, node.func, what=f"the dataclass `{python.__name__}`",
+                codes.NOT_CALLABLE,
+                node.func,
+                what=f"the dataclass `{python.__name__}`",
                 remedy="records do not change in a kernel: write `@dataclass(frozen=True)`",
-            )  # fmt: skip
+            )
         return None
     _check_constructor(builder, python, node)
     values = _bound(builder, python, structure, arguments, node)
@@ -121,10 +127,12 @@ def _check_constructor(builder: FunctionBuilder, python: type, node: ast.Call) -
         own = _own_construction(python)
     if own:
         raise builder.error(
-            codes.NOT_CALLABLE, node.func, what=f"`{python.__name__}`, which has {own[0]},",
+            codes.NOT_CALLABLE,
+            node.func,
+            what=f"`{python.__name__}`, which has {own[0]},",
             remedy="make it on the host and pass it as an argument, or let a function compute the "
-                   "fields",
-        )  # fmt: skip
+            "fields",
+        )
 
 
 def _own_construction(python: type) -> list[str]:
@@ -154,9 +162,13 @@ def _bound(
         bound = signature.bind(*arguments.positional, **arguments.keywords)
     except TypeError as problem:
         raise builder.error(
-            codes.ARGUMENT_COUNT, node, function=structure.name, expected=count(len(structure.fields), "argument"),
-            given=_problem(str(problem)), signature=f"{structure.name}({', '.join(map(_field, fields))})",
-        ) from None  # fmt: skip
+            codes.ARGUMENT_COUNT,
+            node,
+            function=structure.name,
+            expected=count(len(structure.fields), "argument"),
+            given=_problem(str(problem)),
+            signature=f"{structure.name}({', '.join(map(_field, fields))})",
+        ) from None
     values = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in values:
@@ -188,14 +200,22 @@ def replaced(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
     record = arguments.positional[0] if len(arguments.positional) == 1 else None
     if not isinstance(record, TupleValue) or record.structure is None:
         raise builder.error(
-            codes.ARGUMENT_TYPE, node, parameter="obj", function="replace", expected="a record",
-            found=describe(record) if record is not None else "nothing", remedy="write `replace(record, field=value)`",
-        )  # fmt: skip
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="obj",
+            function="replace",
+            expected="a record",
+            found=describe(record) if record is not None else "nothing",
+            remedy="write `replace(record, field=value)`",
+        )
     fields = dict(zip(record.structure.fields, record.items, strict=True))
     unknown = [name for name in arguments.keywords if name not in fields]
     if unknown:
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(record), attribute=unknown[0],
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(record),
+            attribute=unknown[0],
             remedy=f"{record.structure.name} has the fields {', '.join(fields)}",
-        )  # fmt: skip
+        )
     return record.with_items((fields | arguments.keywords).values())

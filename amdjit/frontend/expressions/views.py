@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value
-from amdjit.language.types import Array, Layout, Scalar, boolean, i32, i64
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Array, Layout, Scalar, boolean, i32, i64
 
 _WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
 
@@ -118,8 +119,13 @@ class _Axis:
         return result
 
 
-def view_of(builder: FunctionBuilder, array: tree.Expression, index: Sequence[Value], node: ast.expr,
-            dropped: dict[int, tree.Expression]) -> tree.View:  # fmt: skip
+def view_of(
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    index: Sequence[Value],
+    node: ast.expr,
+    dropped: dict[int, tree.Expression],
+) -> tree.View:
     """Type a view. dropped: the typed indices of the axes that have one."""
     assert isinstance(array.type, Array)
     parts = [

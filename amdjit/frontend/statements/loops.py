@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from amdjit.diagnostics import CompileError, codes
-from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler, describe
-from amdjit.frontend.building.conversion import convert, literal, materialise
-from amdjit.frontend.expressions.iterables import evaluated, has_rounds, iterable_of
-from amdjit.frontend.expressions.operators import negated
-from amdjit.frontend.expressions.range_steps import check_step
-from amdjit.frontend.expressions.sequences import Bounds, Sequence, range_sequence
-from amdjit.frontend.names.scope import bind, carry, join_types, undefined
+from amdjit.frontend.assignment.targets import assign_target
+from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
+from amdjit.frontend.building.control_flow import Exit, Loop
+from amdjit.frontend.building.conversion import convert, literal, materialise, negated
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.iteration.comprehensions import generated
+from amdjit.frontend.iteration.iterables import evaluated, has_rounds, iterable_of
+from amdjit.frontend.iteration.range_steps import check_step
+from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
+from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.comprehensions import generated
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
-from amdjit.frontend.statements.simple import assign_target
 from amdjit.frontend.statements.unrolling import (
     leave_behind,
     leave_loop,
@@ -25,7 +27,6 @@ from amdjit.frontend.statements.unrolling import (
     next_round,
     static_loop,
 )
-from amdjit.frontend.values.exits import Exit, Loop
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
@@ -35,8 +36,8 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.language.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 
 
 class _WidenError(Exception):
@@ -160,8 +161,8 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     current = builder.names.get(name)
     keep = isinstance(current, tree.Variable) and current.type == type
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
-    if all(isinstance(value, CompileTime) or builder.weakness.is_weak(value) for value in values):
-        builder.weakness.variables.setdefault(variable, None)
+    if all(isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values):
+        builder.weak_types.variables.setdefault(variable, None)
 
     def one_pass() -> None:
         loop = builder.loops[-1]
@@ -242,9 +243,12 @@ def _held_bound(
 
 
 def _with_stable_types(
-    builder: FunctionBuilder, nodes: Iterable[ast.AST], node: ast.stmt,
-    one_pass: Callable[[], None], skip: frozenset[str] = frozenset(),
-) -> None:  # fmt: skip
+    builder: FunctionBuilder,
+    nodes: Iterable[ast.AST],
+    node: ast.stmt,
+    one_pass: Callable[[], None],
+    skip: frozenset[str] = frozenset(),
+) -> None:
     """Type a loop, and again with a wider type for each name that the body widens, until all types
     stay."""
     names = sorted(
@@ -295,7 +299,7 @@ def _carry(
 def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
     """Return a binding as a run-time value."""
     if isinstance(binding, tree.Variable):
-        return builder.weakness.read(tree.Read(builder.span(node), binding.type, binding))
+        return builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
     assert not isinstance(binding, Undefined)
     return materialise(builder, binding, node)
 
@@ -374,7 +378,7 @@ def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) ->
     """Let a variable that only was a literal so far take an unsigned type, as the literal does."""
     type = value.type if isinstance(value, tree.Expression) else None
     given = builder.given.get(carried, [])
-    is_weak = bool(given) and carried in builder.weakness.variables and carried.type in (i32, i64)
+    is_weak = bool(given) and carried in builder.weak_types.variables and carried.type in (i32, i64)
     if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
         return None
     fits = all(isinstance(item, tree.Constant) and literal_fits(item.value, type) for item in given)

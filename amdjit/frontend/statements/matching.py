@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
+from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, either, tested
-from amdjit.frontend.expressions.operators import compare
-from amdjit.frontend.statements.simple import branch_on
+from amdjit.frontend.statements.branches import branch_on
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.language.types import boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import boolean
 
 
 def match(builder: FunctionBuilder, node: ast.Match) -> None:

@@ -11,12 +11,12 @@ import ast
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import Loop
 from amdjit.frontend.expressions.conditional import tested
 from amdjit.frontend.source.bound_names import bound_names
-from amdjit.frontend.values.exits import Loop
 from amdjit.frontend.values.kinds import Value
-from amdjit.language.types import Array, Scalar, boolean
 from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, boolean
 
 
 def condition_of(builder: FunctionBuilder, test: ast.expr) -> Value:

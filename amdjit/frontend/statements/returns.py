@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import is_complex
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import ReturnSite
+from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import is_static
 from amdjit.frontend.names.annotations import annotated_type, annotation_value
-from amdjit.frontend.names.scope import join_types
-from amdjit.frontend.statements.simple import return_value
-from amdjit.frontend.values.exits import ReturnSite
+from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import Origin, origin_of, wide_type
-from amdjit.language.types import VOID, Tuple, Type, f32, f64, i32, i64
+from amdjit.frontend.values.weak_types import Origin, origin_of, wide_type
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
 
 def static_result(builder: FunctionBuilder) -> Value | None:
@@ -25,7 +26,7 @@ def static_result(builder: FunctionBuilder) -> Value | None:
         builder.returns[0].placeholder
     ]
     value = builder.returns[0].value if only_return else None
-    if builder.weakness.number(value) is not None:
+    if builder.weak_types.number(value) is not None:
         return value
     return (
         value
@@ -79,14 +80,14 @@ def _without_width(
 def _weak_result(
     builder: FunctionBuilder, values: list[Value], result: Type, name: str
 ) -> tuple[Type, Origin | None]:
-    weakness = builder.weakness
+    weak_types = builder.weak_types
     are_weak = all(
-        isinstance(value, CompileTime) or weakness.has_no_width(value) for value in values
+        isinstance(value, CompileTime) or weak_types.has_no_width(value) for value in values
     )
     if not are_weak or result not in (i32, i64, f32, f64):
         return result, None
     origin = origin_of(builder.source.name_span, name)
-    return wide_type(result) if origin in weakness.widened else result, origin
+    return wide_type(result) if origin in weak_types.widened else result, origin
 
 
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
@@ -114,3 +115,31 @@ def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> N
         value = return_value(builder, site.value, place, result)
         builder.emit(tree.Return(builder.span(site.node), value))
     site.replace(statements)
+
+
+def leave_function(builder: FunctionBuilder, node: ast.Return) -> None:
+    """`return`: the value is converted once all returns of the function are known."""
+    value = None if node.value is None else builder.evaluate(node.value)
+    if isinstance(value, CompileTime) and value.value is None:
+        value = None
+    if builder.is_kernel and value is not None:
+        raise builder.error(codes.KERNEL_RETURNS, node, kernel=builder.source.node.name)
+    placeholder = tree.Return(builder.span(node), None)
+    builder.returns.append(ReturnSite(value, builder.statements, placeholder, node))
+    builder.emit(placeholder)
+    builder.terminated = True
+
+
+def return_value(
+    builder: FunctionBuilder, value: Value, node: ast.AST, type: Type
+) -> tree.Expression:
+    """Convert a returned value to the function's result type, tuples item by item."""
+    if isinstance(type, Tuple) and isinstance(value, TupleValue) and not is_complex(value):
+        pairs = zip(value.items, type.elements, strict=False)
+        if value.structure != type.structure or len(value.items) != len(type.elements):
+            raise no_conversion(builder, value, type, node)
+        items = tuple(return_value(builder, item, node, element) for item, element in pairs)
+        return tree.MakeTuple(builder.span(node), type, items)
+    if builder.source.node.returns is not None:
+        return assign_to(builder, value, type, node)
+    return convert(builder, value, type, node)

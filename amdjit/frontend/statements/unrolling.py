@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.names.scope import merge
+from amdjit.frontend.names.merging import merge
 from amdjit.frontend.source.bound_names import bound_names
-from amdjit.frontend.statements.simple import assign_target
-from amdjit.frontend.values.exits import Exit, Loop
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.types import boolean, i32
 from amdjit.tree import nodes as tree
+from amdjit.types import boolean, i32
 
 
 def loop_else(

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.declarations import Form, Intrinsic, SpecialForm, device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.models.matrix_layouts import (
     INSTRUCTIONS,
@@ -31,8 +32,8 @@ from amdjit.intrinsics.models.matrix_layouts import (
     matrix_instruction,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Form, Intrinsic, SpecialForm, device_function
-from amdjit.language.types import (
+from amdjit.target import Feature
+from amdjit.types import (
     Scalar,
     Type,
     Vector,
@@ -48,7 +49,6 @@ from amdjit.language.types import (
     u32,
     vector,
 )
-from amdjit.target import Feature
 
 _bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 _ELEMENTS: Mapping[str, tuple[Scalar, ...]] = MappingProxyType(

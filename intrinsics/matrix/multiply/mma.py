@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble, Use, type_name
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, type_name
 from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS, MatrixInstruction
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Intrinsic
-from amdjit.language.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 _INSTRUCTION_TYPES: dict[Any, str] = {
     f16: "f16", bf16: "bf16", fp8: "fp8", bf8: "bf8", i8: "iu8", u8: "iu8", f32: "f32", i32: "i32",
@@ -84,7 +85,7 @@ def product_of(
         raise Refused(
             f"the fragments are of products of other sizes: {texts}", "give all the same m, n and k"
         )
-    if a.per_block != b.per_block:
+    if a.blocks.per_block != b.blocks.per_block:
         raise Refused(
             f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither"
         )
@@ -93,9 +94,10 @@ def product_of(
     types = [
         _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
     ]
-    group = a.blocks_of_step if a.is_sparse else 1
+    group = a.blocks.per_instruction
+    steps = a.blocks.count_along * a.blocks.per_block // group
     return Product(
-        builtin, a.blocks_across, b.blocks_across, a.blocks_along * a.per_block // group, group, index_bits(a),
+        builtin, a.blocks.count_across, b.blocks.count_across, steps, group, index_bits(a),
         instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, *types[:3],
     )  # fmt: skip
 
@@ -103,7 +105,7 @@ def product_of(
 def index_bits(kind: FragmentKind) -> int:
     """Return how many bits of its index a lane gives to an instruction: 2 for each element that it
     holds of A."""
-    return 2 * kind.held * kind.blocks_of_step if kind.is_sparse else 0
+    return 2 * kind.blocks.held * kind.blocks.per_instruction if kind.is_sparse else 0
 
 
 def _first(type: Any) -> Type:
@@ -116,7 +118,7 @@ def _instruction(
     d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
 ) -> MatrixInstruction:
     wanted = (_name(d), _name(a), _name(b))
-    k = b.instruction_depth * (a.blocks_of_step if a.is_sparse else 1)
+    k = b.blocks.instruction_depth * a.blocks.per_instruction
     for instruction in INSTRUCTIONS.values():
         shape = (instruction.k, instruction.wave_size, instruction.is_sparse) == (
             k,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout, FragmentKind, Nibble, Use
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
 from amdjit.intrinsics.models.matrix_layouts import Array, MatrixInstruction
-from amdjit.language.types import Scalar, bf8, bf16, f16, fp8, i8
+from amdjit.types import Scalar, bf8, bf16, f16, fp8, i8
 
 _ORDERS = ("instruction", "fragment", "wide_k")
 _ELEMENTS: dict[str, Scalar | Nibble] = {
@@ -47,11 +48,11 @@ def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:
         np.arange(0, layout.lanes, 16), np.arange(layout.elements), indexing="ij"
     )
     _, numbered = layout.position(lane, element)
-    order = np.empty(instruction.held_k * kind.per_block, np.int64)
-    odd, upper = kind.steps
+    order = np.empty(instruction.held_k * kind.blocks.per_block, np.int64)
+    odd, upper = kind.blocks.steps
     first = lane // 16 % 2 * odd + lane // 32 * upper
-    for number in range(kind.per_block):
+    for number in range(kind.blocks.per_block):
         held = number * layout.elements + element
-        along = held // kind.held * kind.depth + first + held % kind.held
+        along = held // kind.blocks.held * kind.blocks.depth + first + held % kind.blocks.held
         order[number * instruction.held_k + numbered] = along
     return order

@@ -9,10 +9,10 @@ Source: rocWMMA, internal/mapping_util.hpp.
 
 from __future__ import annotations
 
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout
+from amdjit.declarations import device_function
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.intrinsics.wave import readfirstlane
 from amdjit.intrinsics.workitem import blockDim, blockIdx, threadIdx, wavefront_size
-from amdjit.language.declarations import device_function
 
 
 @device_function

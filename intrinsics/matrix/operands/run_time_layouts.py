@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 mem_row_major, mem_col_major = 0, 1
 

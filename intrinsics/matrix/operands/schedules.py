@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.wave import wave_id
 from amdjit.language.compile_time import Compilation, CompileTimeFunction, Refused
-from amdjit.language.declarations import device_function
 
 
 class Order(Enum):
@@ -61,6 +61,25 @@ class Turns:
     columns: int
     count: int
     wave: int = 0
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one wave loads and stores of a fragment.
+
+    turns: how the waves are numbered, None where the call says it. count: how many waves share the
+    fragment, None where only the launch knows. blocks: the room of a wave. Wave w has the blocks w,
+    w + count, w + 2 * count, ...; the last waves may have one less.
+    """
+
+    turns: Turns | None
+    count: int | None
+    blocks: int
+
+
+def share_of(blocks: int, turns: Turns | None, count: int) -> Share:
+    """Return the share of each wave where `count` waves divide a fragment's blocks."""
+    return Share(turns, count, -(-blocks // count))
 
 
 class Scheduler(CompileTimeFunction):

@@ -16,14 +16,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from amdjit.intrinsics.arithmetic import perm
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.dpp import permlane64, permlanex16
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
+from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import u32
+from amdjit.types import u32
 
 # Selectors of `perm(other, own, ...)`: one word or the other as a whole.
 _OWN, _OTHER = 0x03020100, 0x07060504
@@ -46,7 +46,7 @@ class Swap:
 
 
 def places_of(
-    kind: FragmentKind,
+    blocks: Blocks,
     rows: int,
     columns: int,
     is_transposed: bool = False,
@@ -58,16 +58,17 @@ def places_of(
     registers. is_transposed: rows and columns are meant of the transpose. element: bits of one, if
     not those of the fragment's.
     """
-    names = ("row", "column") if kind.is_left != is_transposed else ("column", "row")
+    names = ("row", "column") if blocks.is_left != is_transposed else ("column", "row")
     across, along = (rows, columns) if names[0] == "row" else (columns, rows)
-    odd, upper = kind.steps
-    first = _log(element or kind.access_bytes * 8 // kind.held)
+    odd, upper = blocks.steps
+    first = _log(element or blocks.access_bytes * 8 // blocks.held)
     found = {Place(True, bit): (names[0], bit) for bit in range(4)}
     found[Place(True, 4)] = (names[1], _log(odd))
     if upper:
         found[Place(True, 5)] = (names[1], _log(upper))
     rest = [
-        (names[1], bit) for bit in (*range(_log(kind.held)), *range(_log(kind.depth), _log(along)))
+        (names[1], bit)
+        for bit in (*range(_log(blocks.held)), *range(_log(blocks.depth), _log(along)))
     ]
     rest += [(names[0], bit) for bit in range(4, _log(across))]
     return found | {Place(False, first + bit): name for bit, name in enumerate(rest)}

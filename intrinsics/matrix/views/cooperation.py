@@ -15,29 +15,23 @@ Source: rocWMMA 1.x, rocwmma_coop.hpp.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.fragments import move_in_layout
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Use, share_of
-from amdjit.intrinsics.matrix.operands.schedules import Order, Turns, grid_of, number_of_wave
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Use
+from amdjit.intrinsics.matrix.operands.schedules import (
+    Order,
+    Share,
+    Turns,
+    grid_of,
+    number_of_wave,
+    share_of,
+)
 from amdjit.intrinsics.matrix.transfers.blocks import load_blocks, store_blocks
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a wave takes. turns: how waves are numbered, None: as the kernel says; blocks: how many
-    it may have.
-
-    count: how many waves share, None where only the launch knows it.
-    """
-
-    turns: Turns | None
-    count: int | None
-    blocks: int
+from amdjit.types import Scalar
 
 
 @compile_time
@@ -52,13 +46,13 @@ def _share(compilation: Compilation, kind: FragmentKind, wave_index: Any, wave_c
     if wave_count is None or (wave_index is None and turns is None):
         raise Refused("one of wave_index and wave_count is missing", "give both, or none of them")
     if isinstance(wave_count, Scalar) and wave_count.is_integer:
-        return Share(turns, None, kind.blocks)
+        return Share(turns, None, kind.blocks.count)
     if not isinstance(wave_count, int) or isinstance(wave_count, bool) or wave_count < 1:
         raise Refused(
             f"wave_count is {wave_count}",
             "give the number of waves, best one that is known when compiling",
         )
-    return Share(turns, wave_count, share_of(kind, wave_count))
+    return share_of(kind.blocks.count, turns, wave_count)
 
 
 def _of_the_workgroup(compilation: Compilation, kind: FragmentKind) -> Turns:

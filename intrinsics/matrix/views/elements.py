@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
 from amdjit.intrinsics.lanes.dpp import permlane64
 from amdjit.intrinsics.lds import local
@@ -22,8 +23,7 @@ from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.transfers.memory import first_along, static_range
 from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 _OPERATIONS = ("add", "mul", "min", "max", "minimum", "maximum")
 
@@ -51,9 +51,9 @@ def _lines(compilation: Compilation, kind: FragmentKind, axis: int, operation: s
         )
     if operation not in _OPERATIONS:
         raise Refused(f"the operation is {operation!r}", f"give one of {', '.join(_OPERATIONS)}")
-    if kind.item.is_float and kind.item.bits == 8:
+    if kind.blocks.item.is_float and kind.blocks.item.bits == 8:
         raise Refused(
-            f"{kind.item} has no arithmetic",
+            f"{kind.blocks.item} has no arithmetic",
             "convert x[i] one by one into a fragment of f32 or f16",
         )
     numbers = [_line.function(compilation, kind, number, axis == 1) for number in range(kind.size)]
@@ -61,17 +61,17 @@ def _lines(compilation: Compilation, kind: FragmentKind, axis: int, operation: s
         tuple(element for element, own in enumerate(numbers) if own == line)
         for line in range(max(numbers) + 1)
     )
-    return Lines(elements, kind.is_left == (axis == 1), neutral(kind.item, operation))
+    return Lines(elements, kind.is_left == (axis == 1), neutral(kind.blocks.item, operation))
 
 
 @compile_time
 def _line(compilation: Compilation, kind: FragmentKind, element: int, is_row: bool) -> int:
     """Return which of the lane's rows, or columns, an element is in. Refused where elements are not
     items of `x`."""
-    if kind.is_nibble or kind.is_sparse or kind.turns is not None:
+    if kind.blocks.is_nibble or kind.is_sparse or kind.turns is not None:
         what = (
             "has several elements in an item of x"
-            if kind.is_nibble
+            if kind.blocks.is_nibble
             else "holds a part of the matrix only"
         )
         raise Refused(f"{kind} {what}", "ask about a fragment of all elements, of 8 bits or more")
@@ -80,10 +80,10 @@ def _line(compilation: Compilation, kind: FragmentKind, element: int, is_row: bo
             f"element {element} of {kind}",
             f"give a number from 0 to {kind.size - 1}, known when compiling",
         )
-    block = element // kind.held
+    block = element // kind.blocks.held
     if kind.is_left == is_row:
-        return block // kind.blocks_along
-    return block % kind.blocks_along * kind.held + element % kind.held
+        return block // kind.blocks.count_along
+    return block % kind.blocks.count_along * kind.blocks.held + element % kind.blocks.held
 
 
 @device_function
@@ -112,7 +112,9 @@ def place_of(fragment, i):
     lane = lane_id()
     across = 16 * across_line + lane % 16
     along = (
-        kind.depth * (along_line // kind.held) + along_line % kind.held + first_along(kind, lane)
+        kind.blocks.depth * (along_line // kind.blocks.held)
+        + along_line % kind.blocks.held
+        + first_along(kind.blocks, lane)
     )
     return (across, along) if kind.is_left else (along, across)
 
@@ -128,7 +130,7 @@ def reduce(fragment, axis, operation="add"):
     elements of the line.
     """
     lines = _lines(fragment.kind, axis, operation)
-    result = local.array(len(lines.elements), fragment.kind.item)
+    result = local.array(len(lines.elements), fragment.kind.blocks.item)
     for line in static_range(len(lines.elements)):
         total = _unpadded(fragment, lines.elements[line][0], lines.neutral)
         for number in static_range(1, len(lines.elements[line])):
@@ -137,7 +139,7 @@ def reduce(fragment, axis, operation="add"):
             )
         if lines.goes_along:
             total = _combined(operation, total, swap_rows(total))
-            if fragment.kind.lanes == 64:
+            if fragment.kind.blocks.lanes == 64:
                 total = _combined(operation, total, permlane64(total))
         else:
             for bit in static_range(4):
@@ -150,10 +152,14 @@ def reduce(fragment, axis, operation="add"):
 def _unpadded(fragment, i, neutral):
     """Return an element, or what changes nothing instead of padding."""
     kind = fragment.kind
-    if not kind.is_partial:
+    if not kind.blocks.is_partial:
         return fragment.x[i]
     row, column = place_of(fragment, i)
-    return fragment.x[i] if row < kind.shape[0] and column < kind.shape[1] else kind.item(neutral)
+    return (
+        fragment.x[i]
+        if row < kind.shape[0] and column < kind.shape[1]
+        else kind.blocks.item(neutral)
+    )
 
 
 @device_function

@@ -13,20 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
-from amdjit.intrinsics.matrix.operands.kinds import (
-    DataLayout,
-    FragmentKind,
-    Use,
-    fragment_kind,
-    type_name,
-)
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, fragment_kind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Use, type_name
 from amdjit.intrinsics.matrix.transfers.exchanges import Swap, exchange, places_of, swaps_between
 from amdjit.intrinsics.matrix.transfers.memory import put_registers, registers, static_range
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Type, u32, vector
+from amdjit.types import Type, u32, vector
 
 
 @dataclass(frozen=True)
@@ -81,8 +76,8 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
     return FragmentKind(
         Use.MATRIX_B,
         16,
-        16 * kind.own,
-        kind.depth,
+        16 * kind.share.blocks,
+        kind.blocks.depth,
         kind.dtype,
         DataLayout.COL_MAJOR,
         kind.wave_size,
@@ -125,7 +120,7 @@ def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
     """Choose how a fragment becomes its transpose. Refused where that is no fragment."""
     m, n, k = kind.m, kind.n, kind.k
     m, n, k = {Use.ACCUMULATOR: (n, m, k), Use.MATRIX_B: (m, k, n)}.get(kind.use, (k, n, m))
-    if kind.is_nibble and k % 2:
+    if kind.blocks.is_nibble and k % 2:
         raise Refused(
             f"the transpose of {kind} has a k of {k}",
             "two neighbours of k share a byte: give an even size",
@@ -137,42 +132,52 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
     """Choose what moves. is_transposed: the rows of the source are the columns of what is
     wanted."""
     is_turned = (kind.is_left != wanted.is_left) != is_transposed
-    if not is_turned and (kind.steps, kind.depth) == (wanted.steps, wanted.depth):
+    if not is_turned and (kind.blocks.steps, kind.blocks.depth) == (
+        wanted.blocks.steps,
+        wanted.blocks.depth,
+    ):
         return Transform(wanted, None)
     if (
         kind.is_sparse
         or wanted.is_sparse
-        or kind.waves > 1
-        or min(kind.lanes, wanted.lanes) < kind.wave_size
+        or kind.share.count != 1
+        or min(kind.blocks.lanes, wanted.blocks.lanes) < kind.wave_size
     ):
         what = (
             "4-bit blocks with k of 16 in waves of 64 lanes"
-            if kind.is_nibble
+            if kind.blocks.is_nibble
             else "sparse or shared fragments"
         )
         raise Refused(
             f"the lanes exchange no {what}: {kind} to {wanted}",
             "store it to LDS and load it from there",
         )
-    own, other = (16, kind.depth), (wanted.depth, 16) if is_turned else (16, wanted.depth)
+    own, other = (
+        (16, kind.blocks.depth),
+        (wanted.blocks.depth, 16) if is_turned else (16, wanted.blocks.depth),
+    )
     across, along = max(own[0], other[0]), max(own[1], other[1])
     rows, columns = (across, along) if kind.is_left else (along, across)
     swaps = swaps_between(
-        places_of(kind, rows, columns), places_of(wanted, rows, columns, is_transposed)
+        places_of(kind.blocks, rows, columns),
+        places_of(wanted.blocks, rows, columns, is_transposed),
     )
     if swaps is None:
         raise Refused(
             f"the lanes cannot exchange {kind} to {wanted}",
             "store it to LDS and load it from there",
         )
-    tiles = -(-kind.blocks_across * 16 // across), -(-kind.blocks_along * kind.depth // along)
-    target = (
-        (along // 16, across // wanted.depth)
-        if is_turned
-        else (across // 16, along // wanted.depth)
+    tiles = (
+        -(-kind.blocks.count_across * 16 // across),
+        -(-kind.blocks.count_along * kind.blocks.depth // along),
     )
-    words = kind.access_bytes // 4, wanted.access_bytes // 4
-    source = across // 16, along // kind.depth
+    target = (
+        (along // 16, across // wanted.blocks.depth)
+        if is_turned
+        else (across // 16, along // wanted.blocks.depth)
+    )
+    words = kind.blocks.access_bytes // 4, wanted.blocks.access_bytes // 4
+    source = across // 16, along // kind.blocks.depth
     return Transform(wanted, swaps, is_turned, tiles, source, target, words)
 
 
@@ -244,7 +249,7 @@ def _moved(fragment, transform):
     kind, tile = transform.kind, transform.source[0] * transform.source[1]
     if transform.swaps is None:
         return Fragment(kind, fragment.x, fragment.index)
-    result = Fragment(kind, local.array(kind.size, kind.item), None)
+    result = Fragment(kind, local.array(kind.size, kind.blocks.item), None)
     words = local.array(tile * transform.words[0], u32)
     for across in static_range(transform.tiles[0]):
         for along in static_range(transform.tiles[1]):
@@ -275,5 +280,5 @@ def _number_in(
 ) -> int:
     """Return the number of a tile's block; -1 where the fragment ends before."""
     across, along = tile[0] * where[0] + place // tile[1], tile[1] * where[1] + place % tile[1]
-    is_there = across < kind.blocks_across and along < kind.blocks_along
-    return across * kind.blocks_along + along if is_there else -1
+    is_there = across < kind.blocks.count_across and along < kind.blocks.count_along
+    return across * kind.blocks.count_along + along if is_there else -1

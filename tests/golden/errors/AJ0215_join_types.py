@@ -1,3 +1,4 @@
+# ruff: noqa: SIM108
 """What is refused: join types."""
 
 import amdjit

@@ -1,3 +1,4 @@
+# ruff: noqa: F722
 """What is refused: annotation text."""
 
 import amdjit

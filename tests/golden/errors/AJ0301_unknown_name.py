@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 """What is refused: unknown name."""
 
 import amdjit

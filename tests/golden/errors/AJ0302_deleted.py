@@ -8,7 +8,7 @@ from amdjit import i32
 def gone(out: i32[:]):
     x = out[0]
     del x
-    out[1] = x
+    out[1] = x  # noqa: F821
 
 
 def run():

@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 """Several errors of one statement: the value's and the index's, and those of an expression's operands."""
 
 import amdjit

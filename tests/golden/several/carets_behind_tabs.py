@@ -1,3 +1,4 @@
+# ruff: noqa: E701, W191
 # fmt: off
 """Tabs: a caret stands below its character, each tab counts one column in both lines."""
 

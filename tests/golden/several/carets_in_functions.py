@@ -1,3 +1,4 @@
+# ruff: noqa: E731, RUF015
 """Errors in lambdas and inner functions, with the way to them."""
 
 import functools

@@ -1,3 +1,4 @@
+# ruff: noqa: F821, N805
 """Carets stand below what they mean: decorators over several lines, indentation, letters of two columns."""
 
 import amdjit

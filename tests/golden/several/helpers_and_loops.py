@@ -1,3 +1,4 @@
+# ruff: noqa: F821, PLC0415
 """Several errors at once: what reads a refused name adds none, and a helper is reported once."""
 
 import amdjit

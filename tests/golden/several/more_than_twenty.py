@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 """The text of an error shows the first twenty."""
 
 import amdjit

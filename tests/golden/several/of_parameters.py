@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 """The annotations of all parameters are looked at."""
 
 import amdjit

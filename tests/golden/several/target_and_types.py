@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 """The exception is that of the first error in the source; what a branch does not type has no errors."""
 
 import amdjit

@@ -1,4 +1,4 @@
-"""Where a checked wave function begins: it finds the shadows of its host thread, workgroup and
+"""The start of a checked wave function: it finds the shadows of its host thread, workgroup and
 wave."""
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ MASKS = Value("ptr", "%undefined.masks")
 
 
 def entry_lines(at_start: Iterable[int], halves: int) -> list[str]:
-    """Return lines for the entry block; `at_start`: vector registers that are read though nobody
-    has written them.
+    """Return lines for the entry block.
 
-    halves: 2 for a wave64.
+    at_start: vector registers that are read although nothing has written them. halves: 2 for a
+    wave64.
     """
     lines = [
         "%undefined.sanitizer.at = getelementptr i8, ptr %launch, i64 "

@@ -1,9 +1,9 @@
 """The check for undefined values, built into translated code: `sanitize("init")`.
 
-Every register has a shadow that says in which lanes it is undefined; loads fill it from memory's
-shadow, stores to LDS and private memory put it there, and `vector_rules`, `scalar_rules` and
-`matrix_rules` pass it on. It is reported where the value matters: in an address, a branch, EXEC, a
-store to global memory, an atomic's old value.
+Every register has a shadow that says in which lanes it is undefined. `memory_rules` passes shadows
+between registers and memory, the other `*_rules` from sources to results. An undefined value is
+reported where it matters: in an address, a branch, EXEC, a store to global memory, the old value of
+an atomic.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SWAPS: Mapping[str, Callable[[Shadow, Instruction], None]] = {
     "v_swap_b32": swap,
     "v_swap_b16": swap,
 }
-# Scalar registers that the launch sets before a wave starts; compilers read no other ones.
+# The scalar registers that the launch may set before a wave starts; compilers read no others.
 _SET_AT_START = frozenset(range(32))
 
 
@@ -95,7 +95,7 @@ class UndefinedValues(Instrument):
         )
 
     def entry(self, frame: Frame) -> list[str]:
-        """Find this thread's shadows; a wave that starts has none."""
+        """Find this thread's shadows. A wave that starts has none."""
         frame.natives.add("aj_begin_shadows")
         frame.builder.declarations["aj_begin_shadows"] = (
             "declare void @aj_begin_shadows(ptr, i64, i64)"
@@ -114,7 +114,7 @@ class UndefinedValues(Instrument):
         self._successors = block.successors
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Report what matters, pass on the rest."""
+        """Report undefined values that matter here, and pass the others on."""
         shadow = self._shadow
         assert shadow is not None
         with shadow.registers.deferring():
@@ -128,7 +128,7 @@ class UndefinedValues(Instrument):
             self._end_block()
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
-        """Keep up with what is known."""
+        """Update what is known."""
         self._known = facts_after(instruction, self._known, self._executes <= self._full)
         self._full = ones_after(instruction, self._full)
         if instruction.pc == self._last:
@@ -164,8 +164,8 @@ class UndefinedValues(Instrument):
             self._vector(shadow, instruction)
 
     def _seen(self, shadow: Shadow) -> Value | None:
-        """Return whether anything undefined was met, as an i1; None if registers are undefined from
-        the start."""
+        """Return as an i1 whether anything undefined has been met; None if registers are undefined
+        from the start."""
         if self._at_start:
             return None
         b = shadow.frame.builder
@@ -193,7 +193,7 @@ class UndefinedValues(Instrument):
                 shadow.write(half, index, new, lanes)
 
     def _addresses(self, shadow: Shadow, instruction: Instruction) -> None:
-        """Addresses, and what is stored to global memory. What is loaded comes with `accessed`."""
+        """Report an undefined address. Values are for `accessed`."""
         masks = shadow.masks
         found = []
         for index, spec in enumerate(instruction.opcode.operands):

@@ -60,8 +60,7 @@ def _moved(
     olds: list[Value],
     each: Callable[[Callable[[], Value]], list[Value]],
 ) -> list[Value]:
-    """Move masks as the instruction moves its source; they stand in for registers that it does not
-    name."""
+    """Move masks as the instruction moves its source, through registers that it does not name."""
     registers, role = shadow.frame.registers, _moved_role(instruction)
     named = {operand.index for operand in instruction.operands if isinstance(operand, Register)}
     source, target = (
@@ -82,7 +81,7 @@ def _moved(
 
 def _wrong_lanes(shadow: Shadow, instruction: Instruction, role: str) -> Value:
     """Return the active lanes whose index of another lane is undefined."""
-    # What the target held is kept in some lanes, but chooses none.
+    # What the target held stays in some lanes, but chooses none.
     indices = [
         shadow.any_of(instruction, i)
         for i in sources(instruction)
@@ -117,8 +116,7 @@ def swap(shadow: Shadow, instruction: Instruction) -> None:
 
 
 def read_lane(shadow: Shadow, instruction: Instruction) -> None:
-    """v_readlane, v_readfirstlane and v_s_*: one lane's state becomes that of the scalar
-    register."""
+    """v_readlane, v_readfirstlane and v_s_*: the scalar register gets the state of one lane."""
     b = shadow.frame.builder
     masks = in_each_half(shadow.frame, lambda: shadow.any_of(instruction, 1))
     result = masks[0]
@@ -133,7 +131,7 @@ def read_lane(shadow: Shadow, instruction: Instruction) -> None:
 
 
 def _wide(shadow: Shadow, masks: list[Value]) -> Value:
-    """Return the masks of the wave's lanes as one integer."""
+    """Return the masks of both halves of the wave as one integer."""
     return masks[0] if len(masks) == 1 else shadow.frame.builder.concat_bits(*masks)
 
 
@@ -152,8 +150,8 @@ def _lane(shadow: Shadow, instruction: Instruction) -> Value:
 
 
 def write_lane(shadow: Shadow, instruction: Instruction) -> None:
-    """v_writelane: compilers keep scalar registers in lanes; a lane is undefined if all bits
-    are."""
+    """v_writelane. Compilers keep scalar registers in lanes: a lane is undefined only if all its
+    bits are."""
     b, frame = shadow.frame.builder, shadow.frame
     target = instruction.operands[0]
     assert isinstance(target, Register)
@@ -175,10 +173,10 @@ def write_lane(shadow: Shadow, instruction: Instruction) -> None:
 def write_transposed(
     shadow: Shadow, instruction: Instruction, target: Register, read: list[Halves]
 ) -> None:
-    """Write the registers of a transposing load: `read` are the lanes in which halves of the dwords
-    are undefined.
+    """Write the registers of a transposing load. read: the lanes in which halves of the dwords are
+    undefined.
 
-    Bytes count as defined: of a half it is not known which of its two bytes is not.
+    Elements of one byte count as defined: it is not known which byte of a half is undefined.
     """
     count = 2 * target.dwords
     for half in range(shadow.frame.registers.halves):
@@ -193,7 +191,7 @@ def write_transposed(
 
 
 def _moved_element(shadow: Shadow, read: list[Halves], element: int) -> Value:
-    """Return in which lanes of 32 that element of a transposing load of 16-bit elements is
+    """Return in which of 32 lanes this element of a transposing load of 16-bit elements is
     undefined."""
     b = shadow.frame.builder
     places = [source_of_half(lane, element) for lane in range(HALF_LANES)]

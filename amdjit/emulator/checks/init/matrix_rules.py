@@ -1,8 +1,8 @@
 """How undefined values pass through WMMA and SWMMAC: by row of A and column of B.
 
-Lane n holds row n % 16 of A and column n % 16 of B and of the result, whose rows lie in the
-registers of one lane, those of lanes 16 to 31 eight rows behind; in wave64 a lane has half as many,
-those of lanes 32 to 63 are four rows behind (AMD matrix instruction calculator; RDNA 4 ISA, 7.12).
+Lane n holds row n % 16 of A, and column n % 16 of B and of the result. The registers of a lane hold
+rows of the result: those of lanes 16 to 31 begin at row 8. In wave64 a lane has half as many, and
+those of lanes 32 to 63 begin four rows later (AMD matrix instruction calculator; RDNA 4 ISA, 7.12).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from amdjit.emulator.instructions.matrix.emitters import matrix_of
 def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -> None:
     """Write the shadow of a matrix instruction's result; EXEC does not count.
 
-    seen: an i1, whether anything undefined was met; where not, all shadows are 0, and none is read.
-    None: perhaps.
+    seen: an i1, whether anything undefined has been met. If not, all shadows are 0, and none is
+    read. None if that is not known.
     """
     target = instruction.operands[0]
     assert isinstance(target, Register)
@@ -87,8 +87,8 @@ def _addend(shadow: Shadow, operand: Operand | None, part: int) -> Halves:
 
 
 def _folded(shadow: Shadow, operand: Operand | None, held: range) -> Value:
-    """Return a mask of 16 rows, or columns, in which anything is undefined; `held`: the rows of 16
-    lanes that count."""
+    """Return a mask of the 16 rows, or columns, in which anything is undefined. held: the rows of
+    16 lanes that count."""
     if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
         return ZERO
     halves = in_each_half(shadow.frame, lambda: shadow.whole(operand))

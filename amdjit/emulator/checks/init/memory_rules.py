@@ -81,8 +81,7 @@ class MemoryRules:
         access: MemoryAccess,
         stored: list[Value] | None = None,
     ) -> None:
-        """Ask memory's shadow, or change it; not where all of that memory is known to be
-        defined."""
+        """Read or write memory's shadow, unless all of that memory is known to be defined."""
         b = shadow.frame.builder
         needed = self._needed(shadow, access, stored)
         label = f"undefined.{b.name()[1:]}"
@@ -140,7 +139,7 @@ class MemoryRules:
             write_transposed(shadow, instruction, target, found)
             return
         if how.converts:
-            # What is converted counts as defined.
+            # Converted values count as defined.
             for number in range(target.index, target.index + target.dwords):
                 shadow.registers.write_vector(number, (ZERO, ZERO), lanes)
             return
@@ -170,7 +169,7 @@ class MemoryRules:
         ]
         how = instruction.access
         if how.converts:
-            # Channels are converted: each bit may be one of any of them.
+            # Channels are converted: each bit may come from any of them.
             parts = [
                 shadow.registers.vector(n)
                 for r in registers

@@ -34,7 +34,7 @@ class Shadow:
     registers: ShadowRegisters
 
     def lanes(self) -> Value:
-        """EXEC of the half of the wave, as a constant where it is known to be full."""
+        """Return EXEC of the half of the wave, as a constant if it is known to be full."""
         return ONES if self.frame.registers.exec_is_full else self.frame.registers.exec_bits()
 
     def as_lanes(self, mask: Value) -> Value:
@@ -42,7 +42,7 @@ class Shadow:
         return self.frame.builder.resize(self.frame.builder.lane_mask(mask), 32, True)
 
     def from_lanes(self, lanes: Value) -> Value:
-        """The inverse of `as_lanes`."""
+        """Invert `as_lanes`."""
         b = self.frame.builder
         return b.mask_bits(b.compare("ne", lanes, constant(V32, 0)))
 
@@ -69,13 +69,14 @@ class Shadow:
         )
 
     def mask(self, operand: Operand | None) -> Value:
-        """Return the undefined bits of a lane mask, those of the half of the wave."""
+        """Return the undefined bits of a lane mask for the half of the wave."""
         return self.bits(operand, self.frame.registers.wave_half)
 
     # Vector operands
 
     def halves(self, instruction: Instruction, index: int) -> Halves:
-        """Return the lanes in which an operand is undefined: of its low half, of its high half."""
+        """Return the lanes in which an operand's low half is undefined, and those of its high
+        half."""
         operand = instruction.operands[index]
         if not isinstance(operand, Register):
             return DEFINED
@@ -109,7 +110,7 @@ class Shadow:
         return self.masks.either(*self.halves(instruction, index))
 
     def _moved(self, instruction: Instruction, register: Register, mask: Value) -> Value:
-        """Return a mask as DPP hands it over; a lane that is filled with 0 is defined."""
+        """Return a mask moved as DPP moves its source. A lane that is filled with 0 is defined."""
         if mask == ZERO:
             return ZERO
         with self.frame.registers.stand_in({register.index: self.as_lanes(mask)}):

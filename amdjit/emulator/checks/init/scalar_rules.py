@@ -47,7 +47,7 @@ def _other(shadow: Shadow, instruction: Instruction) -> Value:
 
 
 def _write(shadow: Shadow, operand: Operand | None, parts: list[Value]) -> Value:
-    """Write the shadow of a scalar register; returns the bits that are EXEC's."""
+    """Write the shadow of a scalar register; return the bits of it that are EXEC's."""
     if not isinstance(operand, Register):
         return ZERO
     slot = scalar_slot(operand)
@@ -63,7 +63,7 @@ def _write(shadow: Shadow, operand: Operand | None, parts: list[Value]) -> Value
 
 
 def _value(shadow: Shadow, instruction: Instruction, operand: Operand | None, part: int) -> Value:
-    """Return a dword of a scalar operand."""
+    """Return the value of a scalar operand's dword."""
     dwords = operand.dwords if isinstance(operand, Register) else 1
     if dwords == 1:
         value = shadow.frame.scalar_operand(operand, "b32", instruction)
@@ -112,19 +112,19 @@ def _combined(
         values[logic.complemented] = b.not_(values[logic.complemented])
     if logic.operator is Operator.OR:
         values = [b.not_(value) for value in values]
-    # `values` now has a 1 where the other operand's bit comes through.
+    # `values` now has a 1 where the other operand's bit passes through.
     left = masks.both(bits[0], masks.either(values[1], bits[1]))
     right = masks.both(bits[1], masks.either(values[0], bits[0]))
     return masks.either(left, right)
 
 
 def _condition(shadow: Shadow, parts: list[Value]) -> None:
-    """SCC says whether the result is not 0."""
+    """SCC is whether the result is not 0."""
     shadow.registers.write_scalar(SCC_SLOT, shadow.masks.spread(shadow.masks.either(*parts)))
 
 
 def _choice(shadow: Shadow, instruction: Instruction) -> Value:
-    """s_cselect and s_cmov: the chosen source counts, and SCC."""
+    """s_cselect and s_cmov: SCC counts, and the chosen source."""
     masks, b = shadow.masks, shadow.frame.builder
     condition = shadow.registers.scalar(SCC_SLOT)
     target = instruction.operands[0]
@@ -142,9 +142,9 @@ def _choice(shadow: Shadow, instruction: Instruction) -> Value:
 
 
 def branch_condition(shadow: Shadow, instruction: Instruction) -> Value:
-    """Return the undefined bits of a branch's condition, a mask.
+    """Return the undefined bits of a branch's condition as a mask.
 
-    A mask that has a defined 1 is not zero whatever its undefined bits are.
+    A mask with a defined 1 is not zero, whatever its undefined bits are.
     """
     condition = instruction.traits.condition
     if condition is None or condition.flag is Flag.EXEC:

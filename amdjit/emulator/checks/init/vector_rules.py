@@ -1,8 +1,7 @@
 """How undefined values pass through vector instructions.
 
-As a rule a result is undefined where any source is. The exceptions are instructions with which
-compilers take halves apart and put them together, and those that choose (v_cndmask) or move between
-lanes.
+As a rule a result is undefined where any source is. The exceptions are the instructions with which
+compilers split and join halves, and those that choose (v_cndmask) or move between lanes.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Rule = Callable[[Shadow, Instruction], Halves]
 def vector_results(
     shadow: Shadow, instruction: Instruction
 ) -> list[tuple[Instruction, int, Halves]]:
-    """Return (instruction, operand, shadow) of each result; nothing is written yet."""
+    """Return (instruction, operand, shadow) of each result, without writing it."""
     rule = _rule_of(instruction)
     new = rule(shadow, instruction)
     return [(instruction, index, new) for index in results(instruction)]
@@ -64,7 +63,7 @@ def _copy(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def _choose(shadow: Shadow, instruction: Instruction) -> Halves:
-    """v_cndmask: the chosen source counts, and the condition."""
+    """v_cndmask: the condition counts, and the chosen source."""
     masks = shadow.masks
     no, yes = shadow.halves(instruction, 1), shadow.halves(instruction, 2)
     operand = instruction.operands[3] if len(instruction.operands) > 3 else None
@@ -81,8 +80,8 @@ def _choose(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def constant_of(shadow: Shadow, operand: Operand | None) -> int | None:
-    """Return a constant operand's 32 bits, also of a scalar register that a constant was just moved
-    to."""
+    """Return the 32 bits of an operand that is a constant, or a scalar register to which one was
+    just moved."""
     if isinstance(operand, Literal):
         return operand.value
     if isinstance(operand, InlineConstant):
@@ -109,14 +108,14 @@ def _masked(shadow: Shadow, instruction: Instruction, first: int, second: int) -
 
 
 def _carries_up(shadow: Shadow, instruction: Instruction) -> Halves:
-    """Sums and products: the low half depends on low halves only, which is all that narrow integers
-    need."""
+    """Sums and products: the low half, which is all that narrow integers need, depends only on low
+    halves."""
     low, _ = _bitwise(shadow, instruction)
     return low, shadow.masks.either(*_any(shadow, instruction))
 
 
 def _added_to(shadow: Shadow, instruction: Instruction) -> Halves:
-    """Something is added to the last source, whose low half is all that the low half depends on."""
+    """Something is added to the last source: of it, the low half depends only on the low half."""
     *others, last = sources(instruction)
     added = shadow.masks.either(*(shadow.any_of(instruction, index) for index in others))
     low, high = shadow.halves(instruction, last)
@@ -157,7 +156,7 @@ def _shifted(shadow: Shadow, value: Halves, amount: int | None, to_left: bool) -
 def _shift(to_left: bool, signed: bool = False) -> Rule:
     def rule(shadow: Shadow, instruction: Instruction) -> Halves:
         value = shadow.halves(instruction, 2)
-        by = shadow.halves(instruction, 1)[0]  # only the low bits of an amount are used
+        by = shadow.halves(instruction, 1)[0]  # only the low bits of an amount count
         low, high = _shifted(shadow, value, constant_of(shadow, instruction.operands[1]), to_left)
         high = value[1] if signed else high
         return shadow.masks.either(low, by), shadow.masks.either(high, by)
@@ -180,7 +179,7 @@ def _and_or(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def _insert(shadow: Shadow, instruction: Instruction) -> Halves:
-    """v_bfi: src0 says which bits come from src1, the others come from src2."""
+    """v_bfi: the bits of src0 choose those that come from src1; the others come from src2."""
     number = constant_of(shadow, instruction.operands[1])
     if number is None:
         return _any(shadow, instruction)
@@ -194,7 +193,7 @@ def _insert(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def _extract(shadow: Shadow, instruction: Instruction) -> Halves:
-    """v_bfe: only the halves that the field touches count."""
+    """v_bfe: only the halves that overlap the field count."""
     value = shadow.halves(instruction, 1)
     offset, width = (constant_of(shadow, instruction.operands[index]) for index in (2, 3))
     if offset is None or width is None:
@@ -208,7 +207,7 @@ def _permute_bytes(shadow: Shadow, instruction: Instruction) -> Halves:
     """v_perm: a selector byte of 0..3 takes a byte of src1, one of 4..7 a byte of src0; others are
     signs or constants.
 
-    With a selector that is not known here, only what is undefined as a whole counts.
+    If the selector is not known here, only values that are undefined as a whole count.
     """
     masks = shadow.masks
     first, second = shadow.halves(instruction, 1), shadow.halves(instruction, 2)
@@ -239,8 +238,7 @@ def _pack(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def _packed(shadow: Shadow, instruction: Instruction) -> Halves:
-    """VOP3P: op_sel picks the half that goes into the low result, op_sel_hi that of the high
-    one."""
+    """VOP3P: op_sel chooses the half for the low result, op_sel_hi that for the high one."""
     if instruction.modifiers.dpp is not None or instruction.opcode.encoding != "VOP3P":
         return _any(shadow, instruction)
     low: list[Value] = []
@@ -256,7 +254,7 @@ def _packed(shadow: Shadow, instruction: Instruction) -> Halves:
 
 
 def _mixed(shadow: Shadow, instruction: Instruction) -> Halves:
-    """v_fma_mix: op_sel_hi says which sources are halves, op_sel which half."""
+    """v_fma_mix: op_sel_hi says which sources are halves, op_sel which halves they are."""
     parts: list[Value] = []
     for number in range(3):
         value = shadow.halves(instruction, 1 + number)
@@ -280,8 +278,8 @@ def _mixed_half(half: int) -> Rule:
 
 
 def write_half_results(shadow: Shadow, instruction: Instruction) -> bool:
-    """Write the results of v_fma_mixlo and v_fma_mixhi, which name no half; tell whether it is one
-    of them."""
+    """Write the result of v_fma_mixlo or v_fma_mixhi, whose operands name no half; return whether
+    it is one of them."""
     half = {"v_fma_mixlo_f16": 0, "v_fma_mixhi_f16": 1}.get(instruction.mnemonic)
     if half is None:
         return False
@@ -290,10 +288,10 @@ def write_half_results(shadow: Shadow, instruction: Instruction) -> bool:
 
 
 def write_wide_results(shadow: Shadow, instruction: Instruction) -> bool:
-    """Write the results of 64-bit instructions whose low dword depends on low dwords only; tell
+    """Write the result of a 64-bit instruction whose low dword depends only on low dwords; return
     whether it is one.
 
-    Compilers leave the high dword undefined where they need the low one alone.
+    Compilers leave the high dword undefined if they need only the low one.
     """
     order = _WIDE.get(instruction.mnemonic)
     if order is None:

@@ -1,5 +1,4 @@
-"""Which bytes of device memory somebody has written: what the check for undefined values starts
-from.
+"""Which bytes of device memory have been written: where the check for undefined values starts.
 
 Every allocation of the user's begins unwritten. Copies from the host write it, and so do checked
 launches, which change its shadow. A launch without the check may have written anything: all memory
@@ -21,8 +20,7 @@ Shadow = NDArray[np.uint8]
 
 @dataclass
 class _Track:
-    """An allocation that is not known to be written. launches: how many there had been when it was
-    made."""
+    """An allocation that is not known to be written. launches: how many came before it."""
 
     nbytes: int
     launches: int

@@ -30,8 +30,7 @@ def _finding(row: Row, facts: LaunchFacts) -> Finding:
             f"access of {size} bytes at LDS byte {address}, which {8 if size == WIDE else 16} "
             "does not divide",
             "`load` and `store` of LDS promise a multiple of their size: index with a multiple of "
-            "the width, "
-            "give the alignment as the third argument, or load elements",
+            "the width, give the alignment as the third argument, or load elements",
             severity="warning",
         )
     if kind == FaultKind.LDS:

@@ -1,4 +1,4 @@
-"""The race check's part of the translated code: tell native code of each access, fence and
+"""The race check's part of translated code: it calls native code for each access, fence and
 acquire."""
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _VALUES = Value("ptr", "%race.values")
 _LOWER = Value("ptr", "%race.lower")
 _LOWER_VALUES = 256
 _LOWER_BYTES = _LOWER_VALUES + 4 * 128
-# An instruction's accesses that are kept for the wave's upper half: both of a two-address form, and
-# of a flat one.
+# How many accesses of an instruction are kept for the wave's upper half: both of a two-address
+# form, or of a flat one.
 _MOST_KEPT = 2
 
 
 class RaceInstrument(Instrument):
-    """Each access gets a call behind it."""
+    """Adds a call to each access, and notes what orders them."""
 
     name: ClassVar[str] = "race"
 
@@ -49,8 +49,8 @@ class RaceInstrument(Instrument):
     def __init__(self) -> None:
         self._split: frozenset[int] = frozenset()
         self._guesses: dict[int, int] = {}
-        # Of an instruction: the lanes of its stores in the wave's lower half, and how many of the
-        # upper half came.
+        # The lanes of an instruction's stores in the wave's lower half, and how many of those in
+        # the upper half have been compared.
         self._kept: list[Value] = []
         self._compared = 0
 
@@ -63,7 +63,7 @@ class RaceInstrument(Instrument):
         self._guesses = guessing_loads(graph)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Note who signals named barriers, and who waits for them."""
+        """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
         barrier = instruction.traits.barrier
         if barrier is None:
@@ -147,9 +147,9 @@ class RaceInstrument(Instrument):
         lds: bool,
         arguments: list[Value],
     ) -> None:
-        """Keep a store of a wave64's lower half; compare it with that of the upper half.
+        """Keep a store of a wave64's lower half, and compare it with that of the upper half.
 
-        The accesses of an instruction come in the same order in both halves.
+        Both halves make the accesses of an instruction in the same order.
         """
         b, lanes = frame.builder, arguments[3]
         if frame.registers.wave_half == 0:
@@ -170,7 +170,8 @@ class RaceInstrument(Instrument):
 
 
 def _split_signals(block: Block) -> Iterator[int]:
-    """Yield the signals of a block that no wait follows before an access or the block's end."""
+    """Yield the signals of a block after which an access or the block's end comes before the
+    wait."""
     pending = None
     for instruction in block.instructions:
         operand = instruction.operands[0] if instruction.operands else None
@@ -206,8 +207,8 @@ def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
 
 
 def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
-    """Loads and stores of global memory with a scope are how LLVM writes atomic ones (AMDGPU guide,
-    "gfx12")."""
+    """Return the kind and flags of an access. LLVM writes atomic loads and stores of global memory
+    as plain ones with a scope (AMDGPU guide, "gfx12")."""
     if lds:
         return access.kind, DEVICE_SCOPE
     scope = instruction.immediates.get("scope", 0)

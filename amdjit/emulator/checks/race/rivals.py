@@ -1,4 +1,4 @@
-"""The race check's rare paths: a dword with a rival's tag, finding a shadow."""
+"""The entry points of accesses in the race check, and a close look at dwords with a rival's tag."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.instrument import AccessKind
 
-# The numbers of the kinds: mine and theirs, in LDS or in global memory; a store not waited for;
-# lanes that contradict.
+# Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
+# store that was not waited for, and lanes that contradict each other.
 LACKING = 18
 CONFLICT = 20
 _CONTEXT = ("ptr", "context")
@@ -79,10 +79,11 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
-    """Two loads are none; two atomics are if one is for less than the device, and never in LDS.
+    """Return whether both accesses can race. Two loads cannot; two atomics only in global memory,
+    if the scope of one is narrower than the device.
 
-    An atomic load of LDS is the instruction of a plain one: beside atomics, every load counts as
-    one.
+    An atomic load of LDS is the same instruction as a plain one: next to atomics, every load counts
+    as one.
     """
     mine = f.parameter("kind")
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
@@ -103,11 +104,10 @@ def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
 
 
 def _stores_the_same(f: NativeFunction) -> Value:
-    """Whether the store in hand, which comes behind this, leaves the dword as it is: that harms
-    nobody.
+    """Return whether the store, which has not been made yet, leaves the dword as it is, which is
+    harmless.
 
-    value: the new dword, in its place, or -1 where it is not known; bytes: which of them are
-    stored.
+    value: the new dword, in its place, or -1 if it is not known; bytes: those that are stored.
     """
     value, covered = f.parameter("value"), f.parameter("bytes")
     narrow = f.compare("ult", f.parameter("size"), i32(4))
@@ -132,7 +132,7 @@ def _group_of(f: NativeFunction, tag: Value) -> Value:
 
 
 def _describe(f: NativeFunction, tag: Value, other: Value) -> None:
-    """Write site, group, wave and lane of a tag, as `aj_report` takes them."""
+    """Write a tag's site, group, wave and lane, as `aj_report` takes them."""
     owner = _owner_of(f, tag)
     site = f.mask(f.shift("lshr", tag, 16), 16)
     lane = f.mask(f.shift("lshr", tag, 10), 6)
@@ -172,8 +172,8 @@ def lds_symbol(kind: AccessKind) -> str:
 
 
 def global_text(kind: AccessKind, attributes: str) -> str:
-    """Return `aj_race_global_load` and so on: an access of global memory, one allocation after the
-    other."""
+    """Return `aj_race_global_load` and so on: an access of global memory, one allocation at a
+    time."""
     f = NativeFunction(global_symbol(kind), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
@@ -225,8 +225,8 @@ def _process(
 
 
 def find_text(attributes: str) -> str:
-    """Return `aj_race_find(race, cache, address)`: put the row of an address's shadow in the cache;
-    0 if none has."""
+    """Return `aj_race_find(race, cache, address)`: copy the row of an address's shadow to the
+    cache; 0 if there is none."""
     f = NativeFunction(
         "aj_race_find", "i32", [("ptr", "race"), ("ptr", "cache"), ("i64", "address")]
     )
@@ -257,7 +257,7 @@ def find_text(attributes: str) -> str:
 
 
 def lds_text(kind: AccessKind, attributes: str) -> str:
-    """Return `aj_race_lds_load` and so on: an access of LDS; lanes outside of it are left out."""
+    """Return `aj_race_lds_load` and so on: an access of LDS, without the lanes outside of it."""
     f = NativeFunction(lds_symbol(kind), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)

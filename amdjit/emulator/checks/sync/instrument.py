@@ -1,5 +1,5 @@
-"""The check of barriers, of instructions that need all lanes, and of missing waits:
-`sanitize("sync")`."""
+"""The synchronisation check's part of translated code: lanes that are missing, and missing
+waits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BARRIERS = (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.JOIN, Barrier.LEAVE)
 
 
 class SyncInstrument(Instrument):
-    """Code that looks at EXEC in front of barriers, matrix instructions and transposing loads."""
+    """Looks at EXEC before barriers, matrix instructions and transposing loads."""
 
     name: ClassVar[str] = "sync"
 
@@ -30,11 +30,11 @@ class SyncInstrument(Instrument):
         self._early: frozenset[int] = frozenset()
 
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
-        """Look for missing waits: what is found is reported when it runs."""
+        """Look for missing waits, which are reported when they run."""
         self._early = frozenset(wait.pc for wait in missing_waits(graph))
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Check the instructions that need all lanes, or all that the wave began with."""
+        """Check the instructions that need all lanes, or all with which the wave began."""
         traits = instruction.traits
         if instruction.pc in self._early:
             report(frame, instruction, SyncKind.WAIT, NO_LANE)
@@ -47,8 +47,7 @@ class SyncInstrument(Instrument):
 
 
 def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None:
-    """Report the first lane that is missing; a barrier needs only the lanes that the wave began
-    with."""
+    """Report the first missing lane. A barrier needs only the lanes with which the wave began."""
     registers, b = frame.registers, frame.builder
     for half in range(registers.halves):
         active = registers.scalar(EXEC_LO + half)
@@ -59,7 +58,7 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
         label = f"lanes.{b.name()[1:]}"
         wrong = b.compare("ne", missing, constant("i32", 0))
         if kind is SyncKind.TRANSPOSE:
-            # With no lane at all it does nothing (RDNA 4 ISA, 11.6.2).
+            # Without any lane it does nothing (RDNA 4 ISA, 11.6.2).
             wrong = b.and_(wrong, frame.compare_with_zero("ne", EXEC_LO))
         with where(b, wrong, label):
             lane = first_lane(b, missing)
@@ -67,7 +66,7 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
 
 
 def _first_exec(frame: Frame, half: int) -> Value:
-    """Read the lanes that the wave began with."""
+    """Read the lanes with which the wave began."""
     b = frame.builder
     execs = b.load("ptr", b.offset(_LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
     number = b.mul(frame.context(Context.WAVE), constant("i64", frame.registers.halves))

@@ -1,1 +1,1 @@
-"""lanes."""
+"""Instructions that move values between lanes: permutations, reads and writes of single lanes."""

@@ -52,14 +52,14 @@ def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:
 
 def _read_lane(frame: Frame, instruction: Instruction) -> None:
     halves = _vectors(frame, vector_register(instruction, "src0"))
-    lane = frame.scalar_source(instruction, 2, "b32")
+    lane = frame.scalar_source(instruction, 2)
     frame.write_scalar(instruction.operands[0], _pick(frame, halves, lane))
 
 
 def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
     source = instruction.operands[1]
     if not is_vector_register(source):
-        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1, "b32"))
+        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1))
         return
     frame.write_scalar(instruction.operands[0], first_lane(frame, source))
 
@@ -86,8 +86,8 @@ def _write_lane(frame: Frame, instruction: Instruction) -> None:
     """EXEC is ignored."""
     b = frame.builder
     target = vector_register(instruction, "vdst")
-    item = frame.scalar_source(instruction, 1, "b32")
-    lane = frame.scalar_source(instruction, 2, "b32")
+    item = frame.scalar_source(instruction, 1)
+    lane = frame.scalar_source(instruction, 2)
     place = b.mask(lane, 5)
     for half, values in enumerate(_vectors(frame, target)):
         changed = b.insert(values, item, place)
@@ -154,9 +154,7 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
 
 def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
     """Return which lane of a row each lane reads, where the translation knows it."""
-    low, high = (
-        frame.builder.known(frame.scalar_source(instruction, index, "b32")) for index in (2, 3)
-    )
+    low, high = (frame.builder.known(frame.scalar_source(instruction, index)) for index in (2, 3))
     if low is None or high is None:
         return None
     return [(low | high << 32) >> 4 * lane & 15 for lane in range(16)]
@@ -164,7 +162,7 @@ def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
 
 def _scalar_select(frame: Frame, instruction: Instruction) -> Value:
     b = frame.builder
-    low, high = (b.splat(frame.scalar_source(instruction, index, "b32")) for index in (2, 3))
+    low, high = (b.splat(frame.scalar_source(instruction, index)) for index in (2, 3))
     amounts = sequence("i32", [4 * (lane % 8) for lane in range(LANES)])
     upper = sequence("i1", [lane % 16 >= 8 for lane in range(LANES)])
     chosen = b.select(upper, high, low)
@@ -172,7 +170,7 @@ def _scalar_select(frame: Frame, instruction: Instruction) -> Value:
 
 
 def _variable_select(frame: Frame, instruction: Instruction) -> Value:
-    return frame.builder.mask(frame.source(instruction, 2, "b32"), 4)
+    return frame.builder.mask(frame.source(instruction, 2), 4)
 
 
 def _swap(frame: Frame, instruction: Instruction) -> None:
@@ -330,9 +328,9 @@ def _masked_bit_count(upper: bool) -> Emitter:
             below = sequence("i32", [(1 << lane) - 1 for lane in range(LANES)])
         else:
             below = constant(V32, -1 if half else 0)
-        bits = frame.builder.and_(frame.source(instruction, 1, "b32"), below)
+        bits = frame.builder.and_(frame.source(instruction, 1), below)
         frame.write(
-            instruction, 0, bit_count_add(frame.builder, bits, frame.source(instruction, 2, "u32"))
+            instruction, 0, bit_count_add(frame.builder, bits, frame.source(instruction, 2))
         )
 
     return emit

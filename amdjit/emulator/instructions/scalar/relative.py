@@ -49,9 +49,8 @@ def _write(frame: Frame, first: int, distance: Value, values: list[Value]) -> No
 
 
 def _plain(frame: Frame, instruction: Instruction, dwords: int) -> list[Value]:
-    if dwords == 1:
-        return [frame.scalar_source(instruction, 1, "b32")]
-    return list(frame.builder.split_bits(frame.scalar_source(instruction, 1, "b64")))
+    value = frame.scalar_source(instruction, 1)
+    return [value] if dwords == 1 else list(frame.builder.split_bits(value))
 
 
 def _move(source: bool, target: bool, dwords: int, split: bool = False) -> Emitter:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value, like
-from amdjit.emulator.instructions.operation import Emitter, vector_op
+from amdjit.emulator.instructions.operation import Emitter, vector_ops
 from amdjit.emulator.wave.frame import Frame
 
 _TABLE = "aj_two_over_pi"
@@ -116,8 +116,8 @@ def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
     """V_TRIG_PREOP_F64: 53 bits of 2 / pi, from the bit that the operand's exponent and segment
     say."""
     b = frame.builder
-    number = b.bitcast(frame.source(instruction, 1, "f64"), "i64")
-    segment = b.resize(b.mask(frame.source(instruction, 2, "b32"), 5), 64)
+    number = b.bitcast(frame.source(instruction, 1), "i64")
+    segment = b.resize(b.mask(frame.source(instruction, 2), 5), 64)
     exponent = b.mask(b.shift("lshr", number, 52), 11)
     beyond = b.intrinsic("usub.sat", exponent, b.const(exponent, 1077))
     shift = b.add(b.mul(segment, b.const(segment, 53)), beyond)
@@ -138,10 +138,14 @@ def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
 
 
 VECTOR_CUBE: Mapping[str, Emitter] = {
-    "v_cubeid_f32": vector_op(_face, "f32 f32 f32"),
-    "v_cubesc_f32": vector_op(_first_coordinate, "f32 f32 f32"),
-    "v_cubetc_f32": vector_op(_second_coordinate, "f32 f32 f32"),
-    "v_cubema_f32": vector_op(_major_axis, "f32 f32 f32"),
-    "v_mullit_f32": vector_op(_specular, "f32 f32 f32"),
+    **vector_ops(
+        {
+            "v_cubeid_f32": _face,
+            "v_cubesc_f32": _first_coordinate,
+            "v_cubetc_f32": _second_coordinate,
+            "v_cubema_f32": _major_axis,
+            "v_mullit_f32": _specular,
+        }
+    ),
     "v_trig_preop_f64": _reduction_constant,
 }

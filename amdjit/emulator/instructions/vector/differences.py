@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value
-from amdjit.emulator.instructions.operation import Emitter, vector_op, vector_register
+from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops, vector_register
 from amdjit.emulator.wave.frame import Frame
 
 
@@ -51,8 +51,8 @@ def _four_differences(frame: Frame, instruction: Instruction, masked: bool) -> l
     """Compare the reference with the four bytes that start at byte 0, 1, 2 and 3 of the pair of
     registers."""
     b = frame.builder
-    wide = frame.source(instruction, 1, "b64")
-    references = _bytes_of(b, frame.source(instruction, 2, "b32"))
+    wide = frame.source(instruction, 1)
+    references = _bytes_of(b, frame.source(instruction, 2))
     sums = []
     for first in range(0, 32, 8):
         window = b.resize(b.shift("lshr", wide, first), 32)
@@ -65,7 +65,7 @@ def _packed(masked: bool) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        addends = frame.source(instruction, 3, "b64")
+        addends = frame.source(instruction, 3)
         result = b.const(addends, 0)
         for number, total in enumerate(_four_differences(frame, instruction, masked)):
             addend = b.mask(b.resize(b.shift("lshr", addends, 16 * number), 32), 16)
@@ -95,8 +95,9 @@ def _in_dwords(frame: Frame, instruction: Instruction) -> None:
 
 
 VECTOR_DIFFERENCES: Mapping[str, Emitter] = {
-    "v_lerp_u8": vector_op(_average, "b32 b32 b32"),
-    "v_msad_u8": vector_op(_masked, "b32 b32 b32", clamped=_masked_saturated),
+    **vector_ops(
+        {"v_lerp_u8": _average, "v_msad_u8": VectorOp(_masked, clamped=_masked_saturated)}
+    ),
     "v_qsad_pk_u16_u8": _packed(False),
     "v_mqsad_pk_u16_u8": _packed(True),
     "v_mqsad_u32_u8": _in_dwords,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
@@ -11,7 +11,7 @@ from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import bits, fused_nan, invalid, is_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, vector
 from amdjit.emulator.instructions.long_expressions import long_symbol
-from amdjit.emulator.instructions.operation import Emitter, vector_op
+from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import ELEMENTS
 from amdjit.emulator.wave.rounding import NEAREST, RoundingBuilder, rounding_of
@@ -87,7 +87,7 @@ def _scale(form: Format) -> Emitter:
         both = frame.native(
             scale_symbol(form),
             scaled_type(form),
-            [frame.source(instruction, index, form.code) for index in (2, 3, 4)],
+            [frame.source(instruction, index) for index in (2, 3, 4)],
         )
         result = b.emit(vector(ELEMENTS[form.code]), f"extractvalue {both.type} {both.text}, 0")
         frame.write(instruction, 0, result)
@@ -116,8 +116,7 @@ def _multiply_add(form: Format) -> Emitter:
 
         return expression
 
-    sources = f"{form.code} {form.code} {form.code} mask"
-    return replace(vector_op(variant(False), sources), scaled=variant(True))
+    return VectorOp(variant(False), scaled=variant(True))
 
 
 def _single_multiply_add(
@@ -324,7 +323,5 @@ VECTOR_DIVISION: Mapping[str, Emitter] = {
     "v_div_scale_f64": _scale(_DOUBLE),
     "v_div_fmas_f32": _multiply_add(_SINGLE),
     "v_div_fmas_f64": _multiply_add(_DOUBLE),
-    "v_div_fixup_f16": vector_op(_fix_up, "f16 f16 f16"),
-    "v_div_fixup_f32": vector_op(_fix_up, "f32 f32 f32"),
-    "v_div_fixup_f64": vector_op(_fix_up, "f64 f64 f64"),
+    **vector_ops({f"v_div_fixup_{form.code}": _fix_up for form in FORMATS.values()}),
 }

@@ -12,7 +12,6 @@ from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.instructions.vector.packed import float_dot
-from amdjit.emulator.layout import VCC_LO
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 
@@ -20,17 +19,14 @@ _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
 # The elements of the dot products, which add to the old result.
 _DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
 # What a VOPD instruction may do in either half.
-DUAL = frozenset({"v_cndmask_b32", *_DOTS, *_OPERATIONS})
+DUAL = frozenset({*_DOTS, *_OPERATIONS})
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
     name = half.traits.operation
     frame.round_as(rounding_shift(half.traits.rounding))
-    if name == "v_cndmask_b32":
-        no, yes = (frame.source(half, index, "b32") for index in (1, 2))
-        return frame.builder.select(frame.registers.mask(VCC_LO), yes, no)
     if name in _DOTS:
-        return float_dot(frame, half, _DOTS[name], frame.source(half, 0, "f32"))
+        return float_dot(frame, half, _DOTS[name], frame.source(half, 0))
     operation = _OPERATIONS.get(name)
     if operation is None:
         raise Untranslatable(half)

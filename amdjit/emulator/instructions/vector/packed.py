@@ -13,7 +13,7 @@ from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, 
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.matrix.dots import Dot
-from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.operation import Emitter, source_places, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import clamp_unit, constant_bits, modify_input
 from amdjit.emulator.wave.registers import V32
@@ -28,22 +28,16 @@ class PackedOp:
     """The same 16-bit expression on both halves; op_sel and op_sel_hi pick each operand's half."""
 
     expression: ix.Expression
-    code: str
-    sources: int
     clamped: ix.Expression | None = None
-    accumulates: bool = False
     # The instruction that does the same with one half, where its expression is long.
     single: str = ""
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
-        if self.single and self._is_plain(frame, instruction):
+        if self.single and _is_plain(frame, instruction):
             sources = [
-                frame.source(instruction, number + 1, f"v2{self.code}")
-                for number in range(self.sources)
+                frame.source(instruction, place) for place in source_places(instruction.opcode)
             ]
-            if self.accumulates:
-                sources.append(frame.registers.vector(vector_register(instruction, "vdst").index))
             result = call_long(frame, instruction.mnemonic, sources)
             if result is not None:
                 frame.write(instruction, 0, result)
@@ -51,25 +45,12 @@ class PackedOp:
         halves = [self._compute(frame, instruction, upper) for upper in (0, 1)]
         frame.write(instruction, 0, pack_halves(frame.builder, *halves))
 
-    def both_halves(self, b: Builder, *sources: Value) -> Value:
+    def both_halves(self, b: Builder, element: str, *sources: Value) -> Value:
         """Return the dwords of the result, each half of the sources' halves, unmodified."""
         halves = [
-            [b.bitcast(_half(b, whole, upper), self._element) for whole in sources]
-            for upper in (0, 1)
+            [b.bitcast(_half(b, whole, upper), element) for whole in sources] for upper in (0, 1)
         ]
         return pack_halves(b, *(self.expression(b, *operands) for operands in halves))
-
-    def _is_plain(self, frame: Frame, instruction: Instruction) -> bool:
-        """Tell whether the halves are the operands' own, and neither modifiers nor the mode change
-        anything."""
-        modifiers = instruction.modifiers
-        every = (1 << self.sources) - 1
-        own = instruction.opcode.encoding == "VOP2" or (
-            modifiers.op_sel,
-            modifiers.op_sel_hi & every,
-        ) == (0, every)
-        changed = modifiers.neg or modifiers.neg_hi or modifiers.clamp
-        return own and not changed and frame.keeps_denormals and frame.clamps_overflow is False
 
     def _compute(self, frame: Frame, instruction: Instruction, upper: int) -> Value:
         b = frame.builder
@@ -78,26 +59,37 @@ class PackedOp:
         negates = modifiers.neg_hi if upper else modifiers.neg
         if instruction.opcode.encoding == "VOP2":
             selects = 7 if upper else 0
+        element = _element(instruction)
         operands = []
-        for number in range(self.sources):
-            whole = frame.source(instruction, number + 1, f"v2{self.code}")
-            half = b.bitcast(_half(b, whole, selects >> number & 1), self._element)
+        for number, place in enumerate(source_places(instruction.opcode)):
+            whole = frame.source(instruction, place)
+            half = b.bitcast(_half(b, whole, selects >> number & 1), element)
             operands.append(
                 frame.flushed_source(modify_input(b, half, bool(negates >> number & 1), False))
             )
-        if self.accumulates:
-            old = frame.registers.vector(vector_register(instruction, "vdst").index)
-            operands.append(frame.flushed_source(b.bitcast(_half(b, old, upper), self._element)))
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
         value = call_long(frame, self.single, operands) or expression(b, *operands)
         result = frame.without_overflow(value, operands, instruction)
-        result = clamp_unit(b, result) if clamp and self.code == "f16" else result
+        result = clamp_unit(b, result) if clamp and element == "half" else result
         return frame.flushed_result(result, instruction)
 
-    @property
-    def _element(self) -> str:
-        return "half" if self.code == "f16" else "i16"
+
+def _element(instruction: Instruction) -> str:
+    return "half" if instruction.opcode.operands[0].type == "v2f16" else "i16"
+
+
+def _is_plain(frame: Frame, instruction: Instruction) -> bool:
+    """Whether each half of the result is made of the same halves of the operands, and neither
+    modifiers nor the mode change anything."""
+    modifiers = instruction.modifiers
+    every = (1 << len(instruction.opcode.operands) - 1) - 1
+    own = instruction.opcode.encoding == "VOP2" or (
+        modifiers.op_sel,
+        modifiers.op_sel_hi & every,
+    ) == (0, every)
+    changed = modifiers.neg or modifiers.neg_hi or modifiers.clamp
+    return own and not changed and frame.keeps_denormals and frame.clamps_overflow is False
 
 
 def pack_halves(b: Builder, low: Value, high: Value) -> Value:
@@ -106,31 +98,30 @@ def pack_halves(b: Builder, low: Value, high: Value) -> Value:
     return b.or_(wide[0], b.shift("shl", wide[1], 16))
 
 
-def _integers() -> dict[str, Emitter]:
-    table: dict[str, Emitter] = {
-        "v_pk_mul_lo_u16": PackedOp(ix.binary("mul"), "u16", 2),
-        "v_pk_lshlrev_b16": PackedOp(ix.reverse(ix.shift("shl")), "u16", 2),
-        "v_pk_lshrrev_b16": PackedOp(ix.reverse(ix.shift("lshr")), "u16", 2),
-        "v_pk_ashrrev_i16": PackedOp(ix.reverse(ix.shift("ashr")), "i16", 2),
+def _integers(code: str, sign: str) -> dict[str, Emitter]:
+    return {
+        f"v_pk_mad_{code}": PackedOp(ix.mad, ix.saturating_mad(sign == "s")),
+        f"v_pk_add_{code}": PackedOp(ix.binary("add"), ix.saturating(f"{sign}add")),
+        f"v_pk_sub_{code}": PackedOp(ix.binary("sub"), ix.saturating(f"{sign}sub")),
+        f"v_pk_max_{code}": PackedOp(ix.intrinsic(f"{sign}max")),
+        f"v_pk_min_{code}": PackedOp(ix.intrinsic(f"{sign}min")),
     }
-    for sign, code in (("s", "i16"), ("u", "u16")):
-        table[f"v_pk_mad_{code}"] = PackedOp(ix.mad, code, 3, ix.saturating_mad(sign == "s"))
-        table[f"v_pk_add_{code}"] = PackedOp(ix.binary("add"), code, 2, ix.saturating(f"{sign}add"))
-        table[f"v_pk_sub_{code}"] = PackedOp(ix.binary("sub"), code, 2, ix.saturating(f"{sign}sub"))
-        table[f"v_pk_max_{code}"] = PackedOp(ix.intrinsic(f"{sign}max"), code, 2)
-        table[f"v_pk_min_{code}"] = PackedOp(ix.intrinsic(f"{sign}min"), code, 2)
-    return table
 
 
-_FLOATS: dict[str, Emitter] = {
-    "v_pk_fma_f16": PackedOp(with_nans(fx.fma_half, fused_nan), "f16", 3, single="v_fma_f16"),
-    "v_pk_fmac_f16": PackedOp(
-        with_nans(fx.fma_half, fused_nan), "f16", 2, accumulates=True, single="v_fma_f16"
-    ),
-    "v_pk_add_f16": PackedOp(with_nans(fx.through_float(ix.binary("fadd"))), "f16", 2),
-    "v_pk_mul_f16": PackedOp(with_nans(fx.through_float(ix.binary("fmul"))), "f16", 2),
+_FUSED = PackedOp(with_nans(fx.fma_half, fused_nan), single="v_fma_f16")
+_PACKED: dict[str, Emitter] = {
+    "v_pk_mul_lo_u16": PackedOp(ix.binary("mul")),
+    "v_pk_lshlrev_b16": PackedOp(ix.reverse(ix.shift("shl"))),
+    "v_pk_lshrrev_b16": PackedOp(ix.reverse(ix.shift("lshr"))),
+    "v_pk_ashrrev_i16": PackedOp(ix.reverse(ix.shift("ashr"))),
+    **_integers("i16", "s"),
+    **_integers("u16", "u"),
+    "v_pk_fma_f16": _FUSED,
+    "v_pk_fmac_f16": _FUSED,
+    "v_pk_add_f16": PackedOp(with_nans(fx.through_float(ix.binary("fadd")))),
+    "v_pk_mul_f16": PackedOp(with_nans(fx.through_float(ix.binary("fmul")))),
     **{
-        f"v_pk_{name}_f16": PackedOp(expression, "f16", 2, single=f"v_{name}_f16")
+        f"v_pk_{name}_f16": PackedOp(expression, single=f"v_{name}_f16")
         for name, expression in EXTREMES.items()
     },
 }
@@ -198,7 +189,7 @@ def _integer_dot(bits: int, signed: bool) -> Emitter:
         factors = [
             _parts(
                 b,
-                frame.source(instruction, number + 1, "v2u32"),
+                frame.source(instruction, number + 1),
                 bits,
                 signed and bool(signs >> number & 1),
             )
@@ -207,7 +198,8 @@ def _integer_dot(bits: int, signed: bool) -> Emitter:
         total = constant(V32, 0)
         for left, right in zip(*factors, strict=True):
             total = b.add(total, b.mul(left, right))
-        addend = frame.source(instruction, 3, "v2u32")
+        # Read like the packed factors, without modifiers: neg_lo's third bit negates no integer.
+        addend = frame.source(instruction, 3, "v2u16")
         if instruction.modifiers.clamp:
             result = b.intrinsic("sadd.sat" if signed else "uadd.sat", total, addend)
         else:
@@ -224,7 +216,7 @@ def _dot_factor(frame: Frame, instruction: Instruction, number: int, element: st
     b = frame.builder
     modifiers = instruction.modifiers
     packed = instruction.opcode.encoding == "VOP3P"
-    whole = frame.source(instruction, number + 1, f"v2{element}")
+    whole = frame.source(instruction, number + 1)
     if element == "bf16" and isinstance(instruction.operands[number + 1], InlineConstant):
         # Captured on gfx1201: an inline constant stands in both halves of bf16 factors, of f16 ones
         # in the low half.
@@ -257,7 +249,7 @@ def _dot2_single(element: str) -> Emitter:
         frame.write(
             instruction,
             0,
-            float_dot(frame, instruction, element, frame.source(instruction, 3, "f32")),
+            float_dot(frame, instruction, element, frame.source(instruction, 3)),
         )
 
     return emit
@@ -268,7 +260,7 @@ def _dot2_narrow(element: str) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        addend = b.resize(b.bitcast(frame.source(instruction, 3, element), "i16"), 32)
+        addend = b.resize(b.bitcast(frame.source(instruction, 3), "i16"), 32)
         factors = [_dot_factor(frame, instruction, number, element) for number in (0, 1)]
         flags = [frame.overflow_flag()] if dot.overflows else []
         bits = frame.native(dot.symbol, V32, [*factors, addend, *flags])
@@ -282,8 +274,8 @@ def _dot4_eighth(left: str, right: str) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        factors = [frame.source(instruction, number, "v2u32") for number in (1, 2)]
-        addend = b.bitcast(frame.source(instruction, 3, "f32"), "i32")
+        factors = [frame.source(instruction, number) for number in (1, 2)]
+        addend = b.bitcast(frame.source(instruction, 3), "i32")
         frame.write(
             instruction, 0, b.bitcast(frame.native(dot.symbol, V32, [*factors, addend]), "float")
         )
@@ -304,8 +296,7 @@ _DOTS: dict[str, Emitter] = {
 }
 
 VECTOR_PACKED: Mapping[str, Emitter] = {
-    **_integers(),
-    **_FLOATS,
+    **_PACKED,
     **_DOTS,
     "v_fma_mix_f32": _mixed(None),
     "v_fma_mixlo_f16": _mixed(0),

@@ -1,0 +1,57 @@
+"""Types of values that take several registers or none: tuples and their known items, nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.language.type_base import Type
+
+__all__ = ["VOID", "Known", "Structure", "Tuple", "Void"]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What names a tuple's items. python: the class, a named tuple or frozen dataclass, whose
+    methods they have."""
+
+    name: str
+    fields: tuple[str, ...]
+    python: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    """Several values of any types; with a structure they have names."""
+
+    elements: tuple[Type, ...]
+    structure: Structure | None = None
+
+    def __str__(self) -> str:
+        if self.structure is None:
+            return f"({', '.join(map(str, self.elements))})"
+        if self.structure.fields == ("real", "imag") and self.structure.python is None:
+            return self.structure.name
+        pairs = zip(self.structure.fields, self.elements, strict=True)
+        return f"{self.structure.name}({', '.join(f'{name}: {type}' for name, type in pairs)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Type):
+    """An item of a tuple that is known when compiling, such as None or an enum's member; it takes
+    no room."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Void(Type):
+    """What a function returns that returns nothing."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+VOID = Void()
