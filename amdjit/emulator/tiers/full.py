@@ -291,8 +291,8 @@ class _Branches(Ending):
 
 def executes(opcode: Opcode) -> bool:
     """Whether the translator has an instruction, at least in some of its forms."""
-    table = DUAL if opcode.traits.is_dual else EMITTERS
-    return opcode.traits.ends_block or opcode.traits.operation in table
+    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
+    return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 
 
 def _save_label(pause: Pause) -> str:

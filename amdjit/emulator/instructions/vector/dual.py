@@ -19,18 +19,17 @@ _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
 # The elements of the dot products, which add to the old result.
 _DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
 # What a VOPD instruction may do in either half.
-DUAL = frozenset({*_DOTS, *_OPERATIONS})
+DUAL: Mapping[str, VectorOp | str] = {**_DOTS, **_OPERATIONS}
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
-    name = half.traits.operation
     frame.round_as(rounding_shift(half.traits.rounding))
-    if name in _DOTS:
-        return float_dot(frame, half, _DOTS[name], frame.source(half, 0))
-    operation = _OPERATIONS.get(name)
-    if operation is None:
-        raise Untranslatable(half)
-    return operation.compute(frame, half)
+    operation = DUAL.get(half.traits.operation)
+    if isinstance(operation, VectorOp):
+        return operation.compute(frame, half)
+    if operation is not None:
+        return float_dot(frame, half, operation, frame.source(half, 0))
+    raise Untranslatable(half)
 
 
 def emit_dual(frame: Frame, instruction: Instruction) -> None:
