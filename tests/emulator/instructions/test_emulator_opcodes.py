@@ -66,8 +66,9 @@ def test_a_refusal_names_the_instruction_and_the_reason() -> None:
 _RECORDER = """
 import os
 from amdjit.emulator.tiers.full import _Translation as T
+from amdjit.emulator.tiers.terminators import Terminators
 seen = set()
-emit, terminate = T._emit, T._terminate
+emit, terminate = T._emit, Terminators.emit
 def _emit(self, stretch, ones, joined):
     for instruction, _ in stretch:
         seen.update(i.mnemonic for i in (instruction, instruction.pair) if i is not None)
@@ -75,7 +76,7 @@ def _emit(self, stretch, ones, joined):
 def _terminate(self, block):
     seen.add(block.instructions[-1].mnemonic)
     return terminate(self, block)
-T._emit, T._terminate = _emit, _terminate
+T._emit, Terminators.emit = _emit, _terminate
 def pytest_sessionfinish(session):
     open(os.environ["RECORDED"], "w").write(" ".join(seen))
 """
