@@ -4,8 +4,8 @@ In wave64 vector instructions are emitted twice, for the lower and for the upper
 first half writes to scalars becomes visible after the second.
 
 Every machine block becomes an LLVM block. A wave that waits stores its registers to `state` and
-returns the id to resume from; the driver calls again with that id. Text of the function is put
-together at the end, when it is known which registers were used.
+returns the id to resume from; the driver calls again with that id. The text of the function is put
+together at the end, when it is known which registers are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amdjit.emulator.analysis.dataflow import Ones, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
 from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import Instruction, Opcode
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
@@ -38,7 +38,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
-from amdjit.emulator.tiers.terminators import TERMINATORS, Ending, Terminators, label_of
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import CONTEXT, STAGING_VECTORS, UPPER_CONTEXT, Frame, Sites
 from amdjit.emulator.wave.instrument import Instruments, begin_function
@@ -133,7 +133,7 @@ class _Translation:
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
         for stretch in in_stretches(steps, itemgetter(0)):
-            if stretch[0][0].mnemonic in TERMINATORS:
+            if stretch[0][0].traits.ends_block:
                 self._registers.leave_unseen(stretch[0][1])
                 self._frame.before(stretch[0][0])
                 break
@@ -243,7 +243,7 @@ class _Translation:
         return file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
-        """Registers that may be read before they are written start as 0, so that runs repeat."""
+        """Set registers to 0 that may be read before they are written, so that runs repeat."""
         live = self._lanes.live(self._graph.entry) - {0}
         for file, index in sorted(self._registers.used):
             if file == "v" and index % HALF_VGPRS in live:
@@ -289,10 +289,10 @@ class _Branches(Ending):
         self._builder.label(wild)
 
 
-def executes(mnemonic: str) -> bool:
-    """Return whether the translator has an instruction, at least in some of its forms."""
-    name = mnemonic.replace("v_dual_", "v_", 1)
-    return name in EMITTERS or name in TERMINATORS or (name != mnemonic and name in DUAL)
+def executes(opcode: Opcode) -> bool:
+    """Whether the translator has an instruction, at least in some of its forms."""
+    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
+    return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 
 
 def _save_label(pause: Pause) -> str:

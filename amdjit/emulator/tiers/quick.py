@@ -1,7 +1,7 @@
 """One kernel as a threaded program (`program.py`).
 
-The quick tier: next to nothing is compiled, since kernels share the operations (`operations.py`),
-and each record is run by a call. All registers are in the wave's state, where the host function of
+The quick tier compiles next to nothing, since kernels share the operations (`operations.py`); each
+record is run by a call. All registers are in the wave's state, where the host function of
 the full tier finds them when a wave pauses: sites, pauses and the ids to resume from have the same
 numbers in both (`terminators.py`), so that a launch can change over.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.control_flow import INDIRECT, Block, Graph, longest_run
+from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import (
     Ones,
     exec_slots,
@@ -51,7 +51,7 @@ from amdjit.emulator.tiers.operations import (
 from amdjit.emulator.tiers.polls import lose_patience, take_from_budget
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
-from amdjit.emulator.tiers.terminators import TERMINATORS, Ending, Terminators, label_of
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
@@ -59,8 +59,8 @@ from amdjit.emulator.wave.rounding import RoundingBuilder
 
 def is_threadable(graph: Graph) -> bool:
     """Return whether there are threaded programs for such kernels: calls of functions have none."""
-    last = {block.instructions[-1].mnemonic for block in graph.blocks.values()}
-    return not last & (INDIRECT | {"s_call_b64"})
+    flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
+    return not any(flow.is_indirect or flow.is_call for flow in flows)
 
 
 def translate_threaded(
@@ -88,7 +88,7 @@ class _Threading:
         self._frame = Frame(records.builder, registers, sites, natives, modes=self._modes)
         self._terminators = Terminators(graph, self._frame, records)
         self._executes = exec_slots(wave_size)
-        # None: such instructions do nothing.
+        # None for instructions that do nothing.
         self._recipes: dict[tuple[object, ...] | None, Recipe | None] = {}
 
     def run(self) -> ThreadedProgram:
@@ -124,7 +124,7 @@ class _Threading:
         self._frame.set_mode(self._modes.at_start[block.pc])
         joined = joined_signal(block)
         for instruction in block.instructions:
-            if instruction.mnemonic in TERMINATORS:
+            if instruction.traits.ends_block:
                 break
             if instruction.pc != joined:
                 self._instruction(instruction, ones)
@@ -181,8 +181,8 @@ class _Threading:
         records.jump(label_of(poll.target))
 
     def _start(self) -> None:
-        """Begin as a wave function does: registers that may be read before they are written are
-        0."""
+        """Begin as a wave function does, with 0 in registers that may be read before they are
+        written."""
         records, registers = self._records, self._records.registers
         records.items.append("start")
         for index in sorted(self._live):

@@ -7,7 +7,7 @@ A check derives from `Instrument` and overrides the methods that it needs; each 
     entry                                  once, for the code where a wave starts or resumes
     begin_block                            at the start of each machine block
       before                               each instruction
-        accessed                           each access of it: stores before, others after they are made
+        accessed                           each access: before a store, after all others
       after                                each instruction that does not end the block
 
 Without checks nothing is called and nothing is added.

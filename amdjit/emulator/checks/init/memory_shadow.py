@@ -31,9 +31,9 @@ from amdjit.emulator.checks.init.lane_shadow import (
     undefined_lane_text,
 )
 from amdjit.emulator.checks.init.layout import KNOWN_ROWS, KnownAccess, ShadowRange, Shadows
+from amdjit.emulator.host.blocks import Section
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.declaration import Declaration, declare
-from amdjit.emulator.host.flow import Section
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, SPACES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from amdjit.emulator.checks.race.layout import Plane
 from amdjit.emulator.checks.race.tags import RIVALS, TagAccess
+from amdjit.emulator.host.blocks import Section
 from amdjit.emulator.host.builder import Value, sequence, vector
-from amdjit.emulator.host.flow import Section
 from amdjit.emulator.host.function import i32, i64
 from amdjit.emulator.wave.instrument import AccessKind
 

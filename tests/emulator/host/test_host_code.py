@@ -37,7 +37,7 @@ class Pair(Field):
 
 
 def compiled(text: str, name: str, parameters: int = 2) -> Native:
-    code = COMPILER.link([COMPILER.compile(text)], {}, [name])
+    code = COMPILER.link([COMPILER.compile(text).image], {}, [name])
     _KEPT.append(code)
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * parameters)
     return kind(code.addresses[name])
@@ -227,8 +227,10 @@ def test_functions_are_called_by_their_declarations() -> None:
     outer = NativeFunction.of(TWO)
     x, y = outer.parameters
     outer.give(outer.add(outer.invoke(inner, x), y))
-    assert list(outer.natives) == ["aj_inner"]
-    text = module_text([outer, f], COMPILER.function_attributes)
+    attributes = COMPILER.function_attributes
+    assert COMPILER.compile(outer.text(attributes)).natives == ("aj_inner",)
+    text = module_text([outer, f], attributes)
+    assert COMPILER.compile(text).natives == ()
     assert compiled(text, TWO.name)(5, 2) == 17
 
 

@@ -25,7 +25,7 @@ from amdjit.emulator.host.values import Value
 Weights = tuple[int, int]
 
 
-class Flow:
+class Blocks:
     """The lines of one function. The block that lines are added to is `current`."""
 
     def __init__(self, prefix: str = "t") -> None:
@@ -105,9 +105,11 @@ class Flow:
     # Structures
 
     @contextmanager
-    def if_(self, condition: Value, weights: Weights | None = None) -> Iterator[None]:
-        """Build what happens only if a condition holds."""
-        then, after = self.block("then"), self.block("end")
+    def if_(
+        self, condition: Value, weights: Weights | None = None, label: str = "then"
+    ) -> Iterator[None]:
+        """Build what happens only if a condition holds. label: the start of its block's."""
+        then, after = self.block(label), self.block("end")
         self.branch_if(condition, then, after, weights)
         with self._part(then, after):
             yield
@@ -181,51 +183,51 @@ class Flow:
 class Section:
     """A part of a function under construction that can be left before its end."""
 
-    def __init__(self, flow: Flow, after: str) -> None:
-        self._flow = flow
+    def __init__(self, blocks: Blocks, after: str) -> None:
+        self._blocks = blocks
         self._after = after
         self._is_left = False
 
     def leave(self) -> None:
         """Go on after the section."""
         self._is_left = True
-        self._flow.branch(self._after)
+        self._blocks.branch(self._after)
 
     def leave_if(self, condition: Value) -> None:
         """Go on after the section if a condition holds."""
         self._is_left = True
-        inside = self._flow.block("on")
-        self._flow.branch_if(condition, self._after, inside)
-        self._flow.label(inside)
+        inside = self._blocks.block("on")
+        self._blocks.branch_if(condition, self._after, inside)
+        self._blocks.label(inside)
 
     def leave_unless(self, condition: Value) -> None:
         """Go on after the section if a condition does not hold."""
         self._is_left = True
-        inside = self._flow.block("on")
-        self._flow.branch_if(condition, inside, self._after)
-        self._flow.label(inside)
+        inside = self._blocks.block("on")
+        self._blocks.branch_if(condition, inside, self._after)
+        self._blocks.label(inside)
 
     def close(self) -> None:
         """End the section."""
-        if self._flow.is_open:
+        if self._blocks.is_open:
             self.leave()
         if self._is_left:
-            self._flow.label(self._after)
+            self._blocks.label(self._after)
 
 
 class Loop(Section):
     """A loop under construction. Its values are attributes, also after its end."""
 
-    def __init__(self, flow: Flow, values: Mapping[str, Value]) -> None:
-        super().__init__(flow, flow.block("done"))
-        self._head = flow.block("loop")
-        before = flow.current
-        flow.branch(self._head)
-        flow.label(self._head)
-        self._values = {name: Value(value.type, flow.name()) for name, value in values.items()}
+    def __init__(self, blocks: Blocks, values: Mapping[str, Value]) -> None:
+        super().__init__(blocks, blocks.block("done"))
+        self._head = blocks.block("loop")
+        before = blocks.current
+        blocks.branch(self._head)
+        blocks.label(self._head)
+        self._values = {name: Value(value.type, blocks.name()) for name, value in values.items()}
         self._rounds = [(before, dict(values))]
         # Where the phis will stand: all the ways to the head are known at the end.
-        self._place = len(flow.lines)
+        self._place = len(blocks.lines)
 
     def __getattr__(self, name: str) -> Value:
         try:
@@ -236,38 +238,38 @@ class Loop(Section):
     def again(self, **values: Value) -> None:
         """Go on with the next round. Values that are not given stay as they are."""
         self._note(values)
-        self._flow.branch(self._head)
+        self._blocks.branch(self._head)
 
     def again_if(self, condition: Value, **values: Value) -> None:
         """Go on with the next round if a condition holds; otherwise leave."""
         self._note(values)
         self._is_left = True
-        self._flow.branch_if(condition, self._head, self._after)
+        self._blocks.branch_if(condition, self._head, self._after)
 
     def skip_if(self, condition: Value, **values: Value) -> None:
         """Go on with the next round if a condition holds; otherwise stay in this one."""
-        inside = self._flow.block("on")
+        inside = self._blocks.block("on")
         self._note(values)
-        self._flow.branch_if(condition, self._head, inside)
-        self._flow.label(inside)
+        self._blocks.branch_if(condition, self._head, inside)
+        self._blocks.label(inside)
 
     def close(self) -> None:
         """End the body, which goes round if nothing else was said; what follows is after the
         loop."""
-        if self._flow.is_open:
+        if self._blocks.is_open:
             self.again()
         phis = []
         for name, value in self._values.items():
             incoming = [(given[name], block) for block, given in self._rounds]
             phis.append(f"  {value.text} = {_phi(value.type, incoming)}")
-        self._flow.lines[self._place : self._place] = phis
+        self._blocks.lines[self._place : self._place] = phis
         if self._is_left:
-            self._flow.label(self._after)
+            self._blocks.label(self._after)
 
     def _note(self, values: Mapping[str, Value]) -> None:
         unknown = values.keys() - self._values.keys()
         assert not unknown, f"the loop has no values {sorted(unknown)}"
-        self._rounds.append((self._flow.current, {**self._values, **values}))
+        self._rounds.append((self._blocks.current, {**self._values, **values}))
 
 
 def _phi(type_name: str, incoming: Sequence[tuple[Value, str]]) -> str:
