@@ -1,5 +1,4 @@
-"""The table of error codes: one row each, from which the reference page and the tests that look for
-goldens are made.
+"""The table of error codes, one row each: the source of the reference page and of the golden tests.
 
 AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
 """
@@ -20,14 +19,12 @@ UNSUPPORTED_STATEMENT = ErrorKind(
     UnsupportedSyntaxError,
     "`{statement}` cannot be used in a kernel",
     "not part of the kernel language",
-    "{remedy}",
 )
 UNSUPPORTED_EXPRESSION = ErrorKind(
     "AJ0102",
     UnsupportedSyntaxError,
     "{expression} cannot be used in a kernel",
     "not part of the kernel language",
-    "{remedy}",
 )
 NO_SOURCE = ErrorKind(
     "AJ0103",
@@ -56,7 +53,6 @@ UNSUPPORTED_TARGET = ErrorKind(
     UnsupportedSyntaxError,
     "{what} cannot be assigned to in a kernel",
     "cannot be assigned to",
-    "{remedy}",
 )
 RECURSION = ErrorKind(
     "AJ0108",
@@ -70,7 +66,6 @@ LOOP_OVER = ErrorKind(
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
     "cannot be looped over",
-    "{remedy}",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",
@@ -107,35 +102,30 @@ OPERAND_TYPES = ErrorKind(
     TypeCheckError,
     "`{operator}` does not work on {left} and {right}",
     "{left} {operator} {right}",
-    "{remedy}",
 )
 UNARY_TYPE = ErrorKind(
     "AJ0202",
     TypeCheckError,
     "`{operator}` does not work on {type}",
     "is {type}",
-    "{remedy}",
 )
 LITERAL_RANGE = ErrorKind(
     "AJ0203",
     TypeCheckError,
     "the constant {value} does not fit {type}",
     "does not fit {type}",
-    "{remedy}",
 )
 NO_CONVERSION = ErrorKind(
     "AJ0204",
     TypeCheckError,
     "{source} is not converted to {target} implicitly",
     "is {source}",
-    "{remedy}",
 )
 NOT_CONVERTIBLE = ErrorKind(
     "AJ0205",
     TypeCheckError,
     "{source} cannot be converted to {target}",
     "is {source}",
-    "{remedy}",
 )
 ARGUMENT_COUNT = ErrorKind(
     "AJ0206",
@@ -149,7 +139,6 @@ ARGUMENT_TYPE = ErrorKind(
     TypeCheckError,
     "argument `{parameter}` of `{function}` is {expected}, but {found} was given",
     "is {found}",
-    "{remedy}",
 )
 IMMEDIATE = ErrorKind(
     "AJ0208",
@@ -157,7 +146,6 @@ IMMEDIATE = ErrorKind(
     "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, "
     "known when compiling",
     "{found}",
-    "{remedy}",
 )
 NOT_INDEXABLE = ErrorKind(
     "AJ0209",
@@ -178,7 +166,6 @@ INDEX_TYPE = ErrorKind(
     TypeCheckError,
     "an index must be an integer, not {type}",
     "is {type}",
-    "{remedy}",
 )
 INDEX_RANGE = ErrorKind(
     "AJ0212",
@@ -192,14 +179,12 @@ NOT_CALLABLE = ErrorKind(
     TypeCheckError,
     "{what} cannot be called in a kernel",
     "cannot be called",
-    "{remedy}",
 )
 NO_ATTRIBUTE = ErrorKind(
     "AJ0214",
     TypeCheckError,
     "{type} has no attribute `{attribute}` in a kernel",
     "no `{attribute}`",
-    "{remedy}",
 )
 JOIN_TYPES = ErrorKind(
     "AJ0215",
@@ -229,7 +214,6 @@ VECTOR_LENGTH = ErrorKind(
     TypeCheckError,
     "{type} takes {expected}, but {given} were given",
     "{given} given",
-    "{remedy}",
 )
 ANNOTATION = ErrorKind(
     "AJ0219",
@@ -285,7 +269,6 @@ PART_ASSIGNMENT = ErrorKind(
     TypeCheckError,
     "{source} cannot be assigned to the elements of {target}",
     "{reason}",
-    "{remedy}",
 )
 
 UNKNOWN_NAME = ErrorKind(
@@ -293,7 +276,6 @@ UNKNOWN_NAME = ErrorKind(
     CompileError,
     "`{name}` is not defined",
     "not defined",
-    "{remedy}",
 )
 UNDEFINED_NAME = ErrorKind(
     "AJ0302",
@@ -337,7 +319,6 @@ NO_OPERATION = ErrorKind(
     CompileError,
     "{what} cannot be used as a value in a kernel",
     "has no value at run time",
-    "{remedy}",
 )
 LDS_OFFSET = ErrorKind(
     "AJ0316",
@@ -351,7 +332,6 @@ REFUSED = ErrorKind(
     TypeCheckError,
     "{problem}",
     "refused",
-    "{remedy}",
 )
 
 TARGET_LACKS = ErrorKind(
@@ -359,14 +339,12 @@ TARGET_LACKS = ErrorKind(
     TargetError,
     "`{intrinsic}` does not exist on {target}",
     "not on {target}",
-    "{remedy}",
 )
 WAVE_SIZE = ErrorKind(
     "AJ0402",
     TargetError,
     "`{intrinsic}` exists only in wave{sizes}, but this kernel is compiled for wave{wave_size}",
     "not in wave{wave_size}",
-    "{remedy}",
 )
 LDS_SIZE = ErrorKind(
     "AJ0403",
@@ -387,7 +365,6 @@ NO_LIBRARY = ErrorKind(
     TargetError,
     "`{intrinsic}` is a function of {library}, which was not found",
     "needs {library}",
-    "{remedy}",
 )
 
 ALL: tuple[ErrorKind, ...] = tuple(
@@ -396,5 +373,5 @@ ALL: tuple[ErrorKind, ...] = tuple(
 
 
 def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:
-    """Make the exception of a kind for a place."""
+    """Return the exception for an error of this kind at a place."""
     return kind.exception(kind.at(span, **fields))

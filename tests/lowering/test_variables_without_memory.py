@@ -125,21 +125,6 @@ def test_variables_need_memory_where_several_assignments_reach_a_read(
     assert in_memory(*body) == expected
 
 
-def test_other_variables_have_no_instructions() -> None:
-    copies = [assign(variable(f"v{n}", i32), read(y)) for n in range(4)]
-    last = copies[-1].variable
-    text = lowered(function("k", (out, y), *copies, show(last)))
-    assert "alloca" not in text
-    assert text.count("store ") == 1
-    assert 'store i32 %"y"' in text
-
-
-def test_each_assignment_has_its_line_where_nothing_is_optimised() -> None:
-    kernel = function("k", (out, y), assign(x, read(y)), show(x))
-    assert lowered(kernel, opt_level=0).count("alloca") == 1
-    assert lowered(kernel, opt_level=1).count("alloca") == 0
-
-
 class _Left(Exception):
     """A break (True) or a continue (False) on its way out to the loop."""
 

@@ -94,23 +94,6 @@ def row_of(format_name: str, code: int, wave_size: int = 32) -> Row | None:
     return _with_flags(opcode, form, operands, flag_text.split())
 
 
-def opcode_named(mnemonic: str) -> Opcode:
-    """Return an instruction's opcode in the first of its encodings, for wave32; KeyError if there
-    is no such instruction. Operand types are the same in all encodings."""
-    row = row_of(*_first_encodings()[mnemonic])
-    assert row is not None
-    return row.opcode
-
-
-@cache
-def _first_encodings() -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
-    for format_name, codes in ROWS.items():
-        for code, (mnemonic, _, _) in codes.items():
-            found.setdefault(mnemonic, (format_name, code))
-    return found
-
-
 def _for_wave64(mnemonic: str, operand_text: str, flag_text: str) -> tuple[str, str, str]:
     """Lane masks are pairs; a lane holds half as much of a matrix, and an index of it has twice as
     many sets."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from amdjit.emulator.expressions.comparisons import compare
 from amdjit.emulator.expressions.integers import Expression, chain
+from amdjit.emulator.expressions.nans import QUIET_BIT, bits, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
 
-_QUIET = {16: 1 << 9, 32: 1 << 22, 64: 1 << 51}
 _SELECTION = re.compile(r"_(min|max|med3)")
 
 
@@ -23,27 +24,15 @@ def is_selection(mnemonic: str) -> bool:
     return _SELECTION.search(mnemonic) is not None
 
 
-def compare(b: Builder, predicate: str, left: Value, right: Value) -> Value:
-    """Compare; half precision through single."""
-    if "half" in left.type:
-        left, right = (b.convert("fpext", v, "float") for v in (left, right))
-    return b.compare(predicate, left, right)
-
-
-def _bits(b: Builder, x: Value) -> Value:
-    return b.bitcast(x, f"i{bits_of(x.type)}")
-
-
 def _quieted(b: Builder, x: Value) -> Value:
-    bits = _bits(b, x)
-    return b.bitcast(b.or_(bits, b.const(bits, _QUIET[bits_of(x.type)])), element_of(x.type))
+    return b.bitcast(quieted(b, x), element_of(x.type))
 
 
 def _of_numbers(b: Builder, greater: bool, x: Value, y: Value) -> Value:
     """The smaller or greater one, y if one is NaN; of zeros -0 is below +0."""
     chosen = b.select(compare(b, "ogt" if greater else "olt", x, y), x, y)
     both = b.and_ if greater else b.or_
-    joined = b.bitcast(both(_bits(b, x), _bits(b, y)), element_of(x.type))
+    joined = b.bitcast(both(bits(b, x), bits(b, y)), element_of(x.type))
     return b.select(compare(b, "oeq", x, y), joined, chosen)
 
 
@@ -72,9 +61,9 @@ def extreme(greater: bool) -> Expression:
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         broken = [compare(b, "uno", value, value) for value in (x, y)]
-        quiet_bit = b.const(_bits(b, x), _QUIET[bits_of(x.type)])
+        quiet_bit = b.const(bits(b, x), QUIET_BIT[bits_of(x.type)])
         loud = [
-            b.and_(nan, b.compare("eq", b.and_(_bits(b, value), quiet_bit), b.const(quiet_bit, 0)))
+            b.and_(nan, b.compare("eq", b.and_(bits(b, value), quiet_bit), b.const(quiet_bit, 0)))
             for nan, value in zip(broken, (x, y), strict=True)
         ]
         result = b.select(broken[1], _quieted(b, y), _of_numbers(b, greater, x, y))

@@ -10,7 +10,7 @@ AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems, `shared/fp_
 Results are compared with themselves, and only if some lane holds a NaN is it looked for:
 
     %r = fadd <32 x float> %x, %y
-    br i1 %any, label %then.1, label %end.2
+    br i1 %any, label %nan.1, label %end.2
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from amdjit.emulator.host.builder import (
 
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}
+QUIET_BIT = {width: 1 << bits - 1 for width, bits in _FRACTION.items()}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
 # The weights of a branch that is taken where there are NaNs.
 RARELY = (1, 2000)
@@ -46,14 +47,14 @@ def bits(b: Builder, x: Value) -> Value:
 def quieted(b: Builder, x: Value) -> Value:
     """Return the bits of a NaN, made quiet."""
     raw = bits(b, x)
-    return b.or_(raw, b.const(raw, 1 << _FRACTION[bits_of(x.type)] - 1))
+    return b.or_(raw, b.const(raw, QUIET_BIT[bits_of(x.type)]))
 
 
 def invalid(b: Builder, shape: Value) -> Value:
     """Return the bits of the NaN that numbers make; `shape`: a float of the type."""
     width = bits_of(shape.type)
     raw = Value(like(shape.type, f"i{width}"), "")
-    return b.const(raw, (1 << width) - (1 << _FRACTION[width] - 1))
+    return b.const(raw, (1 << width) - QUIET_BIT[width])
 
 
 def is_nan(b: Builder, x: Value) -> Value:
@@ -124,7 +125,7 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     if lanes_of(result.type) is None or b.is_exact:
         return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
     before = b.current
-    with b.if_(any_nan(b, [result]), RARELY):
+    with b.if_(any_nan(b, [result]), RARELY, "nan"):
         corrected = b.select(is_nan(b, result), rule(b, operands), raw)
         found = b.current
     joined = b.phi(raw.type, (raw, before), (corrected, found))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from amdjit.emulator.host.blocks import Blocks
 from amdjit.emulator.host.declaration import Declaration
-from amdjit.emulator.host.flow import Flow
 from amdjit.emulator.host.values import (
     LANES,
     NOTHING,
@@ -27,14 +27,12 @@ from amdjit.emulator.host.values import (
 NATIVE_PREFIX = "aj_"
 
 
-class Builder(Flow):
+class Builder(Blocks):
     """Arithmetic, memory and calls in one function, and the declarations of what it calls."""
 
     def __init__(self, prefix: str = "t") -> None:
         super().__init__(prefix)
         self.declarations: dict[str, str] = {}
-        # The native functions that are called, in the order of their first calls.
-        self.natives: dict[str, None] = {}
         # Float results that nobody has searched for NaNs yet, by their text; None: each is checked
         # immediately.
         self.unchecked: dict[str, Value] | None = None
@@ -44,7 +42,7 @@ class Builder(Flow):
     def restart(self) -> None:
         """Begin another function, which calls nothing yet."""
         super().restart()
-        self.declarations, self.natives = {}, {}
+        self.declarations = {}
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
         """Append a binary operation (`add`, `fmul`, `lshr`, ...)."""
@@ -168,8 +166,6 @@ class Builder(Flow):
     def _declare(self, name: str, result: str, arguments: Sequence[Value]) -> None:
         types = ", ".join(argument.type for argument in arguments)
         self.declarations[name] = f"declare {result} @{name}({types})"
-        if name.startswith(NATIVE_PREFIX):
-            self.natives[name] = None
 
     def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:
         """Call an LLVM intrinsic overloaded on its first argument's type, which is also its

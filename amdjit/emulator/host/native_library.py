@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable
 
@@ -12,15 +11,8 @@ from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_sources import NativeSources, Variant, all_makers
 from amdjit.emulator.host.rounded import rounded_sources
 
-_DEFINITION = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
-_REFERENCE = re.compile(r"@(aj_\w+)\(")
 # What host code of any room may call.
 NATIVES = NativeSources({WIDEN: widen_text, NARROW: narrow_text, **rounded_sources()})
-
-
-def native_references(text: str) -> list[str]:
-    """Return the native functions that IR calls and does not define."""
-    return sorted(set(_REFERENCE.findall(text)) - set(_DEFINITION.findall(text)))
 
 
 def variant_for(compiler: HostCompiler, arithmetic: str) -> Variant:
@@ -95,7 +87,6 @@ class NativeLibrary:
             header, _, image = stored.partition(b"\n")
             return header.decode().split(), image
         text = self._makers[symbol](self._compiler.function_attributes)
-        needed = native_references(text)
-        image = self._compiler.compile(text)
-        self._cache.put(key, " ".join(needed).encode() + b"\n" + image)
-        return needed, image
+        made = self._compiler.compile(text)
+        self._cache.put(key, " ".join(made.natives).encode() + b"\n" + made.image)
+        return list(made.natives), made.image

@@ -82,15 +82,11 @@ Parameter = RegisterAt | Number | Distance | LoopEntry
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A host function without its attributes.
-
-    declarations: of what it calls. natives: the native functions among these.
-    """
+    """A host function without its attributes. declarations: of what it calls."""
 
     symbol: str
     body: str
     declarations: tuple[str, ...]
-    natives: tuple[str, ...]
 
     def text(self, attributes: str) -> str:
         """Return the definition."""
@@ -172,7 +168,7 @@ def make_operation(
     body = "\n".join([*_HEAD, *_loads(taken), *builder.lines])
     symbol = OPERATION_PREFIX + hashlib.sha256(body.encode()).hexdigest()[:24]
     declarations = tuple(line for _, line in sorted(builder.declarations.items()))
-    operation = Operation(symbol, body, declarations, tuple(sorted(builder.natives)))
+    operation = Operation(symbol, body, declarations)
     builder.restart()
     return operation, taken
 

@@ -1,5 +1,5 @@
-"""Which instructions become the same operation: the shape of one, and how another of that shape
-fills its record.
+"""Which instructions become the same operation: the shape of an instruction, and how others of that
+shape fill their records.
 
 Most instructions of a long kernel have the shape of an earlier one, so that only a few go through
 their emitters.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.instructions.vector.special import RELATIVE
+from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
 from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
 

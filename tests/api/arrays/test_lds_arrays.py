@@ -4,21 +4,15 @@ goes to."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import KernelFault, f16, f32, f32x3, f32x4, i32, local, shared, syncthreads, threadIdx
 
-
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 @amdjit.kernel

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import f16x4, f32, f32x2, f64, i32, i64, shared, syncthreads
 
-
-@pytest.fixture(autouse=True)
-def emulator():
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 @amdjit.kernel
@@ -145,7 +140,8 @@ def test_one_array_for_several_parameters() -> None:
 
 
 SCALARS = [
-    (True, 1), (7, 7), (-3, -3), (2**40, 2**40), (2**63, 2**63), (np.uint8(200), 200), (np.int16(-5), -5),
+    (True, 1), (7, 7), (-3, -3), (2**40, 2**40), (2**63, 2**63), (np.uint8(200), 200),
+    (np.int16(-5), -5),
     (2.5, 2.5), (np.float64(0.1), 0.1), (np.float16(1.5), 1.5), (np.bool_(False), 0),
 ]  # fmt: skip
 

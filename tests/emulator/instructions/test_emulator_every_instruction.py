@@ -143,7 +143,7 @@ def compile_everything() -> None:
         for full in (True, False):
             function = translate(batch, full, compiler.function_attributes)
             assert function.natives <= known, function.natives - known
-            assert len(compiler.compile(function.text)) > 500
+            assert len(compiler.compile(function.text).image) > 500
     print(len({item.mnemonic for item in every}), "mnemonics")
 
 
@@ -161,7 +161,7 @@ def test_llvm_accepts_every_instruction() -> None:
 def test_every_native_function_compiles() -> None:
     compiler = HostCompiler()
     for symbol, make in every_native().items():
-        assert symbol.encode() in compiler.compile(make(compiler.function_attributes))
+        assert symbol.encode() in compiler.compile(make(compiler.function_attributes)).image
 
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
 
 # Bits of the inline constants by their encoding, in halves of f16 and of bf16.
 _CONSTANTS = {
-    128: (0, 0), 129: (1, 1), 144: (16, 16), 192: (64, 64), 193: (0xFFFF, 0xFFFF), 208: (0xFFF0, 0xFFF0),
+    128: (0, 0), 129: (1, 1), 144: (16, 16), 192: (64, 64), 193: (0xFFFF, 0xFFFF),
+    208: (0xFFF0, 0xFFF0),
     240: (0x3800, 0x3F00), 241: (0xB800, 0xBF00), 242: (0x3C00, 0x3F80), 243: (0xBC00, 0xBF80),
     244: (0x4000, 0x4000), 246: (0x4400, 0x4080), 248: (0x3118, 0x3E22),
 }  # fmt: skip

@@ -203,7 +203,8 @@ KERNEL flat(GLOBAL u32 *x, u32 n) {
   for (u32 k = 0; k < 16; ++k) mine[k] = x[i] * k + i;
   box[i] = x[i]; box[i + 32] = i;
   barrier();
-  u32 total = sum(mine, n) + sum((const u32 *)(box + (i & 15)), 3) + sum((const u32 *)(x + (i & 7)), 4);
+  u32 total = sum(mine, n) + sum((const u32 *)(box + (i & 15)), 3)
+      + sum((const u32 *)(x + (i & 7)), 4);
   barrier();
   x[i] = total;
 }

@@ -121,7 +121,8 @@ KERNEL locked(GLOBAL u32 *x) {
     u32 expected;
     do
       expected = 0;
-    while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED));
     total += LANE;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
   }

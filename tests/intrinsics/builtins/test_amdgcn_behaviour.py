@@ -216,7 +216,8 @@ def test_exact_real_operations(dtype: Any) -> None:
 @pytest.mark.parametrize("name", ["sinf", "cosf", "exp2f", "logf", "rcpf", "rsqf", "sqrtf"])
 def test_approximations_are_close(name: str) -> None:
     models: dict[str, Callable[[Array], Array]] = {
-        "sinf": lambda v: np.sin(2 * np.pi * v), "cosf": lambda v: np.cos(2 * np.pi * v), "exp2f": np.exp2,
+        "sinf": lambda v: np.sin(2 * np.pi * v), "cosf": lambda v: np.cos(2 * np.pi * v),
+        "exp2f": np.exp2,
         "logf": np.log2, "rcpf": np.reciprocal, "rsqf": lambda v: 1 / np.sqrt(v), "sqrtf": np.sqrt,
     }  # fmt: skip
     x, out = RANDOM.uniform(0.01, 2, 32).astype(np.float32), np.zeros(32, np.float32)

@@ -31,7 +31,8 @@ def name_of(value: Any) -> str:
 
 
 def check_product(
-    types: tuple[Any, Any, Any], shape: tuple[int, int, int], tile: tuple[int, int, int], layouts: tuple[Any, ...],
+    types: tuple[Any, Any, Any], shape: tuple[int, int, int], tile: tuple[int, int, int],
+    layouts: tuple[Any, ...],
     wave_size: int = 32,
 ) -> None:  # fmt: skip
     a_type, b_type, c_type = types

@@ -79,7 +79,8 @@ def test_slices_of_waves() -> None:
 
 
 SCHEDULES = [
-    matrix.coop_row_major_2d, matrix.coop_col_major_2d, matrix.coop_row_slice_2d, matrix.coop_col_slice_2d,
+    matrix.coop_row_major_2d, matrix.coop_col_major_2d, matrix.coop_row_slice_2d,
+    matrix.coop_col_slice_2d,
     matrix.single,
 ]  # fmt: skip
 

@@ -39,7 +39,8 @@ def nothing(words, first, second):
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
-    [("_of_other_lane", own_word), ("_swap_within_words", with_neighbours), ("_swap_words", nothing),
+    [("_of_other_lane", own_word), ("_swap_within_words", with_neighbours),
+        ("_swap_words", nothing),
      ("_swap_lanes", nothing)],
 )  # fmt: skip
 def test_conversions_kill_a_wrong_exchange(

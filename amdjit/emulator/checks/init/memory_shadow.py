@@ -31,12 +31,12 @@ from amdjit.emulator.checks.init.lane_shadow import (
     undefined_lane_text,
 )
 from amdjit.emulator.checks.init.layout import KNOWN_ROWS, KnownAccess, ShadowRange, Shadows
+from amdjit.emulator.host.blocks import Section
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.declaration import Declaration, declare
-from amdjit.emulator.host.flow import Section
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
-from amdjit.emulator.instructions.memory.access_native import ADDRESS_PARAMETERS, SIZES, SPACES
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, SPACES
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
 
 # The high dwords of the addresses of LDS and private memory.

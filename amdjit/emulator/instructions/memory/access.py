@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.memory.access_native import Access
+from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind

@@ -13,6 +13,7 @@ from amdjit.emulator.expressions.integers import Expression, binary
 from amdjit.emulator.expressions.nans import with_nans
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS
 from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
 
 # LLVM's `atomicrmw` for each operation; the others are compare-and-swap loops of our own.
@@ -33,12 +34,7 @@ _PLAIN: Mapping[str, str] = {
     "sub_clamp": "usub_sat",
 }
 _COMPUTED = ("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f")
-_SPACES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "s": (("i64", "base"), (V32, "offset")),
-    "v": ((V32, "low"), (V32, "high"), ("i64", "base")),
-    "f": ((V32, "low"), (V32, "high"), ("i64", "base")),
-    "l": ((V32, "offset"), ("i32", "base")),
-}
+_SPACES = ("s", "v", "f", "l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,12 @@ def atomic_text(atomic: Atomic, attributes: str) -> str:
     of the operand's dwords, then of the comparand's (or second operand's). `result`: where the old
     values' vectors go; lanes that do nothing get 0.
     """
-    parameters = [("ptr", "context"), ("i32", "site"), *_SPACES[atomic.space], ("i32", "exec")]
+    parameters = [
+        ("ptr", "context"),
+        ("i32", "site"),
+        *ADDRESS_PARAMETERS[atomic.space],
+        ("i32", "exec"),
+    ]
     function = NativeFunction(
         atomic.symbol, "void", [*parameters, ("ptr", "data"), ("ptr", "result")]
     )

@@ -1,5 +1,4 @@
-"""Global accesses of their own kind: transposing loads, blocks of registers, addresses by lane
-number.
+"""Transposing loads of global memory.
 
 Which elements `global_load_tr` moves where is not in the ISA document's text (11.6.2). The maps of
 wave32 here were measured on gfx1201 and published: that of 8-bit elements by two projects
@@ -20,24 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
-    Address,
-    Addressing,
-    Width,
     global_address,
-    load_register,
     load_vectors,
-    private_address,
-    register_of,
-    store_vectors,
-    stored_values,
 )
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import require_all_lanes
-from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
 
@@ -107,83 +96,7 @@ def _element(
     return b.mask(b.binary("lshr", word, shifts), bits)
 
 
-def _block(addressing: Addressing, store: bool) -> Emitter:
-    """LOAD_BLOCK and STORE_BLOCK: register i of 32 and dword i of memory, where bit i of M0 is
-    set."""
-
-    def emit(frame: Frame, instruction: Instruction) -> None:
-        b = frame.builder
-        register = vector_register(instruction, "vdata" if store else "vdst")
-        space, (*parts, base) = addressing(frame, instruction)
-        chosen = frame.registers.scalar(M0)
-        # Everything is read first: a load may overwrite its own address.
-        for number in range(register.dwords):
-            bit = b.resize(b.resize(b.shift("lshr", chosen, number), 1), 32, True)
-            frame.access_mask = b.and_(frame.registers.exec_bits(), bit)
-            address = _moved(frame, (space, [*parts, base]), 4 * number)
-            one = type(register)(register.file, register.index + number, 1)
-            if store:
-                store_vectors(frame, instruction, address, 4, stored_values(frame, one, Width(4)))
-            else:
-                loaded = load_vectors(frame, instruction, address, 4)[0]
-                written = b.lane_mask(frame.access_mask)
-                frame.registers.write_vector(one.index, loaded, written)
-            frame.access_mask = None
-
-    return emit
-
-
-def _moved(frame: Frame, address: Address, distance: int) -> Address:
-    """Add bytes to an address. The base is the first value of a scalar one, the last of all
-    others."""
-    space, values = address
-    place = 0 if space == "s" else len(values) - 1
-    moved = list(values)
-    moved[place] = frame.builder.add(values[place], constant(values[place].type, distance))
-    return space, moved
-
-
-def lane_offsets(frame: Frame) -> Value:
-    """Return 4 * lane."""
-    first = 4 * LANES * frame.registers.wave_half
-    return sequence("i32", range(first, first + 4 * LANES, 4))
-
-
-def _by_lane(frame: Frame, instruction: Instruction) -> Address:
-    """SGPR pair + offset + 4 * lane."""
-    saddr = register_of(instruction, "saddr")
-    if saddr is None:
-        raise Untranslatable(instruction, "an address by lane number needs a scalar base")
-    b = frame.builder
-    base = b.add(
-        frame.scalar_operand(saddr, "b64", instruction),
-        constant("i64", instruction.immediates["offset"]),
-    )
-    return "s", [base, lane_offsets(frame)]
-
-
-def _load_by_lane(frame: Frame, instruction: Instruction) -> None:
-    load_register(
-        frame,
-        instruction,
-        _by_lane(frame, instruction),
-        Width(4),
-        vector_register(instruction, "vdst"),
-    )
-
-
-def _store_by_lane(frame: Frame, instruction: Instruction) -> None:
-    values = stored_values(frame, vector_register(instruction, "vdata"), Width(4))
-    store_vectors(frame, instruction, _by_lane(frame, instruction), 4, values)
-
-
 TRANSPOSED_ACCESS: Mapping[str, Emitter] = {
     "global_load_tr_b128": _transposed(16, 16, source_of_half),
     "global_load_tr_b64": _transposed(8, 8, source_of_byte),
-    "global_load_block": _block(global_address, False),
-    "global_store_block": _block(global_address, True),
-    "scratch_load_block": _block(private_address, False),
-    "scratch_store_block": _block(private_address, True),
-    "global_load_addtid_b32": _load_by_lane,
-    "global_store_addtid_b32": _store_by_lane,
 }

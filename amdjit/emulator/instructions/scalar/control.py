@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.expressions.float_extremes import compare
+from amdjit.emulator.expressions.comparisons import FLOAT_PREDICATES, compare, predicate_of
 from amdjit.emulator.host.builder import Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.alu import LOGIC
-from amdjit.emulator.instructions.vector.compare import FLOAT_PREDICATES, predicate_of
 from amdjit.emulator.layout import Context
 from amdjit.emulator.wave.frame import Frame
 

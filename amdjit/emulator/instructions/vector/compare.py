@@ -6,40 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.expressions.float_extremes import compare
+from amdjit.emulator.expressions.comparisons import (
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
+    compare,
+    predicate_of,
+)
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 
-FLOAT_PREDICATES: Mapping[str, str] = {
-    "lt": "olt",
-    "eq": "oeq",
-    "le": "ole",
-    "gt": "ogt",
-    "lg": "one",
-    "ge": "oge",
-    "o": "ord",
-    "u": "uno",
-    "nge": "ult",
-    "nlg": "ueq",
-    "ngt": "ule",
-    "nle": "ugt",
-    "neq": "une",
-    "nlt": "uge",
-}
-INTEGER_PREDICATES = ("lt", "eq", "le", "gt", "ne", "ge")
-
 # The outcome of a comparison in each lane.
 Test = Callable[[Frame, Instruction], Value]
-
-
-def predicate_of(name: str, code: str) -> str:
-    """Return LLVM's predicate for the ISA's comparison `name` of operands of type `code`."""
-    if code[0] == "f":
-        return FLOAT_PREDICATES[name]
-    if name in ("eq", "ne"):
-        return name
-    return ("s" if code[0] == "i" else "u") + name
 
 
 @dataclass(frozen=True, slots=True)
