@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.host.builder import Builder, Value
 
-# By name; `n` is "not", which includes NaNs.
+# By the ISA's name; `n` is "not", which includes NaNs.
 FLOAT_PREDICATES: Mapping[str, str] = {
     "lt": "olt",
     "eq": "oeq",

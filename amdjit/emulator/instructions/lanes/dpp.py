@@ -71,7 +71,7 @@ def _first_source(instruction: Instruction) -> Register:
         if vector and source_number(instruction, index) == 0:
             assert isinstance(operand, Register)
             return operand
-    raise Untranslatable(instruction, "DPP without a vector register in operand 0")
+    raise Untranslatable(instruction, "DPP needs a vector register in operand 0")
 
 
 def _row_and_bank_lanes(dpp: Dpp, half: int) -> list[bool]:

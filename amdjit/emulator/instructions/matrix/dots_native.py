@@ -1,4 +1,4 @@
-"""V_DOT2 and V_DOT4 of floats, as functions of 32 lanes: one step of a dot product with 2 or 4
+"""V_DOT2 and V_DOT4 of floats as functions of 32 lanes: one step of a dot product with 2 or 4
 products."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from amdjit.emulator.instructions.matrix.dot_step import DotStep
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One dot product: types of its factors and of C and D."""
+    """A dot product by the types of its factors and of C and D."""
 
     a: str
     b: str
@@ -29,7 +29,7 @@ class Dot:
 
     @property
     def overflows(self) -> bool:
-        """Whether MODE's FP16_OVFL says what a result too large for its format becomes."""
+        """Whether MODE's FP16_OVFL applies to results that are too large for the format."""
         return self.result == "f16"
 
 
@@ -61,8 +61,8 @@ def _addend(f: NativeFunction, dot: Dot) -> Value:
 
 
 def silicon_dot_text(dot: Dot, attributes: str) -> str:
-    """Return the definition: `<32 x i32> (x, y, c)` of packed factors, rounded as the hardware
-    rounds."""
+    """Return the definition: `<32 x i32> (x, y, c)` of packed factors, with the rounding of the
+    hardware."""
     f = _function(dot)
     rule = DotStep(FactorPair(dot.a, dot.b), dot.result)
     left, right = (
@@ -92,7 +92,7 @@ def _taken_apart(
 
 
 def chain_dot_text(dot: Dot, attributes: str) -> str:
-    """Return the same as f32 multiply-adds in the order of the elements."""
+    """Return the same function as f32 multiply-adds in the order of the elements."""
     f = _function(dot)
     total = _addend(f, dot)
     bits = ELEMENTS[dot.a].bits
@@ -107,8 +107,7 @@ def chain_dot_text(dot: Dot, attributes: str) -> str:
 
 
 def below_infinity(f: NativeFunction, value: Value, clamps: Value) -> Value:
-    """Return f32 lanes, where `clamps` is true made no larger than f16's largest number if they are
-    finite."""
+    """Return f32 lanes; where `clamps` holds, finite ones are limited to f16's largest number."""
     size = f.intrinsic("fabs", value)
     largest = f.intrinsic("copysign", f.const(value, 65504.0), value)
     is_large = f.compare("ogt", size, f.const(value, 65504.0))
@@ -118,6 +117,6 @@ def below_infinity(f: NativeFunction, value: Value, clamps: Value) -> Value:
 
 
 def dot_sources(arithmetic: str) -> Mapping[str, Callable[[str], str]]:
-    """Return the maker of each function's text."""
+    """Return the function that makes each native function's text."""
     text = silicon_dot_text if arithmetic == "silicon" else chain_dot_text
     return {dot.symbol: partial(text, dot) for dot in dots()}

@@ -1,6 +1,7 @@
-"""Loads and stores of a wave: bounds check, contiguous fast path, gather and scatter.
+"""Loads and stores of a wave: a fast path for contiguous addresses, gather and scatter for all
+others.
 
-An access that is not allowed is recorded and left out.
+An access that is not allowed is recorded as a fault and left out.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from amdjit.emulator.layout import (
 def access_text(access: Access, attributes: str) -> str:
     """Return the definition of an access's native function.
 
-    Parameters: context, site, the address as its space has it, exec, then the data: a vector to
-    store for up to 4 bytes, else a pointer to vectors (also for loads; loads up to 4 bytes return
-    the vector).
+    Parameters: context, site, the address parameters of its space, exec, then the data: up to 4
+    bytes, a vector to store; above, a pointer to vectors, for loads as well. Loads of up to 4 bytes
+    return the vector.
     """
     parameters = [
         ("ptr", "context"),
@@ -74,7 +75,7 @@ def _fast_or_slow(function: NativeFunction, access: Access) -> None:
 
 
 def _half_waves(function: NativeFunction, access: Access) -> None:
-    """Try what is quick with the two halves of a wave; the next block is `slow`."""
+    """Try the fast paths for the two halves of a wave; the next block is `slow`."""
     function.label("halves")
     offsets = function.add(function.parameter("offset"), function.splat(function.parameter("base")))
     if access.size == 4:

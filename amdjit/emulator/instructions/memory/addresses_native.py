@@ -1,5 +1,5 @@
-"""The addresses of a wave's access: one block where the lanes are consecutive, else one for each lane,
-checked against the allocations."""
+"""The addresses of a wave's access: one block if the lanes are consecutive, otherwise one address
+for each lane, checked against the allocations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from amdjit.emulator.layout import (
 
 
 def block_address(function: NativeFunction, access: Access) -> tuple[Value, Value]:
-    """Return lane 0's pointer and an i1: EXEC is full, lanes are consecutive and the whole block is
-    allowed."""
+    """Return lane 0's pointer and an i1: whether EXEC is full, the lanes are consecutive and the
+    whole block is allowed."""
     full = function.compare("eq", function.parameter("exec"), i32(-1))
     width = 32 * access.size
     if access.space == "l":
@@ -60,7 +60,7 @@ def _fast_global(function: NativeFunction, access: Access) -> tuple[Value, Value
 
 
 def _stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
-    """Return an i1: every lane's offset is lane 0's plus lane * size."""
+    """Return an i1: whether every lane's offset is lane 0's plus lane * size."""
     first = function.splat(function.extract(offsets, 0))
     steps = sequence("i32", range(0, 32 * size, size))
     return _all(function, function.compare("eq", offsets, function.add(first, steps)))
@@ -71,6 +71,7 @@ def _all(function: NativeFunction, conditions: Value) -> Value:
 
 
 def wide_addresses(function: NativeFunction, access: Access) -> Value:
+    """Return the addresses of all lanes as i64."""
     base = function.splat(function.parameter("base"))
     if access.space == "s":
         return function.add(base, function.resize(function.parameter("offset"), 64))
@@ -79,8 +80,8 @@ def wide_addresses(function: NativeFunction, access: Access) -> Value:
 
 
 def checked_addresses(function: NativeFunction, access: Access, addresses: Value) -> Value:
-    """Write all lanes' addresses to the array `addresses`; return the mask of lanes that may
-    access."""
+    """Write the addresses of all lanes to the array `addresses`; return the mask of lanes whose
+    access is allowed."""
     execution = function.parameter("exec")
     if access.space in ("l", "p"):
         return _checked_local(function, access, addresses, execution)

@@ -1,4 +1,4 @@
-"""Loads and stores at addresses by lane number (ADDTID, "add thread ID"), of global memory and
+"""Loads and stores at addresses by lane number (ADDTID, "add thread ID"), in global memory and
 LDS."""
 
 from __future__ import annotations

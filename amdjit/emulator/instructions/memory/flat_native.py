@@ -1,4 +1,4 @@
-"""Accesses of flat memory: each lane's address says which memory it is in."""
+"""Accesses of flat memory: the address of each lane tells which memory it is in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from amdjit.emulator.layout import (
 
 def flat_access(function: NativeFunction, access: Access) -> list[Value]:
     """Access LDS and private memory through their apertures, and global memory otherwise; return
-    what was loaded, a vector for each dword."""
+    the loaded values, a vector for each dword."""
     out = function.allocate("[16 x <32 x i32>]")
     address = wide_addresses(function, access)
     low, high = function.split_bits(address)

@@ -48,14 +48,14 @@ def _exchange_two(bits: int, stride: int) -> Emitter:
 
 
 def _conditional_exchange(frame: Frame, instruction: Instruction) -> None:
-    """DS_CONDXCHG32: of two dwords, those whose top bit is set are stored, without that bit; the
-    old ones return."""
+    """DS_CONDXCHG32: store those of two dwords whose top bit is set, without that bit; return the
+    old ones."""
     b = frame.builder
     target, source = vector_register(instruction, "vdst"), vector_register(instruction, "data0")
     data = _dwords(frame, source)
     offset = instruction.immediates["offset"]
     space, (addr, _) = lds_address(frame, instruction, offset)
-    # The low three bits of the whole address do not count.
+    # The low three bits of the whole address are ignored.
     start = b.and_(b.add(addr, constant(V32, offset)), constant(V32, -8))
     places: list[Address] = [(space, [start, constant("i32", 4 * part)]) for part in (0, 1)]
     for part in range(len(data)):
@@ -68,8 +68,8 @@ def _conditional_exchange(frame: Frame, instruction: Instruction) -> None:
 
 
 def _count(name: str) -> Emitter:
-    """DS_APPEND and DS_CONSUME: add or subtract the number of active lanes; all of them get the old
-    value."""
+    """DS_APPEND and DS_CONSUME: add or subtract the number of active lanes; all of them receive the
+    old value."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -81,7 +81,7 @@ def _count(name: str) -> Emitter:
             b.mask(frame.registers.scalar(M0), 16),
             constant("i32", instruction.immediates["offset"]),
         )
-        # The lowest active lane does it: one of the upper half only where the lower one has none.
+        # The lowest active lane does it: one in the upper half only if the lower half has none.
         done, old = constant("i1", 0), zero
         for half, execution in enumerate(active):
             frame.registers.select_half(half)
@@ -97,8 +97,6 @@ def _count(name: str) -> Emitter:
 
     return emit
 
-
-COUNTERS = frozenset({"ds_append", "ds_consume"})
 
 LDS_ATOMICS: Mapping[str, Emitter] = {
     "ds_storexchg_2addr_rtn_b32": _exchange_two(32, 4),

@@ -1,4 +1,4 @@
-"""LOAD_BLOCK and STORE_BLOCK: blocks of registers, of which M0 chooses some."""
+"""LOAD_BLOCK and STORE_BLOCK: blocks of 32 registers, of which M0 selects some."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from amdjit.emulator.wave.frame import Frame
 
 
 def _block(addressing: Addressing, store: bool) -> Emitter:
-    """LOAD_BLOCK and STORE_BLOCK: register i of 32 and dword i of memory, where bit i of M0 is
-    set."""
+    """Transfer register i and dword i of memory for each bit i that is set in M0."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         register = vector_register(instruction, "vdata" if store else "vdst")
         space, (*parts, base) = addressing(frame, instruction)
         chosen = frame.registers.scalar(M0)
-        # Everything is read first: a load may overwrite its own address.
+        # Read everything first: a load may overwrite its own address.
         for number in range(register.dwords):
             bit = b.resize(b.resize(b.shift("lshr", chosen, number), 1), 32, True)
             frame.access_mask = b.and_(frame.registers.exec_bits(), bit)
@@ -48,8 +47,8 @@ def _block(addressing: Addressing, store: bool) -> Emitter:
 
 
 def _moved(frame: Frame, address: Address, distance: int) -> Address:
-    """Add bytes to an address. The base is the first value of a scalar one, the last of all
-    others."""
+    """Add bytes to an address. The base is the first value of a scalar address, and the last one of
+    all others."""
     space, values = address
     place = 0 if space == "s" else len(values) - 1
     moved = list(values)

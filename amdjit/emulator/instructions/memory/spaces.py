@@ -1,4 +1,4 @@
-"""The address spaces of loads and stores, and the native function of each kind of access.
+"""The address spaces of loads and stores, and the native function for each kind of access.
 
 Spaces: `s` global, scalar base + unsigned 32-bit offsets; `v` global, 64-bit addresses as two
 dwords + offset; `l` LDS; `p` private (scratch), lane-major; `f` flat.
@@ -26,7 +26,7 @@ SPACES = tuple(ADDRESS_PARAMETERS)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One kind of access: where, how many bytes a lane, which way."""
+    """A kind of access: the space, the bytes of a lane, and the direction."""
 
     space: str
     size: int
@@ -39,12 +39,12 @@ class Access:
 
     @property
     def by_pointer(self) -> bool:
-        """Tell whether the data are passed in memory, one vector for each dword."""
+        """Whether the data are passed in memory, one vector for each dword."""
         return self.size > 4
 
     @property
     def fault(self) -> FaultKind:
-        """The kind of fault of a refused lane."""
+        """The kind of fault that a refused lane causes."""
         if self.space in ("l", "p"):
             return FaultKind.LDS if self.space == "l" else FaultKind.SCRATCH
         return FaultKind.GLOBAL_STORE if self.store else FaultKind.GLOBAL_LOAD

@@ -1,18 +1,17 @@
 """Transposing loads of global memory.
 
-Which elements `global_load_tr` moves where is not in the ISA document's text (11.6.2). The maps of
-wave32 here were measured on gfx1201 and published: that of 8-bit elements by two projects
-independently of each other, that of 16-bit ones by one, and AMD's page "RDNA4 WMMA transpose load
-builtins" has the same. They give the fragments of WMMA (RDNA 4 ISA, 7.12) from matrices in the
-other order.
+The ISA document does not say which elements `global_load_tr` moves where (11.6.2). The maps of
+wave32 used here were measured on gfx1201 and published: that of 8-bit elements by two projects
+independently, that of 16-bit ones by one; AMD's page "RDNA4 WMMA transpose load builtins" agrees.
+They make fragments of WMMA (RDNA 4 ISA, 7.12) from matrices in the other order.
 
-EXEC must be all ones; with 0 nothing happens, and for others the ISA document does not say what
-does (11.6.2).
+EXEC must be all ones; with 0 nothing happens, and for other values the ISA document defines no
+result (11.6.2).
 
-In wave64 the addresses of lanes 0 to 31 count alone, and half as many registers are written (RDNA 4
-ISA, 11.6.2). The upper half of the registers of wave32 goes to lanes 32 to 63, as AMD's emulator
-rocjitsu has it (ds_transpose.h), and as the operands of WMMA lie in 64 lanes. rocjitsu's map of
-bytes is another one than was measured, in both wave sizes.
+In wave64 only the addresses of lanes 0 to 31 count, and half as many registers are written (RDNA 4
+ISA, 11.6.2). The upper half of the registers of wave32 goes to lanes 32 to 63, as in AMD's emulator
+rocjitsu (ds_transpose.h), and as the operands of WMMA lie in 64 lanes. rocjitsu's map of bytes
+differs from the measured one in both wave sizes.
 """
 
 from __future__ import annotations
@@ -32,13 +31,14 @@ from amdjit.emulator.wave.registers import V32
 
 
 def source_of_half(lane: int, element: int) -> tuple[int, int]:
-    """GLOBAL_LOAD_TR_B128: (lane, element) of the eight 16-bit elements read there; 8 lanes
-    transpose 8 x 8."""
+    """Return the (lane, element) that GLOBAL_LOAD_TR_B128 moves there, of eight 16-bit elements for
+    each lane; 8 lanes transpose 8 x 8."""
     return lane // 8 * 8 + element, lane % 8
 
 
 def source_of_byte(lane: int, element: int) -> tuple[int, int]:
-    """GLOBAL_LOAD_TR_B64: the same of the eight bytes that each lane reads."""
+    """Return the (lane, element) that GLOBAL_LOAD_TR_B64 moves there, of eight bytes for each
+    lane."""
     return lane // 16 * 16 + element // 4 * 8 + lane // 8 % 2 * 4 + element % 4, lane % 8
 
 
@@ -66,7 +66,7 @@ def _dword(
     source: Callable[[int, int], tuple[int, int]],
     dword: int,
 ) -> Value:
-    """Return the elements of one register of all lanes of wave32."""
+    """Return the elements of one register for all lanes of a wave32."""
     b = frame.builder
     result = constant(V32, 0)
     for part in range(32 // bits):
@@ -82,8 +82,8 @@ def _element(
     source: Callable[[int, int], tuple[int, int]],
     element: int,
 ) -> Value:
-    """Return element `element` of all lanes. Its place within the source lane is lane % 8: pick
-    that last."""
+    """Return element `element` of all lanes. Its place in the source lane is lane % 8, so that is
+    selected last."""
     b = frame.builder
     lanes = [source(lane, element)[0] for lane in range(LANES)]
     places = [source(lane, element)[1] for lane in range(LANES)]

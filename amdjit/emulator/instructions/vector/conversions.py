@@ -21,8 +21,8 @@ def _normalised_integer(signed: bool) -> ix.Expression:
         clamped = b.intrinsic(
             "maximum", b.intrinsic("minimum", wide, b.const(wide, 1.0)), b.const(wide, low)
         )
-        # NaN goes through to the conversion, which makes 0 of it. The product of 24 and 16 bits is
-        # exact in double.
+        # NaN passes through to the conversion, which returns 0 for it. The product of 24 and 16
+        # bits is exact in double.
         exact = b.convert("fpext", clamped, "double")
         scaled = b.intrinsic("roundeven", b.binary("fmul", exact, b.const(exact, limit)))
         return fx.to_integer(signed, "i16")(b, scaled)
@@ -31,7 +31,7 @@ def _normalised_integer(signed: bool) -> ix.Expression:
 
 
 def _pair(expression: ix.Expression) -> ix.Expression:
-    """Apply to both operands and pack the two 16-bit results, the first one low."""
+    """Apply an expression to both operands and pack the 16-bit results, the first one low."""
 
     def packed(b: Builder, x: Value, y: Value) -> Value:
         low, high = (b.resize(expression(b, v), 32) for v in (x, y))
@@ -58,7 +58,8 @@ def _offset_nibble(b: Builder, x: Value) -> Value:
 
 
 def _pack_units_towards_zero(b: Builder, x: Value, y: Value) -> Value:
-    """Clamping before is the same: both limits are halves, and rounding crosses neither."""
+    """Clamp, then convert; the order does not matter, since both limits are halves and rounding
+    crosses neither."""
     return fx.pack_towards_zero(b, clamp_unit(b, x), clamp_unit(b, y))
 
 
@@ -67,7 +68,7 @@ def _conversion(operation: str, element: str) -> ix.Expression:
 
 
 def _saturated_bytes(b: Builder, x: Value) -> Value:
-    """Two i16 in a dword to two u8 with saturation."""
+    """Convert two i16 in a dword to two u8 with saturation."""
     parts = []
     for start in (0, 16):
         number = b.resize(b.resize(b.shift("lshr", x, start), 16), 32, True)
@@ -77,8 +78,8 @@ def _saturated_bytes(b: Builder, x: Value) -> Value:
 
 
 def _put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
-    """Convert f32 to u8, rounding to nearest even, and put it at byte `position`[1:0] of a
-    dword."""
+    """Convert f32 to u8, rounding to nearest even, and insert it into a dword at byte
+    `position`[1:0]."""
     number = fx.to_integer(False)(b, b.intrinsic("roundeven", x))
     ones = b.const(old, 255)
     place = b.shift("shl", b.mask(position, 2), 3)

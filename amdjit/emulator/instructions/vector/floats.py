@@ -16,7 +16,7 @@ _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
 
 
 def _basic(code: str) -> Rows:
-    """Arithmetic of one format; half precision goes through single precision."""
+    """Return the arithmetic of one format; half precision is computed in single precision."""
 
     def form(expression: ix.Expression, rule: Rule = first_nan) -> ix.Expression:
         return with_nans(fx.through_float(expression) if code == "f16" else expression, rule)
@@ -62,7 +62,7 @@ def _exponent_16(b: Builder, x: Value) -> Value:
 
 def _ldexp_half(b: Builder, x: Value, exponent: Value) -> Value:
     wide = fx.ldexp_single(b, b.convert("fpext", x, "float"), exponent)
-    # ldexp_single rounds to 24 bits first; a half has 11 and its scaled value is exact there unless
+    # ldexp_single rounds to 24 bits first; a half has 11, so its scaled value is exact there unless
     # it underflows.
     return b.convert("fptrunc", wide, "half")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
-from amdjit.emulator.expressions.fp8 import single_to_eighth
+from amdjit.emulator.expressions.fp8 import single_to_fp8
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
@@ -43,7 +43,7 @@ def _from_pair(kind: str) -> Emitter:
         b = frame.builder
         clamps = frame.clamps_overflow
         sources = [frame.source(instruction, index) for index in (1, 2)]
-        low, high = (single_to_eighth(b, source, kind, None, clamps) for source in sources)
+        low, high = (single_to_fp8(b, source, kind, None, clamps) for source in sources)
         packed = b.or_(low, b.shift("shl", high, 8))
         frame.write(instruction, 0, b.resize(packed, 16))
 
@@ -51,12 +51,12 @@ def _from_pair(kind: str) -> Emitter:
 
 
 def _from_single_stochastic(kind: str) -> Emitter:
-    """Round by adding random bits (operand 1); writes one byte of the result register."""
+    """Round by adding random bits (operand 1), and write one byte of the result register."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         number, random = frame.source(instruction, 1), frame.source(instruction, 2)
-        value = single_to_eighth(b, number, kind, random, frame.clamps_overflow)
+        value = single_to_fp8(b, number, kind, random, frame.clamps_overflow)
         shift = 8 * instruction.immediates.get("byte_sel", 0)
         target = vector_register(instruction, "vdst")
         kept = b.and_(frame.registers.vector(target.index), constant(V32, ~(0xFF << shift)))

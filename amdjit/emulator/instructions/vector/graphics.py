@@ -14,7 +14,7 @@ def _absolute(b: Builder, x: Value) -> Value:
 
 
 def _axes(b: Builder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
-    """Return conditions: z has the largest magnitude; y is at least as large as x."""
+    """Return where z has the largest magnitude, and where y's is at least x's."""
     sizes = [_absolute(b, value) for value in (x, y, z)]
     by_z = b.and_(b.compare("oge", sizes[2], sizes[0]), b.compare("oge", sizes[2], sizes[1]))
     return by_z, b.compare("oge", sizes[1], sizes[0])
@@ -57,7 +57,7 @@ def _major_axis(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def _specular(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """x * y, or the lowest number if y is that, -inf or NaN, or z is not positive."""
+    """Return x * y, or the lowest number where y is that, -inf or NaN, or z is not positive."""
     lowest = b.const(x, -3.4028234663852886e38)
     usable = b.and_(b.compare("ogt", y, lowest), b.compare("ogt", z, b.const(z, 0.0)))
     return b.select(usable, settled(b, b.binary("fmul", x, y), [x, y]), lowest)

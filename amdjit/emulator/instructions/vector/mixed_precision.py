@@ -4,43 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled
-from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import clamp_unit, constant_bits, modify_input
-from amdjit.emulator.wave.registers import V32
+from amdjit.emulator.wave.operands import clamp_unit, modify_input
 
 
 def _source(frame: Frame, instruction: Instruction, number: int) -> Value:
-    """An f32 operand, or an f16 half of one (op_sel_hi says which), as f32; modifiers as for
-    f32."""
+    """Return an f32 operand, or an f16 half of one (op_sel_hi says which), as f32."""
     b = frame.builder
     modifiers = instruction.modifiers
-    is_half = modifiers.op_sel_hi >> number & 1
-    operand = instruction.operands[number + 1]
-    code = "v2f16" if is_half else "v2f32"
-    if isinstance(operand, (InlineConstant, Literal)) and not is_half:
-        value = b.bitcast(constant(V32, constant_bits(operand, "f32")), "float")
-    else:
-        whole = frame.source(instruction, number + 1, code)
-        if is_half:
-            half = b.bitcast(half_of(b, whole, modifiers.op_sel >> number & 1), "half")
-            value = b.convert("fpext", frame.flushed_source(half), "float")
-        else:
-            value = b.bitcast(whole, "float")
-    value = modify_input(
+    if not modifiers.op_sel_hi >> number & 1:
+        return frame.source(instruction, number + 1)
+    # As a pair of halves the register is read without the modifiers, which apply to the f32.
+    whole = frame.source(instruction, number + 1, "v2f16")
+    half = b.bitcast(half_of(b, whole, modifiers.op_sel >> number & 1), "half")
+    value = b.convert("fpext", frame.flushed_source(half), "float")
+    return modify_input(
         b, value, bool(modifiers.neg >> number & 1), bool(modifiers.abs >> number & 1)
     )
-    return value if is_half else frame.flushed_source(value)
 
 
 def _fma(half: int | None) -> Emitter:
-    """V_FMA_MIX*: multiply-add in f32; `half` is the half of the result register for f16
-    results."""
+    """V_FMA_MIX*: multiply-add in f32. `half`: the half of the result register that an f16 result
+    goes to."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder

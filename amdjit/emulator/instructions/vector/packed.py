@@ -24,11 +24,12 @@ def half_of(b: Builder, whole: Value, upper: int) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class PackedOp:
-    """The same 16-bit expression on both halves; op_sel and op_sel_hi pick each operand's half."""
+    """The same 16-bit expression on both halves of registers; op_sel and op_sel_hi select the half
+    of each operand."""
 
     expression: ix.Expression
     clamped: ix.Expression | None = None
-    # The instruction that does the same with one half, where its expression is long.
+    # The instruction that does the same with one half, if its expression is long.
     single: str = ""
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
@@ -45,7 +46,8 @@ class PackedOp:
         frame.write(instruction, 0, pack_halves(frame.builder, *halves))
 
     def both_halves(self, b: Builder, element: str, *sources: Value) -> Value:
-        """Return the dwords of the result, each half of the sources' halves, unmodified."""
+        """Return the dwords of the result if each half is computed from the same halves of the
+        sources, unmodified."""
         halves = [
             [b.bitcast(half_of(b, whole, upper), element) for whole in sources] for upper in (0, 1)
         ]
@@ -79,7 +81,7 @@ def _element(instruction: Instruction) -> str:
 
 
 def _is_plain(frame: Frame, instruction: Instruction) -> bool:
-    """Whether each half of the result is made of the same halves of the operands, and neither
+    """Whether each half of the result is computed from the same halves of the operands, and neither
     modifiers nor the mode change anything."""
     modifiers = instruction.modifiers
     every = (1 << len(instruction.opcode.operands) - 1) - 1
@@ -92,7 +94,7 @@ def _is_plain(frame: Frame, instruction: Instruction) -> bool:
 
 
 def pack_halves(b: Builder, low: Value, high: Value) -> Value:
-    """Join two vectors of 16-bit elements to dwords."""
+    """Join two vectors of 16-bit elements into dwords."""
     wide = [b.resize(b.bitcast(value, "i16"), 32) for value in (low, high)]
     return b.or_(wide[0], b.shift("shl", wide[1], 16))
 

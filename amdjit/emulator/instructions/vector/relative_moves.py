@@ -1,4 +1,4 @@
-"""Moves between vector registers whose numbers M0 adds to (V_MOVREL*)."""
+"""Moves between vector registers at numbers relative to M0 (V_MOVREL*)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from amdjit.emulator.wave.registers import V32
 
 
 def _relative(source: bool, target: bool, split: bool) -> Emitter:
-    """V_MOVREL*: register numbers plus M0; past v255 the move does nothing. All registers are in
-    memory then."""
+    """V_MOVREL*: add M0 to register numbers; past v255 the move does nothing. All registers must be
+    in memory meanwhile."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -38,7 +38,7 @@ def _relative(source: bool, target: bool, split: bool) -> Emitter:
 
 
 def _swap_relative(frame: Frame, instruction: Instruction) -> None:
-    """V_SWAPREL_B32: the destination's number plus M0[25:16], the source's plus M0[9:0]."""
+    """V_SWAPREL_B32: add M0[25:16] to the destination's number, M0[9:0] to the source's."""
     b = frame.builder
     m0 = frame.registers.scalar(M0)
     frame.registers.flush_vectors(0, 256)
@@ -61,11 +61,6 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     number = b.intrinsic("umin", b.add(offset, constant("i32", index)), constant("i32", 255))
     distance = b.shift("shl", b.resize(number, 64), 7)
     return b.offset(b.offset(STATE, first), distance)
-
-
-RELATIVE = frozenset(
-    {"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"}
-)
 
 
 VECTOR_RELATIVE: Mapping[str, Emitter] = {

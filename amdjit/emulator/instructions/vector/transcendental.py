@@ -1,5 +1,5 @@
-"""Transcendental instructions, in each lane and pseudo-scalar, and the constants of trigonometric
-range reduction."""
+"""Transcendental instructions, for each lane and for the wave (pseudo-scalar), and the constants of
+trigonometric range reduction."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _vector(name: str) -> Emitter:
 
 
 def _scalar(name: str) -> Emitter:
-    """The pseudo-scalar forms: one number, to an SGPR."""
+    """Return the emitter of a pseudo-scalar form: one number, to an SGPR."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -55,10 +55,10 @@ def _scalar(name: str) -> Emitter:
 
 
 def _pseudo_scalar_source(frame: Frame, instruction: Instruction) -> Value:
-    """Read an SGPR or a constant; of a VGPR the first active lane.
+    """Read an SGPR or a constant, or the first active lane of a VGPR.
 
-    The ISA document knows no VGPR there (7.10), but the assembler takes one. That the lane is
-    V_READFIRSTLANE_B32's is an assumption.
+    The ISA document has no VGPR there (7.10), but the assembler accepts one. That the lane is the
+    one of V_READFIRSTLANE_B32 is an assumption.
     """
     source = instruction.operands[1]
     if not is_vector_register(source):
@@ -80,14 +80,14 @@ _TWO_OVER_PI = int(
 
 
 def _power(b: Builder, exponent: Value) -> Value:
-    """2 to an integer power as f64; the exponents here are those of normal numbers."""
+    """Return 2 to an integer power as f64; the powers here are normal numbers."""
     bits = b.shift("shl", b.add(exponent, b.const(exponent, 1023)), 52)
     return b.bitcast(bits, "double")
 
 
 def _table_words(b: Builder, first: Value) -> list[Value]:
-    """Return the dwords `first`, `first` + 1 and `first` + 2 of the fraction; behind its end they
-    are 0."""
+    """Return the dwords `first`, `first` + 1 and `first` + 2 of the fraction; past its end they are
+    0."""
     words = [_TWO_OVER_PI << 12 >> 32 * (37 - index) & 0xFFFFFFFF for index in range(38)] + [
         0,
         0,
@@ -116,8 +116,8 @@ def _gather(b: Builder, places: Value, mask: Value) -> Value:
 
 
 def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
-    """V_TRIG_PREOP_F64: 53 bits of 2 / pi, from the bit that the operand's exponent and segment
-    say."""
+    """V_TRIG_PREOP_F64: 53 bits of 2 / pi, from the bit that the operand's exponent and the segment
+    select."""
     b = frame.builder
     number = b.bitcast(frame.source(instruction, 1), "i64")
     segment = b.resize(b.mask(frame.source(instruction, 2), 5), 64)
@@ -132,8 +132,8 @@ def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
     scale = b.sub(b.const(shift, -53), shift)
     large = b.compare("uge", exponent, b.const(exponent, 1968))
     scale = b.add(scale, b.select(large, b.const(scale, 128), b.const(scale, 0)))
-    # Two steps, of which only the second one rounds: the scale may be below the exponents of normal
-    # numbers.
+    # In two steps, of which only the second one rounds: the scale may be below the exponents of
+    # normal numbers.
     scale = b.intrinsic("smax", scale, b.const(scale, -1400))
     first = b.shift("ashr", scale, 1)
     value = b.binary("fmul", b.convert("uitofp", mantissa, "double"), _power(b, first))

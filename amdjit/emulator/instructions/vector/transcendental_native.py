@@ -1,5 +1,5 @@
-"""exp2, log2, sine and cosine of 32 floats, computed in double precision: within 1 ulp, as hardware
-is."""
+"""exp2, log2, sine and cosine of 32 floats, computed in double precision: within 1 ulp, like the
+hardware."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DOUBLE = vector("double")
 
 
 def _polynomial(b: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """Horner's scheme; the constant coefficient first."""
+    """Evaluate a polynomial by Horner's scheme; the constant coefficient comes first."""
     result = constant(_DOUBLE, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         result = b.intrinsic("fma", result, x, constant(_DOUBLE, coefficient))
@@ -43,11 +43,11 @@ def exp2_text(attributes: str) -> str:
 
 
 def log2_text(attributes: str) -> str:
-    """Return `aj_log2`: 0 gives -Inf, negative numbers NaN."""
+    """Return `aj_log2`: -Inf for 0, NaN for negative numbers."""
     b, single, x = _function("aj_log2")
     bits = b.bitcast(x, "i64")
-    # Take m in [sqrt(1/2), sqrt(2)): adding the distance of sqrt(1/2)'s bits from 1's moves the
-    # exponent over.
+    # Take m in [sqrt(1/2), sqrt(2)): adding the distance between the bits of sqrt(1/2) and 1 moves
+    # the exponent.
     shifted = b.add(bits, b.const(bits, 0x3FF0000000000000 - 0x3FE6A09E667F3BCD))
     exponent = b.sub(b.shift("ashr", shifted, 52), b.const(bits, 1023))
     mantissa = b.bitcast(b.sub(bits, b.shift("shl", exponent, 52)), "double")
@@ -67,7 +67,8 @@ def log2_text(attributes: str) -> str:
 
 
 def _circle(name: str, turn: float, attributes: str) -> str:
-    """sin(2 pi (x + turn)) by reduction to an eighth of a turn around 0 or a quarter."""
+    """Return sin(2 pi (x + turn)), reduced to an eighth of a turn around 0 or around a quarter
+    turn."""
     b, _, x = _function(name)
     moved = b.binary(
         "fadd", b.binary("fsub", x, b.intrinsic("roundeven", x)), constant(_DOUBLE, turn)
