@@ -14,13 +14,7 @@ from amdjit.frontend.iteration.iterables import evaluated, items_of, static_item
 from amdjit.frontend.names.scope import MOST_ITEMS
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.values.effects import may_act
-from amdjit.frontend.values.kinds import (
-    Binding,
-    CompileTime,
-    FunctionValue,
-    TupleValue,
-    Value,
-)
+from amdjit.frontend.values.kinds import Binding, CompileTime, FunctionValue, TupleValue, Value
 
 
 def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp) -> Value:

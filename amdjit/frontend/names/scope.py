@@ -23,12 +23,7 @@ from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    SCALARS,
-    Tuple,
-    Type,
-    from_dtype,
-)
+from amdjit.types import SCALARS, Tuple, Type, from_dtype
 
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
