@@ -324,7 +324,7 @@ LDS_OFFSET = ErrorKind(
     "AJ0316",
     CompileError,
     "an array in dynamic LDS must begin at a multiple of 16 bytes, but this offset is {found}",
-    "not a multiple of 16 bytes",
+    "not a valid offset",
     "give the number of bytes before the array, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(
