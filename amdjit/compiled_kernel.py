@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amdjit.abi.reports import ReportTable
 from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.frontend import CompileTime, Dependency
 from amdjit.language.launch_numbers import LaunchUse
 from amdjit.late import late
 from amdjit.options import CompileOptions
@@ -53,7 +53,7 @@ class CompiledKernel:
     llvm: str = field(repr=False)
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
-    reads: tuple[OutsideRead, ...] = field(repr=False)
+    reads: tuple[Dependency, ...] = field(repr=False)
     launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
 

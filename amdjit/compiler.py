@@ -16,9 +16,10 @@ from amdjit.backend.early import code_cache, sign_of
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.disk_cache import DiskCache
-from amdjit.frontend import Limits, definition_span, type_kernel
+from amdjit.frontend import definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.compile_time import Compilation
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
@@ -38,19 +39,12 @@ def compile_kernel(
     CompileError for what is wrong in the function or not in the kernel language, BackendError if
     LLVM or the linker refuses.
     """
-    limits = Limits(
-        options.target,
-        options.wave_size,
-        options.required_workgroup_size,
-        options.asserts,
-        bool(options.bounds_check),
-        backend.find_ocml(environment),
-        options.denormals == "flush",
-        "afn" in options.fast_math_flags,
-    )
+    compilation = Compilation(options, backend.find_ocml(environment))
     try:
         with collector_paused():
-            typed = type_kernel(function, tuple(map(_typed, arguments)), limits, PYTHON_FUNCTIONS)
+            typed = type_kernel(
+                function, tuple(map(_typed, arguments)), compilation, PYTHON_FUNCTIONS
+            )
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:

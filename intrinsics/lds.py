@@ -1,4 +1,4 @@
-"""Arrays that live on the compute unit: `shared` in LDS, one for a workgroup; `local`, one for each
+"""Arrays that live on the compute unit: `shared` in LDS, one per workgroup; `local`, one per
 work-item."""
 
 from __future__ import annotations

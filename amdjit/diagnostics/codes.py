@@ -39,7 +39,7 @@ LAMBDA = ErrorKind(
     UnsupportedSyntaxError,
     "this lambda cannot be distinguished from others on its line",
     "a lambda",
-    "write one lambda to a line, or a `def` with a name",
+    "write one lambda per line, or a `def` with a name",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
@@ -189,10 +189,10 @@ NO_ATTRIBUTE = ErrorKind(
 JOIN_TYPES = ErrorKind(
     "AJ0215",
     TypeCheckError,
-    "{name} would be {left} on one path to this point and {right} on another",
+    "{name} would be {left} on one path here and {right} on another",
     "{left} meets {right}",
-    "give it one type on both paths, for example by a conversion such as `f32(...)`; "
-    "use a number in place of None or a string",
+    "give it one type on both paths, for example by a conversion such as `f32(...)`; use a number "
+    "in place of None or a string",
 )
 CONDITION_TYPE = ErrorKind(
     "AJ0216",
@@ -253,9 +253,9 @@ UNPACK = ErrorKind(
 WIDE_ACCESS = ErrorKind(
     "AJ0224",
     TypeCheckError,
-    "{width} cannot be loaded from or stored to {type} in one access",
+    "{width} cannot be loaded from or stored to {type} at once",
     "{width} of {type}",
-    "one access has 1 element, or several of 16, 32, 64, 96, 128, 256, 512 or 1024 bits in total",
+    "an access has 1 element, or several with 16, 32, 64, 96, 128, 256, 512 or 1024 bits in total",
 )
 RANGE_TYPES = ErrorKind(
     "AJ0225",
@@ -282,8 +282,8 @@ UNDEFINED_NAME = ErrorKind(
     CompileError,
     "`{name}` {reason}",
     "no single value here",
-    "assign it before the branch or loop; use a number in place of None or a string, which have no "
-    "value at run time",
+    "assign it before the branch or loop; use a number in place of None or a string, which have "
+    "no run-time form",
 )
 UNSUPPORTED_GLOBAL = ErrorKind(
     "AJ0303",
@@ -325,7 +325,7 @@ LDS_OFFSET = ErrorKind(
     CompileError,
     "an array in dynamic LDS must begin at a multiple of 16 bytes, but this offset is {found}",
     "not a valid offset",
-    "give the number of bytes before the array, rounded up to a multiple of 16",
+    "pass the number of bytes before the array as an integer, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(
     "AJ0317",
@@ -343,7 +343,7 @@ TARGET_LACKS = ErrorKind(
 WAVE_SIZE = ErrorKind(
     "AJ0402",
     TargetError,
-    "`{intrinsic}` exists in wave{sizes} only, but this kernel is compiled for wave{wave_size}",
+    "`{intrinsic}` exists only in wave{sizes}, but this kernel is compiled for wave{wave_size}",
     "not in wave{wave_size}",
 )
 LDS_SIZE = ErrorKind(

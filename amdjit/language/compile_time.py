@@ -11,38 +11,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
+from amdjit.options import CompileOptions
 from amdjit.target import Target
 
 
-class Compilation(Protocol):
-    """What the compilation of a kernel knows of its target."""
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compilation of a kernel, as the front end and compile-time functions see it.
+
+    device_library: the bitcode of OCML, if it is installed.
+    """
+
+    options: CompileOptions
+    device_library: Path | None = None
 
     @property
     def target(self) -> Target:
         """The processor."""
-        ...
+        return self.options.target
 
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        ...
+        return self.options.wave_size
 
     @property
     def block(self) -> tuple[int, int, int] | None:
-        """The workgroup's shape if it is compiled in, else None."""
-        ...
+        """The shape of a workgroup if it is compiled in."""
+        return self.options.required_workgroup_size
+
+    @property
+    def asserts(self) -> bool:
+        """Whether `assert` and `raise` are compiled."""
+        return self.options.asserts
+
+    @property
+    def bounds_check(self) -> bool:
+        """Whether every index is tested against the shape of its array."""
+        return bool(self.options.bounds_check)
 
     @property
     def flushes_denormals(self) -> bool:
-        """Whether f32 numbers that are too small to be normal are read and written as 0."""
-        ...
+        """Whether f32 subnormals are read and written as 0."""
+        return self.options.denormals == "flush"
 
     @property
     def approximates_functions(self) -> bool:
-        """Whether `fastmath` has the flag `afn`."""
-        ...
+        """Whether `fastmath` includes the flag `afn`."""
+        return "afn" in self.options.fast_math_flags
 
 
 class Refused(Exception):

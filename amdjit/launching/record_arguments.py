@@ -10,7 +10,8 @@ import numpy as np
 
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
-from amdjit.frontend import COMPLEX64, COMPLEX128, CompileTime, field_types, structure_of
+from amdjit.frontend import CompileTime, field_types, structure_of
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.launch_numbers import python_number
 from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
 

@@ -7,8 +7,9 @@ import types
 from typing import Any
 
 from amdjit.diagnostics import CompileError, LaunchError
-from amdjit.frontend import Limits, at_annotation, kernel_annotations
+from amdjit.frontend import at_annotation, kernel_annotations
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.compile_time import Compilation
 from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
 
@@ -32,8 +33,10 @@ class Signature:
         the kernel.
         """
         if self.known_annotations is None:
-            limits = Limits(options.target, options.wave_size, options.required_workgroup_size)
-            self.known_annotations = kernel_annotations(self._function, limits, PYTHON_FUNCTIONS)
+            compilation = Compilation(options)
+            self.known_annotations = kernel_annotations(
+                self._function, compilation, PYTHON_FUNCTIONS
+            )
         return self.known_annotations
 
     def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:

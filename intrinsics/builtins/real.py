@@ -1,4 +1,5 @@
-"""Real functions of the machine under clang's builtin names: same arguments, order and types.
+"""The machine's functions of real numbers under clang's builtin names: same arguments, order and
+types.
 
 Public as `amdjit.intrinsics.amdgcn`. Sources: clang's AMDGPU builtins; LLVM AMDGPU guide, "LLVM IR
 Intrinsics"; RDNA4 ISA, 16 "Instructions".

@@ -1,4 +1,4 @@
-"""Operations on 32-bit words, applied to values of any type that lanes hand to one another."""
+"""Operations on 32-bit words, applied to values of any type that lanes exchange."""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ define protected amdgpu_kernel void @kernel(i32 %i) #0 {{
   {"store volatile i32 1, ptr addrspace(3) @shared" if lds else ""}
   ret void
 }}
-attributes #0 = {{ "amdgpu-flat-work-group-size"="{workgroup},{workgroup}" "amdgpu-waves-per-eu"="1" }}
+attributes #0 = {{
+  "amdgpu-flat-work-group-size"="{workgroup},{workgroup}" "amdgpu-waves-per-eu"="1" }}
 """
 
 

@@ -13,13 +13,20 @@ from amdjit.declarations import Coordinates, Intrinsic, Property
 def declared() -> dict[str, Intrinsic]:
     """Return every declaration by module and name, each object once."""
     found: dict[int, tuple[str, Intrinsic]] = {}
-    package = "amdjit.intrinsics."
-    for info in pkgutil.walk_packages(amdjit.intrinsics.__path__, package):
-        module = importlib.import_module(info.name)
-        for name, value in vars(module).items():
-            for label, intrinsic in _intrinsics(f"{info.name.removeprefix(package)}.{name}", value):
+    for name in _module_names():
+        module = importlib.import_module(f"amdjit.intrinsics.{name}")
+        for attribute, value in vars(module).items():
+            for label, intrinsic in _intrinsics(f"{name}.{attribute}", value):
                 found.setdefault(id(intrinsic), (label, intrinsic))
     return dict(found.values())
+
+
+def _module_names() -> Iterator[str]:
+    """Yield namespaces before their parts, so that a declaration has the name that users call."""
+    paths, package = amdjit.intrinsics.__path__, "amdjit.intrinsics."
+    yield from (info.name for info in pkgutil.iter_modules(paths))
+    for info in pkgutil.walk_packages(paths, package):
+        yield info.name.removeprefix(package)
 
 
 def _intrinsics(label: str, value: object) -> Iterator[tuple[str, Intrinsic]]:

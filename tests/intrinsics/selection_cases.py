@@ -151,7 +151,7 @@ def _argument(case: Case, parameter: Parameter, name: str) -> str:
         isinstance(parameter.type, PointerPattern)
         and AddressSpace.BUFFER in parameter.type.address_spaces
     ):
-        return f"buffers.make_buffer(address_of({name}, i), 64)"
+        return f"buffers.resources.make_buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
     if isinstance(type, Pointer) and type.address_space is AddressSpace.LDS:
         return f"address_of(lds_{name}, 0)"

@@ -243,7 +243,8 @@ def test_cuda_array_interface_is_for_gpu_memory_only(device: HostMemoryDevice) -
     gpu = HostMemoryDevice("hip:0", dlpack_device=(10, 0))
     there = arrays.zeros(gpu, (2, 3), np.float16)
     assert there.__cuda_array_interface__ == {
-        "shape": (2, 3), "typestr": "<f2", "data": (there.address, False), "strides": None, "version": 3,
+        "shape": (2, 3), "typestr": "<f2", "data": (there.address, False), "strides": None,
+        "version": 3,
     }  # fmt: skip
     assert there.T.__cuda_array_interface__["strides"] == (2, 6)
     assert not hasattr(arrays.zeros(device, 3), "__cuda_array_interface__")

@@ -20,7 +20,7 @@ STANDIN = Path(__file__).parent / "standin_hip"
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(STANDIN))
 
-import standin
+import standin  # noqa: E402  (its folder is on the path from here on)
 
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 

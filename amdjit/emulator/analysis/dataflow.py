@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -16,7 +17,6 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
 )
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES
-from amdjit.emulator.wave.registers import scalar_slot
 
 # Scalar registers whose bits are all set.
 Ones = frozenset[int]

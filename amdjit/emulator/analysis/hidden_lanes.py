@@ -19,16 +19,25 @@ from enum import Enum, auto
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
-from amdjit.emulator.instructions.lanes.cross_lane import CROSS_LANE
-from amdjit.emulator.instructions.matrix.emitters import MATRIX
-from amdjit.emulator.instructions.memory.lds_special import COUNTERS
+from amdjit.emulator.instructions.lanes.table import CROSS_LANE
+from amdjit.emulator.instructions.matrix.wmma import WMMA
+from amdjit.emulator.instructions.memory.lds_atomics import COUNTERS
+from amdjit.emulator.instructions.memory.register_blocks import REGISTER_BLOCKS
 from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
-from amdjit.emulator.instructions.vector.special import PSEUDO_SCALAR, RELATIVE
+from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
+from amdjit.emulator.instructions.vector.transcendental import PSEUDO_SCALAR
 from amdjit.emulator.layout import EXEC_LO, HALF_VGPRS
 
 ALL_VECTORS = (1 << HALF_VGPRS) - 1
 # They read other lanes, or write lanes that EXEC does not name, or not all that it names.
-_ACROSS = CROSS_LANE.keys() | MATRIX.keys() | TRANSPOSED_ACCESS.keys() | COUNTERS | PSEUDO_SCALAR
+_ACROSS = (
+    CROSS_LANE.keys()
+    | WMMA.keys()
+    | TRANSPOSED_ACCESS.keys()
+    | REGISTER_BLOCKS.keys()
+    | COUNTERS
+    | PSEUDO_SCALAR
+)
 _EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
 
 

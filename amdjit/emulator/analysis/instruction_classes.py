@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.decoder.instruction import Instruction, RegisterFile
-from amdjit.emulator.instructions.lanes.cross_lane import WHOLE_WAVE
-from amdjit.emulator.instructions.matrix.emitters import MATRIX
-from amdjit.emulator.instructions.memory.lds_special import COUNTERS
-from amdjit.emulator.instructions.vector.special import PSEUDO_SCALAR, RELATIVE
+from amdjit.emulator.instructions.lanes.table import WHOLE_WAVE
+from amdjit.emulator.instructions.matrix.wmma import WMMA
+from amdjit.emulator.instructions.memory.lds_atomics import COUNTERS
+from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
+from amdjit.emulator.instructions.vector.transcendental import PSEUDO_SCALAR
 from amdjit.emulator.layout import HALF_LANES, HALF_VGPRS
 
 _SHORT_LOOP = 16
@@ -22,7 +23,7 @@ def is_for_the_whole_wave(instruction: Instruction) -> bool:
         or name in PSEUDO_SCALAR
         or name in WHOLE_WAVE
         or name in COUNTERS
-        or name in MATRIX
+        or name in WMMA
         or name.startswith("global_load_tr")
     )
 

@@ -1,5 +1,5 @@
-"""Why instructions of the decoder's tables are not executed. What is in neither table is a gap, and
-a test fails."""
+"""Why instructions of the opcode tables are not executed. An instruction that has neither an
+emitter nor a reason is a gap, and fails a test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 _PIXELS = "it interpolates inputs of pixel shaders: graphics"
 _HANDLER = "it is for trap handlers and debuggers"
 
-# By the mnemonic, or the start of it with a star.
+# By mnemonic, or by its beginning followed by a star.
 REFUSED: Mapping[str, str] = {
     "v_interp_*": _PIXELS,
     "ds_param_load": _PIXELS,
@@ -23,7 +23,7 @@ REFUSED: Mapping[str, str] = {
 
 
 def refusal(mnemonic: str) -> str | None:
-    """Return why an instruction is refused, None if nothing is known about it."""
+    """Return why an instruction is refused, None if it is not listed."""
     for name, reason in REFUSED.items():
         if mnemonic == name or (name[-1] == "*" and mnemonic.startswith(name[:-1])):
             return reason

@@ -1,5 +1,5 @@
-"""A builder whose float operations round as the MODE register says, for kernels that do not round
-to nearest only."""
+"""A builder whose float operations round as the MODE register says, for kernels that use more than
+rounding to nearest."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WIDE = re.compile(
 
 
 def rounding_shift(mnemonic: str) -> int | None:
-    """Return where in MODE an instruction's rounding stands, None if the mode does not count for
+    """Return the place in MODE of the rounding of an instruction, None if the mode does not affect
     it.
 
-    It does not for approximate instructions, for dot and matrix products, nor where the instruction
-    says itself how it rounds.
+    It does not affect approximate instructions, dot and matrix products, and instructions that
+    define their rounding themselves.
     """
     name = mnemonic.replace("v_dual_", "v_", 1)
     return 0 if _SINGLE.fullmatch(name) else 2 if _WIDE.fullmatch(name) else None
@@ -40,8 +40,8 @@ def llvm_mode(field: int) -> Value:
 
 
 class RoundingBuilder(Builder):
-    """While `rounding` is set, additions, multiplications and conversions to fewer bits round
-    so."""
+    """While `rounding` is set, additions, multiplications and conversions to fewer bits round by
+    it."""
 
     def __init__(self, natives: set[str]) -> None:
         super().__init__()
@@ -84,5 +84,5 @@ class RoundingBuilder(Builder):
 
 
 def rounding_of(builder: Builder) -> Value | None:
-    """Return the mode in which the builder rounds at the moment, None for the nearest."""
+    """Return the mode in which the builder currently rounds, None for the nearest."""
     return builder.rounding if isinstance(builder, RoundingBuilder) else None

@@ -16,11 +16,11 @@ _MOST_STEPS = 20_000
 _SCC: Place = ("s", SCC_SLOT)
 
 
-def loads_behind(graph: Graph, pc: int, places: Iterable[Place]) -> Iterator[int]:
-    """Yield the addresses of loads that values in these places before `pc` may come from.
+def loads_before(graph: Graph, pc: int, places: Iterable[Place]) -> Iterator[int]:
+    """Yield the addresses of the loads from which values in these places before `pc` may come.
 
-    Goes back along the machine code's definitions. A vector register's definition may have left
-    some lanes as they were, so that the search goes on behind it, too.
+    Goes back along the definitions in the machine code. A definition of a vector register may have
+    left some lanes as they were: the search goes on past it.
     """
     code = _Code(graph)
     block, index = code.where[pc]
@@ -84,7 +84,7 @@ def _read(instruction: Instruction) -> Iterator[Place]:
 def places_read(
     instruction: Instruction, wave_size: int, roles: frozenset[str] | None = None
 ) -> list[Place]:
-    """Return the places that an instruction reads in some roles, all of them if none are given."""
+    """Return the places that an instruction reads in some roles, or in all of them."""
     if instruction.mnemonic.startswith("s_cbranch_scc"):
         return [_SCC]
     if instruction.mnemonic.startswith("s_cbranch_vcc"):

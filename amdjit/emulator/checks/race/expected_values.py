@@ -1,5 +1,5 @@
-"""Loads that only guess what a compare-and-swap expects: no races, since the swap finds a wrong
-guess.
+"""Loads that only guess what a compare-and-swap expects: they do not race, since the swap detects a
+wrong guess.
 
 LLVM writes atomics that the instruction set lacks, such as f64 additions, as a plain load and a
 loop around a compare-and-swap (its AtomicExpand pass):
@@ -24,8 +24,7 @@ _MOVES = frozenset({"v_mov_b32", "v_dual_mov_b32", "s_mov_b32", "s_mov_b64"})
 
 
 def guessing_loads(graph: Graph) -> dict[int, int]:
-    """Return the loads by pc, and the scope of the compare-and-swap that takes their value as the
-    expected one."""
+    """Return these loads by pc, with the scope of the compare-and-swap that expects their value."""
     found: dict[int, int] = {}
     flow = _Flow(graph)
     for block in graph.blocks.values():
@@ -40,8 +39,8 @@ def guessing_loads(graph: Graph) -> dict[int, int]:
 
 
 def _expected(swap: Instruction) -> Place:
-    """Return the first register of the expected value: the last source of LDS, the upper half of
-    the others' data."""
+    """Return the first register of the expected value: the last source in LDS, elsewhere the upper
+    half of the data."""
     if swap.mnemonic.startswith("ds_"):
         register = swap.operand("data1")
         assert isinstance(register, Register)
@@ -52,7 +51,7 @@ def _expected(swap: Instruction) -> Place:
 
 
 class _Flow:
-    """What reaches what, in one kernel."""
+    """Which definitions reach which uses in one kernel."""
 
     def __init__(self, graph: Graph) -> None:
         self._predecessors: dict[int, list[Block]] = {pc: [] for pc in graph.blocks}
@@ -62,8 +61,8 @@ class _Flow:
                     self._predecessors[successor].append(block)
 
     def writers(self, block: Block, end: int, wanted: Place) -> Iterator[Instruction]:
-        """Yield who wrote the value, copied or not, that a register has before an instruction of a
-        block."""
+        """Yield the instructions whose result, copied or not, a register may hold before an
+        instruction of a block."""
         work: list[tuple[Block, int, Place]] = [(block, end, wanted)]
         seen: set[tuple[int, int, Place]] = set()
         while work:
@@ -87,10 +86,9 @@ class _Flow:
                 work.append((at, number, source))
 
     def is_same_place(self, load: Instruction, swap: Instruction, block: Block, end: int) -> bool:
-        """Return whether a load's address is a swap's, as far as their registers tell.
+        """Return whether a load and a swap have the same address, as far as their registers tell.
 
-        A swap may have the sum where the load has its terms: then one of these must be the load's
-        base.
+        The swap may have a sum where the load has its terms: then one term must be the load's base.
         """
         if load.mnemonic.startswith("ds_") != swap.mnemonic.startswith("ds_"):
             return False

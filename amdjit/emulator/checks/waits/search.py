@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.emulator.checks.waits.counters import Counter, effect_of, lands_scc, waits_of
 from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
 from amdjit.emulator.layout import SCC_SLOT, VCC_LO
-from amdjit.emulator.wave.registers import scalar_slot
 
 _OLDEST = 64  # what the widest counter holds
 _LDS = ("lds", 0)
