@@ -62,7 +62,7 @@ def table(name: str) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def commons() -> dict[tuple[str, str], str]:
-    """Return the common type of each pair, which has no order; `.` where there is none."""
+    """Return the common type of each unordered pair; `.` for a pair without one."""
     found: dict[tuple[str, str], str] = {}
     for name in ("common", "parts"):
         head, rows = table(name)

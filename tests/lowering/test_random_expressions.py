@@ -1,4 +1,5 @@
-"""Random integer expressions: the lowered IR run on the CPU gives what Python's integers give."""
+"""Random integer expressions: the lowered IR, run on the CPU, computes what Python's integers
+do."""
 
 from __future__ import annotations
 

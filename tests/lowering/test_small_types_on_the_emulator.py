@@ -1,5 +1,5 @@
-"""Machine code of the types that the CPU has not: f16, bf16, fp8, bf8; strides; vectors of 3;
-dynamic LDS."""
+"""Machine code for types that CPUs lack: f16, bf16, fp8, bf8; strides; vectors of 3; dynamic
+LDS."""
 
 from __future__ import annotations
 

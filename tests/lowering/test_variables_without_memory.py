@@ -1,5 +1,5 @@
-"""Which variables need memory, and that random control flow gives them the values that Python's own
-would."""
+"""Which variables need memory; and under random control flow they have the values that Python's
+would have."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class Random:
 
 
 class Meaning:
-    """What statements do, by Python."""
+    """Runs statements in Python."""
 
     def __init__(self, values: dict[str, int]) -> None:
         self.values = values
@@ -253,7 +253,7 @@ def test_random_control_flow_gives_variables_the_values_of_python(seed: int) -> 
     given = variable("given", array(i32))
     starts = [assign(of, load(read(given), number(n))) for n, of in enumerate(made.variables)]
     body = (assign(made.count, number(0)), *made.body(3, False), *made.body(2, False))
-    # What is read at the end, behind all control flow, needs memory for that alone: often it is
+    # Variables that are read at the end, after all control flow, need memory for that alone: often
     # nothing.
     last = [(n, of) for n, of in enumerate(made.variables) if made.random.random() < made.read_last]
     shown = [store(read(out), (number(28 + n),), read(of)) for n, of in last]

@@ -146,7 +146,7 @@ class BufferCase:
         ]
 
     def is_defined(self) -> bool:
-        """Tell whether the ISA document settles it, and whether all of it is in the region and
+        """Whether the ISA document settles it, and whether all of it is in the region and
         aligned."""
         taken: set[int] = set()
         element = {1: 4, 3: 16}.get(self.resource.swizzle)

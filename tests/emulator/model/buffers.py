@@ -104,7 +104,7 @@ def inside(resource: Resource, where: Address, first: int, payload: int) -> bool
 
 
 def byte_of(resource: Resource, where: Address) -> int:
-    """9.4.1 and 9.4.2: the first byte behind the base."""
+    """9.4.1 and 9.4.2: the first byte after the base."""
     index = where.index + (where.lane if resource.add_tid else 0)
     offset = where.own_offset
     if not resource.swizzle:

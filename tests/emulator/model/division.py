@@ -109,7 +109,7 @@ def sum_of_differences(wide: int, pattern: int, addend: int) -> int:
 
 @cache
 def _two_over_pi() -> int:
-    """2 / pi as 1201 bits behind the point, by Machin's formula."""
+    """2 / pi as 1201 bits after the point, by Machin's formula."""
     one = 1 << 1300
 
     def arctangent(inverse: int) -> int:

@@ -209,7 +209,7 @@ def _put_loaded(result: NDArray[np.uint32], old: int, load: Load) -> None:
         result[part] = value >> 32 * part & 0xFFFFFFFF
 
 
-# A row of zeros behind the others, for private memory, where each lane has its own.
+# A row of zeros after the others, for private memory, where each lane has its own.
 _ZERO = _ROWS
 
 

@@ -164,7 +164,7 @@ class Variant:
         )
 
     def _moved(self, bits: Bits) -> Bits:
-        """Patterns from other lanes; 0 where there is none and `bound_ctrl` says so."""
+        """Patterns from other lanes; 0 for a missing lane if `bound_ctrl` is set."""
         assert self._lanes is not None
         waves = bits.reshape(-1, 32)
         moved = waves[:, [lane or 0 for lane in self._lanes.sources]]

@@ -20,7 +20,7 @@ def wide_access(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def neighbours(a: f32[:], out: f32[:]):
-    """Elements next to each other are loaded at once."""
+    """Elements next to each other are loaded together."""
     i = threadIdx.x
     out[i] = a[i] - a[i + 1]
     # CHECK: global_load_b64 v[0:1]

@@ -85,7 +85,7 @@ def continued_loop(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def merged_variable(a: f32[:], out: f32[:]):
-    """A variable that both branches assign lies in memory; the optimiser makes a phi of it."""
+    """A variable that both branches assign lies in memory until the optimiser makes it a phi."""
     if a[0] > 0.0:  # noqa: SIM108
         x = a[1]
     else:

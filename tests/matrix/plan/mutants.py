@@ -46,7 +46,7 @@ class Mutant:
 
 @contextmanager
 def mutated(mutant: Mutant | None) -> Iterator[None]:
-    """Compile kernels with a mutant, and forget them behind."""
+    """Compile kernels with a mutant, and forget them afterwards."""
     kernels = (plan_kernels.copy_kernel, plan_kernels.shared_copy_kernel,
         plan_kernels.product_kernel,
                plan_kernels.lds_product_kernel)  # fmt: skip
@@ -133,7 +133,7 @@ def last_wave_does_the_firsts_part(fragment, access, array, index, ld, clip, tur
 
 
 def edges(across: int, along: int) -> Any:
-    """Return an `edges_of` that is off by so many."""
+    """Return an `edges_of` that is off by some rows and columns."""
 
     @device_function
     def wrong(kind, access, array, place, clip):
