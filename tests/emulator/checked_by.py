@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from model.catalogue import mnemonics
+from model.cases.catalogue import mnemonics
 
 MODEL = "instructions/test_emulator_against_model.py"
 OTHERS = "instructions/test_emulator_rare_instructions.py"

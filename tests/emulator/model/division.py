@@ -16,10 +16,10 @@ import numpy as np
 from silicon_model import dot_step
 
 from model import ieee
+from model.cases.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.eighth import decoded
 from model.ieee import FORMATS
 from model.integers import differences as byte_differences
-from model.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.values import Bits, Numbers, differences, numbers, patterns
 
 ALL = tuple(

@@ -20,8 +20,8 @@ from model.buffers import (
     one_of,
     stored,
 )
+from model.cases.programs import PARTIAL
 from model.memory import MEMORY, Atomic, Load, Store, signed
-from model.programs import PARTIAL
 
 REGION, RESULTS = 4096, 1024
 _CASE = REGION + RESULTS

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from amdjit.emulator.decoder.rows import Row
+from model.cases.operand_makers import Lanes, Maker, Source, _size
+from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.ieee import FORMATS, output
-from model.operand_makers import Lanes, Maker, Source, _size
 from model.operation import Op
-from model.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
 
 CLASSES = (

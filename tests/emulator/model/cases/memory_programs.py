@@ -9,8 +9,8 @@ import numpy as np
 from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
+from model.cases.programs import PARTIAL
 from model.memory import SCALAR_LOADS, Access, Atomic, Load, Store, signed
-from model.programs import PARTIAL
 from model.values import differences
 
 Rows = NDArray[np.uint32]
