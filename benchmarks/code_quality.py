@@ -37,8 +37,8 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
-from amdjit.language.types import Type
 from amdjit.options import Environment, named_target
+from amdjit.types import Type
 
 TARGET = "gfx1201"
 X, H, B, W, M = f32[:], f16[:], i8[:], i32[:], f32[:, :]

@@ -67,7 +67,7 @@ def compilations() -> dict[str, Callable[[], Any]]:
     saxpy, add, gemm, hgemm, i8 = (
         importlib.import_module(f"amdjit.examples.{name}") for name in names
     )
-    i32_alone = importlib.import_module("amdjit.language.types").Tuple((amdjit.i32,))
+    i32_alone = importlib.import_module("amdjit.types").Tuple((amdjit.i32,))
     f32, x = amdjit.f32, amdjit.f32[:]
     m, h, b = f32[:, :], amdjit.f16[:, :], amdjit.i8[:, :]
     return {

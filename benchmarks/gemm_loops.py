@@ -29,8 +29,8 @@ from amdjit.code_object import CodeObject
 from amdjit.emulator.decoder import decode_all
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.examples import i8_gemm, perf_hgemm
-from amdjit.language.types import Tuple
 from amdjit.options import Environment
+from amdjit.types import Tuple
 
 H, B = f16[:, :], i8[:, :]
 # The loops: WMMAs of one step of a wave, the C file, and what compiles ours.

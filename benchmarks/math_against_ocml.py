@@ -13,8 +13,8 @@ from typing import Any
 import amdjit
 from amdjit import LlvmCall, f32
 from amdjit.backend import find_ocml
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
-from amdjit.language.declarations import DeviceFunction, Intrinsic
 from amdjit.options import Environment
 
 NAMES = {"power": "pow"}

@@ -1,9 +1,9 @@
 """A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which
 measurement is stale.
 
-It is made of the syntax of the device function and of all that it calls, with the values of their
-constants. Comments, docstrings, annotations, layout and what is for other types than f32 (`if
-isinstance(x, DOUBLES)`) make no difference.
+It is made from the syntax of the device function and of every function that it calls, with the values
+of their constants. Comments, docstrings, annotations, layout, the modules that hold the functions and
+the branches for types other than f32 (`if isinstance(x, DOUBLES)`) make no difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import textwrap
 from types import ModuleType
 from typing import Any
 
-from amdjit.language.declarations import DeviceFunction, Intrinsic, LlvmCall
+from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
 
 
 def fingerprint(function: DeviceFunction | Intrinsic) -> str:
@@ -40,11 +40,13 @@ def _collect(value: Any, parts: dict[str, str]) -> None:
         )
         return
     function = value.function
-    name = f"{function.__module__}.{function.__qualname__}"
-    if name in parts:
-        return
+    name = function.__qualname__
     tree = _ForSingles().visit(ast.parse(textwrap.dedent(inspect.getsource(function))).body[0])
-    parts[name] = "\n".join(ast.unparse(statement) for statement in tree.body)
+    syntax = "\n".join(ast.unparse(statement) for statement in tree.body)
+    if name in parts:
+        assert parts[name] == syntax, f"two functions are named {name}"
+        return
+    parts[name] = syntax
     known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     for node in ast.walk(tree):
         found = _resolved(node, known)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from amdjit.declarations import Intrinsic, Parameter
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.table import Row, python_name, rows
-from amdjit.language.declarations import Intrinsic, Parameter
-from amdjit.language.types import VOID, Choice, Scalar, Tuple, Type, TypeVariable, Vector
 from amdjit.target import TARGETS
+from amdjit.types import VOID, Choice, Scalar, Tuple, Type, TypeVariable, Vector
 
 _FILE = re.compile(r"[^a-z0-9]+")
 
@@ -80,7 +80,7 @@ def stub() -> str:
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from amdjit.language.declarations import Intrinsic
+from amdjit.declarations import Intrinsic
 
 {aliases}
 

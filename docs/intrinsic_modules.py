@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from amdjit.intrinsics import (
-    arithmetic,
-    atomic,
-    convert,
-    integer_arithmetic,
-    lds,
-    memory,
-    sync,
-    wave,
-    workitem,
-)
+from amdjit.intrinsics import atomic, convert, lds, memory, sync, wave, workitem
 from amdjit.intrinsics.builtins import integer, real, wmma, wmma_gfx11
 from amdjit.intrinsics.builtins import wave as amdgcn_wave
 from amdjit.intrinsics.lanes import dpp, reduce
@@ -33,10 +23,11 @@ from amdjit.intrinsics.maths import (
     rounding,
     trigonometry,
 )
-from amdjit.intrinsics.matrix import fragments
-from amdjit.intrinsics.matrix.multiply import instructions, sparse
+from amdjit.intrinsics.matrix import fragments, sparse
+from amdjit.intrinsics.matrix.multiply import instructions
 from amdjit.intrinsics.matrix.operands import coordinates
 from amdjit.intrinsics.matrix.views import cooperation, transforms
+from amdjit.intrinsics.numbers import dots, floats, integers
 
 # How each module is imported in a kernel's file.
 MODULES: tuple[tuple[ModuleType, str], ...] = (
@@ -48,8 +39,9 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (dpp, "amdjit.intrinsics.wave"),
     (atomic, "amdjit.atomic"),
     (memory, "amdjit.intrinsics.memory"),
-    (arithmetic, "amdjit.intrinsics.arithmetic"),
-    (integer_arithmetic, "amdjit.intrinsics.arithmetic"),
+    (integers, "amdjit.intrinsics.arithmetic"),
+    (floats, "amdjit.intrinsics.arithmetic"),
+    (dots, "amdjit.intrinsics.arithmetic"),
     (native_math, "amdjit.intrinsics.math"),
     (exponentials, "amdjit.intrinsics.math"),
     (trigonometry, "amdjit.intrinsics.math"),

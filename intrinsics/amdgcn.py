@@ -4,8 +4,8 @@ types.
     from amdjit.intrinsics import amdgcn
     d = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(a, b, c)
 
-Every builtin is a row of the table in `builtin_table`. Those with a reference model are declared in
-the modules below.
+Every builtin is a row of the table in `builtins.table`. Those with a reference model are declared
+in the other modules of `builtins`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import convert
 from amdjit.intrinsics.builtins import integer, real, wave, wmma, wmma_gfx11
 from amdjit.intrinsics.builtins.table import from_table, is_builtin, python_name, rows
-from amdjit.language.declarations import Intrinsic
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {
@@ -32,8 +32,8 @@ globals().update(BUILTINS)
 
 
 def __getattr__(name: str) -> Intrinsic:
-    """Return the builtin that a row of the table declares; refuse other names, with those that are
-    like them."""
+    """Return the builtin that a row of the table declares. Other names are refused, with similar
+    ones as a hint."""
     try:
         # `class_` is clang's `class`; `classf` is its own.
         is_escaped = name.endswith("_") and keyword.iskeyword(name[:-1])

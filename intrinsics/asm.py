@@ -6,9 +6,9 @@ function's signature.
         "Return the lower 32 bits of x * y + z of 24-bit integers."
         return x * y + z
 
-Each parameter is a VGPR, or as `Annotated[u32, SCALAR]` an SGPR, or as `Annotated[int, Immediate(0,
-63)]` a constant; `{result}` is a register for the result. Names and types are checked where the
-function is declared, the text by the assembler when a kernel that uses it is compiled.
+Each parameter is a VGPR. `Annotated[u32, SCALAR]` makes it an SGPR, `Annotated[int, Immediate(0,
+63)]` a constant. `{result}` is the register of the result. Names and types are checked where the
+function is declared; the assembler checks the text when a kernel that uses it is compiled.
 
 Sources: LLVM language reference, "Supported Constraint Code List", AMDGPU: `v`, `s`, `i`.
 """
@@ -21,13 +21,13 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from amdjit.language.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
-from amdjit.language.types import VOID, Scalar, Type, Vector, boolean
+from amdjit.declarations import InlineAsm, Intrinsic, Parameter, intrinsic
+from amdjit.types import VOID, Scalar, Type, Vector, boolean
 
 __all__ = ["SCALAR", "instruction"]
 
 SCALAR = "an SGPR: the value must be the same in all lanes"
-"""Marks a parameter or result that is in scalar registers: `Annotated[u32, SCALAR]`."""
+"""Marks a parameter or result that lives in scalar registers: `Annotated[u32, SCALAR]`."""
 
 _RESULT = "result"
 _CLOBBERS = ("memory", "vcc", "scc", "exec", "m0")
@@ -43,15 +43,14 @@ def instruction(
     wave_sizes: tuple[int, ...] = (32, 64),
     alternative: str = "",
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare an intrinsic that is a piece of assembly; the function's body is its model, as for
+    """Declare an intrinsic written in assembly; the function's body is its model, as for
     `amdjit.intrinsic`.
 
-    template: with `{name}` for each parameter and `{result}`; several lines are several
-    instructions. clobbers: what it changes beside its result: registers such as "vcc", "s4",
-    "v[2:3]", or "memory". side_effects: keep it though its result is not used. early_clobber: it
-    writes the result before it has read all operands, so that they may not share a register. Raises
-    TypeError, with what is meant, for names that the signature lacks and types that no register
-    holds.
+    template: the text, with `{name}` for each parameter and `{result}`; each line is an
+    instruction. clobbers: what it changes besides its result: registers such as "vcc", "s4",
+    "v[2:3]", or "memory". side_effects: keep the instruction even if its result is unused.
+    early_clobber: the result is written before all operands are read, so they must not share a
+    register. Raises TypeError for names that the signature lacks and types that no register holds.
     """
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
@@ -85,7 +84,7 @@ def instruction(
 
 
 def _annotated(function: Callable[..., Any], hints: dict[str, Any]) -> Callable[..., Any]:
-    """Return the function with annotations that say types only."""
+    """Return the function with its annotations reduced to types."""
 
     def model(*arguments: Any) -> Any:
         return function(*arguments)
@@ -129,7 +128,7 @@ def _constraint(declared: Intrinsic, parameter: Parameter, is_scalar: bool) -> s
 
 
 def _check_register(declared: Intrinsic, name: str, type: Type | None) -> None:
-    """Refuse what LLVM does not put into registers by itself; it would end the process."""
+    """Refuse types that LLVM does not put into registers by itself; it would end the process."""
     fits = (
         isinstance(type, (Scalar, Vector))
         and type is not boolean

@@ -1,4 +1,4 @@
-"""Conversions that are instructions of their own; `f16(x)` and its like need no intrinsic.
+"""Conversions that have instructions of their own; `f16(x)` and the like need no intrinsic.
 
 Sources: clang's AMDGPU builtins; RDNA4 ISA, `v_cvt_*`.
 """
@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import (
+from amdjit.declarations import (
     Emit,
     EmitContext,
     Form,
@@ -19,7 +18,8 @@ from amdjit.language.declarations import (
     device_function,
     intrinsic,
 )
-from amdjit.language.types import (
+from amdjit.intrinsics.builtins.table import builtin
+from amdjit.types import (
     Immediate,
     Scalar,
     TypeVariable,
@@ -54,7 +54,7 @@ _SOFTWARE = "amdjit.fp8(x) and amdjit.bf8(x), which convert in software"
 
 
 def round_toward_zero_to_f16(value: Any) -> Any:
-    """Return f32 values as f16, rounded toward zero: what is too large becomes 65504, not
+    """Return f32 values as f16, rounded toward zero: values that are too large become 65504, not
     infinity."""
     value = np.asarray(value, np.float32)
     with np.errstate(over="ignore"):
@@ -133,8 +133,8 @@ def _within(x: f32, low: f32, high: f32) -> f32:
 def pack_fp8(a, b, c, d, saturate=False):
     """Return four f32 as fp8 (e4m3), rounded to nearest even: two `v_cvt_pk_fp8_f32`.
 
-    What is too large becomes NaN, or with saturate 448, as do infinities; one more instruction
-    each. NaN stays.
+    Values that are too large, and infinities, become NaN; with saturate they become 448, at one
+    more instruction each. NaN stays.
     """
     if saturate:
         low, high = f32(-448.0), f32(448.0)
@@ -151,8 +151,8 @@ def pack_fp8(a, b, c, d, saturate=False):
 def pack_bf8(a, b, c, d, saturate=False):
     """Return four f32 as bf8 (e5m2), rounded to nearest even: two `v_cvt_pk_bf8_f32`.
 
-    What is too large becomes infinity, or with saturate 57344, as do infinities; one more
-    instruction each. NaN stays.
+    Values that are too large, and infinities, become infinity; with saturate they become 57344, at
+    one more instruction each. NaN stays.
     """
     if saturate:
         low, high = f32(-57344.0), f32(57344.0)
@@ -166,8 +166,8 @@ def pack_bf8(a, b, c, d, saturate=False):
 
 
 def _stochastic(x: float, random: int, fraction_bits: int, bias: int, largest: int) -> int:
-    """The byte of an 8-bit float: below its last bit the upper bits of `random` are added, then it
-    is cut off."""
+    """Return the byte of an 8-bit float: the upper bits of `random` are added below its last bit,
+    and the rest is cut off."""
     sign = 128 if np.signbit(np.float32(x)) else 0
     if not np.isfinite(x):
         return sign | (0x7C if bias == 15 and np.isinf(x) else 0x7E if bias == 15 else 0x7F)
@@ -191,10 +191,11 @@ def _in_byte(value: int, old: int, byte: int) -> Any:
     alternative=_SOFTWARE,
 )
 def stochastic_fp8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
-    """Return `old` with x as fp8 in one byte, rounded up with the probability of its rest if
-    `random` is uniform.
+    """Return `old` with x as fp8 in one byte, rounded stochastically: up with the probability of
+    the remainder if `random` is uniform.
 
-    Source: `v_cvt_sr_fp8_f32`, which adds the upper bits of `random` below the last bit that stays.
+    Source: `v_cvt_sr_fp8_f32`, which adds the upper bits of `random` below the last bit that is
+    kept.
     """
     return _in_byte(_stochastic(float(x), int(random), 3, 7, 0x7E), int(old), byte)
 
@@ -206,8 +207,8 @@ def stochastic_fp8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
     alternative=_SOFTWARE,
 )
 def stochastic_bf8(x: f32, random: u32, old: i32 = 0, byte: Byte = 0) -> i32:
-    """Return `old` with x as bf8 in one byte, rounded up with the probability of its rest if
-    `random` is uniform."""
+    """Return `old` with x as bf8 in one byte, rounded stochastically: up with the probability of
+    the remainder if `random` is uniform."""
     return _in_byte(_stochastic(float(x), int(random), 2, 15, 0x7B), int(old), byte)
 
 
@@ -222,7 +223,7 @@ def _emit_saturate(context: EmitContext, x: Any) -> Any:
 
 
 def _emit_clamp(context: EmitContext, x: Any, source: Scalar, result: Scalar) -> Any:
-    """Clamp an integer in its own type, then give it the size of the result."""
+    """Clamp an integer in its own type, then resize it to the result's."""
     llvm, sign = context.llvm_type(source), "s" if source.is_signed else "u"
     if result.minimum > source.minimum:
         x = context.call(

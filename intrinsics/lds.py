@@ -1,11 +1,11 @@
-"""Arrays that live on the compute unit: `shared` in LDS, one for a workgroup; `local`, one for each
+"""Arrays that live on the compute unit: `shared` in LDS, one per workgroup; `local`, one per
 work-item."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.language.declarations import Form, SpecialForm
+from amdjit.declarations import Form, SpecialForm
 
 
 @dataclass(frozen=True, slots=True)

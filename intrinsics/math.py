@@ -1,4 +1,4 @@
-"""Functions of real numbers, under Python's names: one place for what several modules declare."""
+"""Functions of real numbers under Python's names, which the modules of `maths` declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python's own functions are in a kernel: `math.sqrt(x)` is
+"""What Python's own functions stand for in a kernel: `math.sqrt(x)` is
 `amdjit.intrinsics.math.sqrt(x)`."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics import arithmetic
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
 from amdjit.intrinsics.maths import (
     complex_functions,
@@ -20,7 +20,7 @@ from amdjit.intrinsics.maths import (
     power,
     rounding,
 )
-from amdjit.language.declarations import DeviceFunction, Intrinsic
+from amdjit.intrinsics.numbers.floats import fma
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
@@ -68,7 +68,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "pow": power.power,
     "radians": real.radians,
     "degrees": real.degrees,
-    "fma": arithmetic.fma,
+    "fma": fma,
     "isclose": elementwise.isclose,
     "ulp": elementwise.ulp,
     "gcd": number_theory.gcd,
@@ -78,7 +78,7 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "sumprod": lengths.sumprod,
 }
 
-# NumPy's own names, and what rounds: to floats in NumPy, to integers in Python.
+# NumPy's own names, and rounding, which yields floats in NumPy and integers in Python.
 _BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "arcsin": real.asin,
     "arccos": real.acos,
@@ -124,7 +124,7 @@ _BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
 
 
 def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
-    # np.remainder is Python's operator, not C's function; np.pow is new, and an operator too.
+    # np.remainder is Python's operator, not C's function; so is np.pow, a newer name.
     shared = {name: ours for name, ours in _BY_NAME.items() if name not in ("remainder", "pow")}
     named = ((getattr(np, name, None), ours) for name, ours in (shared | _BY_NUMPYS_NAME).items())
     return {function: ours for function, ours in named if function is not None}
@@ -142,5 +142,5 @@ PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = Mapp
     | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
     | _of_numpy()
 )
-"""The functions of Python's `math` and of NumPy that kernels may call, and others of Python, with
-what they become."""
+"""The functions of Python, of its `math` and of NumPy that kernels may call, each with what it
+becomes."""

@@ -3,7 +3,7 @@ types."""
 
 from __future__ import annotations
 
-from amdjit.language.types import (
+from amdjit.types import (
     SCALARS,
     AddressSpace,
     Type,
@@ -27,10 +27,10 @@ from amdjit.language.types import (
 SHORT_VECTOR_LENGTHS = (2, 3, 4, 8, 16)
 
 FLOAT = TypeVariable("F", (f16, bf16, f32, f64))
-"""Every float that has arithmetic."""
+"""All floats that have arithmetic."""
 
 NATIVE_FLOAT = TypeVariable("F", (f16, f32, f64))
-"""Floats that the machine's own instructions take."""
+"""Floats that machine instructions take."""
 
 SMALL_FLOAT = TypeVariable("F", (f16, bf16, f32))
 """Floats for which LLVM selects exponentials and logarithms; it ends the process on f64."""
@@ -72,6 +72,6 @@ def _lane_values() -> tuple[Type, ...]:
 
 
 LANE_VALUE = TypeVariable("T", _lane_values())
-"""What lanes can hand to one another: scalars, and vectors that fill whole registers."""
+"""Values that lanes can exchange: scalars, and vectors that fill whole registers."""
 
 GLOBAL_AND_LDS = (AddressSpace.GLOBAL, AddressSpace.LDS)

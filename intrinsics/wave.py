@@ -1,7 +1,7 @@
-"""What the lanes of one wave tell each other, without LDS memory or barriers.
+"""Exchange of values between the lanes of a wave, without LDS memory or barriers.
 
 Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics"; RDNA4 ISA, `ds_bpermute_b32`, `v_readlane_b32`,
-`v_mbcnt`. The reference models take whole waves: an array with one row a lane.
+`v_mbcnt`. The reference models take whole waves: an array with one row per lane.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from amdjit.intrinsics.arithmetic import clz, ctz
+from amdjit.declarations import (
+    Emit,
+    EmitContext,
+    Form,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
@@ -37,18 +45,10 @@ from amdjit.intrinsics.lanes.reduce import (
     segmented_inclusive_scan,
 )
 from amdjit.intrinsics.lanes.words import by_words
+from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
-from amdjit.language.declarations import (
-    Emit,
-    EmitContext,
-    Form,
-    LlvmCall,
-    SpecialForm,
-    device_function,
-    intrinsic,
-)
-from amdjit.language.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
+from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
 
 __all__ = [
     "all",
@@ -99,7 +99,8 @@ __all__ = [
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 _ROW_XMASK = 0x160
 Width = Annotated[int, Immediate(1, 64, (1, 2, 4, 8, 16, 32, 64))]
-# Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
+# From gfx10 on, processors have instructions that exchange lanes within and between rows; gfx9
+# lacks them.
 _RDNA = row_of("permlanex16").targets
 
 
@@ -156,7 +157,7 @@ def _emit_swap_in_rows(context: EmitContext, value: Any, mask: int) -> Any:
 def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
     word = context.llvm_type(i32)
     no, yes = context.constant(boolean, False), context.constant(boolean, True)
-    # Lane i of a row takes lane i of its neighbour row: one selector of four bits a lane.
+    # Lane i of a row takes lane i of its neighbour row: one four-bit selector per lane.
     lanes = [context.constant(i32, 0x76543210), context.constant(i32, 0xFEDCBA98 - 2**32)]
 
     def swap(part: Any) -> Any:
@@ -168,7 +169,7 @@ def _emit_swap_rows(context: EmitContext, value: Any) -> Any:
 @intrinsic(Emit(_emit_swap_in_rows), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor")
 def swap_in_rows(value: LANE_VALUE, mask: Annotated[int, Immediate(1, 15)]) -> LANE_VALUE:
     """Return the value of the lane whose number differs in the constant bits `mask`, 1 to 15,
-    without LDS hardware.
+    without the LDS hardware.
 
     `shuffle_xor` in one cycle, often as part of the instruction that uses it
     (`llvm.amdgcn.update.dpp`, ROW_XMASK).
@@ -189,7 +190,7 @@ def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
     """Return the value of another lane, chosen by each lane, modulo the wave size
     (`llvm.amdgcn.ds.bpermute`).
 
-    0 comes from a lane that is inactive. width: of groups of lanes that count from 0 each, a power
+    Inactive lanes supply 0. width: size of the groups in which lanes are numbered from 0, a power
     of two.
     """
     count = np.shape(value)[0]
@@ -199,10 +200,10 @@ def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
 def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
-    """Send the value to another lane, modulo the wave size; who is sent nothing gets 0
+    """Send the value to another lane, modulo the wave size; lanes that nothing is sent to get 0
     (`llvm.amdgcn.ds.permute`).
 
-    Of several that are sent to one lane the highest lane's arrives.
+    If several lanes send to the same lane, the highest one's value arrives.
     """
     value = np.asarray(value)
     result: Any = np.zeros_like(value)
@@ -230,14 +231,14 @@ def readfirstlane(value: LANE_VALUE) -> LANE_VALUE:
     LlvmCall("llvm.amdgcn.ballot.i32"), isa="v_cmp", wave_sizes=(32,), alternative="wave.ballot64"
 )
 def ballot(predicate: boolean) -> u32:
-    """Return a bit a lane: set where the lane is active and the predicate true
+    """Return one bit per lane, set where the lane is active and the predicate true
     (`__builtin_amdgcn_ballot_w32`)."""
     return np.full(32, _mask(predicate), np.uint32)
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.ballot.i64"), isa="v_cmp")
 def ballot64(predicate: boolean) -> u64:
-    """Return a bit a lane, in either wave size; wave32 leaves the upper half 0
+    """Return one bit per lane, in either wave size; wave32 leaves the upper half 0
     (`__builtin_amdgcn_ballot_w64`)."""
     return np.full(np.shape(predicate)[0], _mask(predicate), np.uint64)
 
@@ -262,7 +263,7 @@ def all(predicate):
 def match_any(value):
     """Return, as `ballot64`, the active lanes whose value has the same bits as this lane's.
 
-    A turn of a loop for each different value.
+    Takes one iteration of a loop per distinct value.
     """
     bits = _bits(value)
     found = u64(0)
@@ -298,15 +299,15 @@ def _bits(value):
 
 @device_function
 def broadcast(value, lane):
-    """Return the value of one lane, in all; the lane number is the first active lane's. See
+    """Return one lane's value in all lanes; the lane number is the first active lane's. See
     `readlane`."""
     return readlane(value, readfirstlane(lane))
 
 
 @device_function
 def shuffle_xor(value, mask):
-    """Return the value of the lane whose number differs in the bits of `mask`; below 16 it stays in
-    groups of 16."""
+    """Return the value of the lane whose number differs in the bits of `mask`; masks below 16 stay
+    within groups of 16 lanes."""
     return shuffle(value, lane_id() ^ mask)
 
 
@@ -330,7 +331,7 @@ def shuffle_down(value, delta, width=64):
 
 @device_function
 def segmented_reduce(value, head, operation="add"):
-    """Return the combination over this lane's segment, in all its active lanes: see
+    """Return the combination of this lane's segment, in all its active lanes. See
     `segmented_inclusive_scan`."""
     above = (ballot64(head) >> u64(lane_id())) >> u64(1)
     here = ballot64(True)

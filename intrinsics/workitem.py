@@ -1,4 +1,4 @@
-"""Where a work-item stands: its ids, the extents of workgroup and grid, its lane and wave.
+"""Where a work-item stands: its ids, the extents of its workgroup and grid, its lane and wave.
 
 Sources: LLVM AMDGPU guide, "Initial Kernel Execution State" and "Code Object V5 Metadata" (hidden
 kernel arguments).
@@ -11,15 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from amdjit.language.declarations import (
-    Coordinates,
-    Emit,
-    EmitContext,
-    Property,
-    device_function,
-    intrinsic,
-)
-from amdjit.language.types import VOID, Immediate, i32
+from amdjit.declarations import Coordinates, Emit, EmitContext, Property, device_function, intrinsic
+from amdjit.types import VOID, Immediate, i32
 
 MAX_WORKGROUP_SIZE = 1024
 _AXES = "xyz"
@@ -33,7 +26,7 @@ _GROUP_SIZE_OFFSETS = (12, 14, 16)
 
 def _with_range(context: EmitContext, instruction: Any, first: int, last: int) -> Any:
     # LLVM drops sign extensions and tests of a step's sign once it knows the range of a value. Its
-    # metadata name the number behind the last one, which may wrap.
+    # metadata names the number after the last one, which may wrap.
     end = last + 1 if last < i32.maximum else i32.minimum
     bounds = [context.constant(i32, first), context.constant(i32, end)]
     instruction.set_metadata("range", context.builder.module.add_metadata(bounds))
@@ -91,7 +84,7 @@ def _emit_flat_id(context: EmitContext) -> Any:
 
 
 def emit_lane_id(context: EmitContext) -> Any:
-    """Emit the lane's number, with its range."""
+    """Emit the lane's number together with its range."""
     word = context.llvm_type(i32)
     ones = context.constant(i32, -1)
     lane = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
@@ -101,8 +94,8 @@ def emit_lane_id(context: EmitContext) -> Any:
 
 
 def _emit_wave_id(context: EmitContext) -> Any:
-    # The waves of a workgroup hold consecutive work-items, so the number is the same in all lanes:
-    # readfirstlane tells LLVM so, and what is computed from it stays in scalar registers.
+    # The waves of a workgroup hold consecutive work-items, so the number is the same in all lanes.
+    # readfirstlane tells LLVM so, and everything computed from it stays in scalar registers.
     word = context.llvm_type(i32)
     shift = context.constant(i32, int(math.log2(context.wavefront_size)))
     wave = context.builder.lshr(_emit_flat_id(context), shift)
@@ -124,7 +117,7 @@ def global_id(axis: Axis) -> i32:
 
 @intrinsic(Emit(_emit_global_size))
 def global_size(axis: Axis) -> i32:
-    """Return the work-items of the whole grid along an axis: gridDim * blockDim."""
+    """Return the number of work-items in the whole grid along an axis: gridDim * blockDim."""
 
 
 @intrinsic(Emit(_emit_flat_id))
@@ -144,18 +137,18 @@ def wave_id() -> i32:
 
 @intrinsic(Emit(_emit_wavefront_size), name="wavefront_size")
 def _wavefront_size() -> i32:
-    """Return the lanes of a wave, 32 or 64, as it is compiled in."""
+    """Return the number of lanes in a wave, 32 or 64, that the kernel is compiled for."""
 
 
 @intrinsic(Emit(_emit_nothing), name="grid")
 def _check_dimensions(n: Annotated[int, Immediate(1, 3)]) -> VOID:
-    """Refuse another number of dimensions than 1, 2 or 3; emits no instruction."""
+    """Refuse numbers of dimensions other than 1, 2 and 3; emit no instruction."""
 
 
 @device_function
 def grid(n):
-    """Return the work-item's index in the whole grid: an i32 for n = 1, a tuple of n of them for n
-    = 2, 3."""
+    """Return the work-item's index in the whole grid: an i32 for n = 1, a tuple of n i32 for n = 2
+    or 3."""
     _check_dimensions(n)
     if n == 1:
         return global_id(0)
@@ -166,8 +159,8 @@ def grid(n):
 
 @device_function
 def gridsize(n):
-    """Return the extents of the whole grid in work-items: an i32 for n = 1, a tuple of n of them
-    for n = 2, 3."""
+    """Return the extents of the whole grid in work-items: an i32 for n = 1, a tuple of n i32 for n
+    = 2 or 3."""
     _check_dimensions(n)
     if n == 1:
         return global_size(0)

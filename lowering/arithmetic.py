@@ -1,4 +1,8 @@
-"""Operators on values of one type, elementwise on vectors. Division is in division.py."""
+"""Operators on values of one type, elementwise on vectors; division is in division.py.
+
+before: `(x << n)` of u32
+after:  `shl` of the count modulo 32, then `select` 0 for counts of 32 or more
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import Scalar, Type, boolean
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import scalar_of
 from amdjit.lowering.division import (
@@ -19,6 +22,7 @@ from amdjit.lowering.division import (
 )
 from amdjit.lowering.types import I1, constant_value, element_type, literal, mangled
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
+from amdjit.types import Scalar, Type, boolean
 
 __all__ = ["binary", "compare", "unary"]
 
@@ -144,7 +148,8 @@ def _extreme(
 
 
 def _shift_left(builder: Builder, scalar: Scalar, value: Any, count: Any) -> Any:
-    """Shift; LLVM leaves counts of the width or more undefined, the kernel language gives 0."""
+    """Shift left. LLVM leaves counts of the width or more undefined; in the kernel language the
+    result is 0."""
     if _in_range(count, scalar.bits):
         return builder.operation("shl", value, count)
     shifted = builder.operation(
@@ -207,7 +212,7 @@ def _power(builder: Builder, base: Any, exponent: Any) -> Any:
 
 
 def _any_bits(builder: Builder, value: Any) -> Any:
-    """Return a scalar that is 0 only if the value, or all its elements, are."""
+    """Return a scalar that is 0 only if the value, or each of its elements, is 0."""
     if value.type == element_type(value.type):
         return value
     return builder.invoke_name(

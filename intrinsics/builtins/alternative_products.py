@@ -1,5 +1,4 @@
-"""Which matrix instruction of another processor multiplies the same types, by the names that clang
-has for them."""
+"""Which matrix instruction of another processor multiplies the same types, by clang's names."""
 
 from __future__ import annotations
 
@@ -36,15 +35,15 @@ def _product(name: str) -> _Product | None:
 
 
 def multiplied(name: str) -> str:
-    """Return the types that a matrix instruction multiplies, as its name has them: f16, fp8_bf8,
+    """Return the types that a matrix instruction multiplies, as its name spells them: f16, fp8_bf8,
     i8."""
     product = _product(name)
     return product.types if product is not None else ""
 
 
 def nearest_product(name: str, names: Iterable[str]) -> str | None:
-    """Return which of some matrix instructions multiplies the same types, the most alike in result,
-    size and wave."""
+    """Return the candidate that multiplies the same types and is closest in result, size and
+    wave."""
     wanted = _product(name)
     if wanted is None:
         return None

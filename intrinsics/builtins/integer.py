@@ -11,10 +11,10 @@ from typing import Annotated
 
 import numpy as np
 
+from amdjit.declarations import LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
 from amdjit.intrinsics.models.dots import BF8, F16, F32, FP8, clamped_unit, dot_of_bits, integer_dot
-from amdjit.language.declarations import LlvmCall
-from amdjit.language.types import Immediate, f16, f32, i32, u32, vector
+from amdjit.types import Immediate, f16, f32, i32, u32, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
 f16x2 = vector(f16, 2)

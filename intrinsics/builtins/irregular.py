@@ -1,4 +1,5 @@
-"""How the few builtins are lowered that are not one call of an LLVM function of the same types.
+"""The lowering of the few builtins that are not a single call of an LLVM function of the same
+types.
 
 Sources: clang's CodeGen for AMDGPU builtins; LLVM AMDGPU guide, "LLVM IR Intrinsics", "Code Object
 V5 Metadata"; the HSA specification's kernel dispatch packet (grid sizes from byte 12 on).
@@ -11,8 +12,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from amdjit.language.declarations import EmitContext
-from amdjit.language.types import (
+from amdjit.declarations import EmitContext
+from amdjit.types import (
     VOID,
     AddressSpace,
     Pointer,
@@ -40,7 +41,7 @@ _HIT = (Vector(u32, 10), Vector(f32, 3), Vector(f32, 3))
 
 
 def emit_atomic(context: EmitContext, pointer: Any, value: Any, *, operation: str) -> Any:
-    """Emit `atomicrmw`, relaxed, for the device; clang passes packed bf16 as shorts."""
+    """Emit a relaxed `atomicrmw` at device scope; clang passes packed bf16 as shorts."""
     is_bf16 = context.result_type == Vector(i16, 2)
     operand = context.bitcast(value, context.llvm_type(Vector(bf16, 2))) if is_bf16 else value
     old = context.atomic_update(operation, pointer, operand, "monotonic", "agent")
@@ -63,8 +64,8 @@ def _emit_lds(
     *,
     operation: str,
 ) -> Any:
-    # clang takes order and scope and uses neither: these are relaxed, in the scope of the workgroup
-    # that LDS has.
+    # clang takes an order and a scope and uses neither: these are relaxed, at the scope of the
+    # workgroup that the LDS belongs to.
     return context.atomic_update(operation, pointer, value, "monotonic", "")
 
 
@@ -73,7 +74,8 @@ def _emit_fence(context: EmitContext, order: int, scope: str) -> None:
 
 
 def _emit_parts(context: EmitContext, *values: Any, name: str, parts: tuple[Any, ...]) -> Any:
-    """Call what returns a structure; give a tuple, or a vector of equal parts."""
+    """Call a function that returns a structure; return a tuple, or a vector if all parts have one
+    type."""
     arguments = [
         context.constant(i32 if type(v) is int else boolean, v) if isinstance(v, int) else v
         for v in values
@@ -124,8 +126,8 @@ def _emit_address(context: EmitContext, *, name: str) -> Any:
 
 
 def _emit_set_register(context: EmitContext, place: int, value: Any) -> None:
-    # LLVM ends the process where the value is in a VGPR; all lanes share the register, so the first
-    # one's counts.
+    # LLVM ends the process if the value is in a VGPR. All lanes share the register, so the first
+    # lane's value counts.
     word = context.llvm_type(i32)
     scalar = context.call("llvm.amdgcn.readfirstlane.i32", word, [value])
     context.call(
@@ -232,4 +234,4 @@ EMITTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "image_bvh_intersect_ray_lh": partial(_emit_ray, name=f"{_BVH}.intersect.ray.i64.v3f16"),
     }
 )
-"""By the builtin's name: `emit(context, *values)`, as `Emit` takes it."""
+"""By the builtin's name: the function `emit(context, *values)` that `Emit` takes."""

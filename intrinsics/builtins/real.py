@@ -1,4 +1,5 @@
-"""Real functions of the machine under clang's builtin names: same arguments, order and types.
+"""The machine's functions of real numbers under clang's builtin names: same arguments, order and
+types.
 
 Public as `amdjit.intrinsics.amdgcn`. Sources: clang's AMDGPU builtins; LLVM AMDGPU guide, "LLVM IR
 Intrinsics"; RDNA4 ISA, 16 "Instructions".
@@ -6,9 +7,9 @@ Intrinsics"; RDNA4 ISA, 16 "Instructions".
 
 from __future__ import annotations
 
+from amdjit.declarations import LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import LlvmCall
-from amdjit.language.types import f16, f32, f64, i32
+from amdjit.types import f16, f32, f64, i32
 
 
 @builtin(LlvmCall("llvm.amdgcn.rcp.f64"))

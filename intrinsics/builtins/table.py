@@ -1,14 +1,14 @@
-"""The table of clang's `__builtin_amdgcn_*`: a row for each builtin, in amdgcn_builtins.tsv beside
+"""The table of clang's `__builtin_amdgcn_*`: one row per builtin, in amdgcn_builtins.tsv beside
 this file.
 
-A row says on which processors a builtin exists, in which wave sizes, and as which instruction it
-ends. It also says types and LLVM's call, unless a module here declares the builtin with a reference
-model: `@builtin(...)`.
+A row says on which processors and in which wave sizes a builtin exists, and which instruction it
+becomes. It also gives the types and LLVM's call, unless a module here declares the builtin with a
+reference model: `@builtin(...)`.
 
 signature: `f32 f32 flag 0..7 -> f32`. `flag` and ranges are constants of the instruction;
 `*global`, `*lds`, `*generic`, `*constant` and `*buffer` are pointers; `order` and `scope` are those
-of atomic operations. operands: LLVM's, where they are not just the arguments: places, `1:i16` read
-as another type, constants.
+of atomic operations. operands: LLVM's, where they are not simply the arguments: positions,
+arguments read as another type (`1:i16`), constants.
 
 Sources: clang 22's BuiltinsAMDGPU, each compiled for each processor; LLVM AMDGPU guide, "LLVM IR
 Intrinsics".
@@ -26,19 +26,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
 from amdjit.intrinsics.builtins.alternative_products import multiplied, nearest_product
 from amdjit.intrinsics.builtins.irregular import EMITTERS, emit_atomic
 from amdjit.intrinsics.models.builtins import model_of
-from amdjit.language.declarations import (
-    As,
-    Emit,
-    Intrinsic,
-    LlvmCall,
-    Lowering,
-    Parameter,
-    intrinsic,
-)
-from amdjit.language.types import (
+from amdjit.types import (
     SCALARS,
     VOID,
     AddressSpace,
@@ -79,8 +71,8 @@ _BEFORE_GFX12 = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100")
 
 
 def _dpp_rows() -> Iterator[int]:
-    """Yield the controls that shift and rotate rows by 1 to 15 (RDNA4 ISA, "DPP"); row_xmask is
-    gfx10's and later."""
+    """Yield the controls that shift and rotate rows by 1 to 15 (RDNA4 ISA, "DPP"); row_xmask exists
+    from gfx10 on."""
     for base in (0x100, 0x110, 0x120):
         yield from range(base + 1, base + 16)
 
@@ -95,8 +87,8 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
         # __ATOMIC_RELAXED.
         "order": Immediate(0, 5, only=(0, 2, 3, 4, 5)),
         "fence_order": Immediate(2, 5),
-        # Before gfx12 these are bits GLC, SLC, DLC and SCC; the bit between is swizzling's, which
-        # images lack.
+        # Before gfx12 these are the bits GLC, SLC, DLC and SCC. The bit between them is for
+        # swizzling, which images lack.
         "image_policy": Immediate(0, 31, elsewhere=((_BEFORE_GFX12, (*range(8), *range(16, 24))),)),
         "scope": Choice("", "agent", "workgroup", "wavefront", "singlethread"),
     }
@@ -105,8 +97,8 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One builtin. isa: its mnemonic, several joined by `+`, or `mnemonic=targets` for each that
-    differs."""
+    """One builtin. isa: its mnemonics joined by `+`, or `mnemonic=targets` for each mnemonic where
+    they differ by target."""
 
     name: str
     group: str
@@ -118,8 +110,8 @@ class Row:
     isa: str
 
     def mnemonics(self, target: str) -> tuple[str, ...]:
-        """Return the instructions that the builtin becomes on a processor; () where it needs none
-        of its own."""
+        """Return the instructions that the builtin becomes on a processor; () if it needs none of
+        its own."""
         for word in self.isa.split():
             names, _, targets = word.partition("=")
             if not targets or target in targets.split(","):
@@ -134,7 +126,7 @@ def _lines() -> Mapping[str, str]:
 
 
 def row_of(name: str) -> Row:
-    """Return one builtin's row; KeyError if clang has no such builtin."""
+    """Return one builtin's row. Raises KeyError if clang has no such builtin."""
     cells = _lines()[name].split("\t")
     name, group, targets, sizes, signature, llvm, operands, isa = (*cells, *[""] * (8 - len(cells)))
     return Row(
@@ -150,7 +142,7 @@ def row_of(name: str) -> Row:
 
 
 def is_builtin(name: str) -> bool:
-    """Return whether clang has a builtin of this name that LLVM selects."""
+    """Whether clang has a builtin of this name that LLVM can select."""
     return name in _lines()
 
 
@@ -161,8 +153,8 @@ def rows() -> Mapping[str, Row]:
 
 
 def builtin(lowering: Lowering) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare a builtin by a function of its name: types and reference model are the function's,
-    the rest its row's."""
+    """Declare a builtin by a function of the same name, which gives types and reference model; its
+    row gives the rest."""
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
         row = row_of(function.__name__)
@@ -180,14 +172,14 @@ def builtin(lowering: Lowering) -> Callable[[Callable[..., Any]], Intrinsic]:
 
 
 def python_name(name: str) -> str:
-    """Return what a builtin is called in Python: with an underscore where clang's name is a keyword
+    """Return a builtin's name in Python, with an underscore where clang's name is a keyword
     (`class_`)."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 @cache
 def from_table(name: str) -> Intrinsic:
-    """Return the intrinsic that a row declares in full; KeyError if there is none."""
+    """Return the intrinsic that a row declares in full. Raises KeyError if there is none."""
     row = row_of(name)
     if not row.signature:
         raise KeyError(name)
@@ -210,8 +202,8 @@ def from_table(name: str) -> Intrinsic:
 
 
 def nearest(name: str, target: str) -> str:
-    """Return what to use on a processor instead of a builtin that it lacks: the most alike, or
-    words; "" for none."""
+    """Return what replaces a builtin that a processor lacks: the closest builtin, or a phrase; ""
+    if nothing does."""
     group = rows()[name].group
     family = _FAMILIES.get(group, (group,))
     there = [row.name for row in rows().values() if target in row.targets and row.group in family]
@@ -244,7 +236,7 @@ def _product_instead(name: str, target: str, there: list[str]) -> str:
 
 
 def _kind(name: str) -> tuple[str, ...]:
-    """Return what a builtin's name says of its result and operation: a sum does not stand for a
+    """Return what a builtin's name says about its result and operation: a sum cannot replace a
     maximum."""
     result = re.search(r"_(b?f|iu?|u)(\d+)", name)
     operation = re.search(r"fadd|fmin|fmax|fdot|dot\d", name)
@@ -252,7 +244,7 @@ def _kind(name: str) -> tuple[str, ...]:
 
 
 _ALIKE = 0.7
-# Groups whose members stand for one another.
+# Groups of builtins that can replace one another.
 _FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "mfma": ("mfma", "wmma"),
@@ -318,8 +310,7 @@ def _lowering(row: Row, parameters: tuple[Parameter, ...]) -> Lowering:
 
 
 def _whole(parameter: Parameter) -> str | As:
-    """Return an argument as LLVM's operand; what may point anywhere does so by a generic
-    pointer."""
+    """Return an argument as LLVM's operand; where any memory is allowed, as a generic pointer."""
     is_generic = (
         isinstance(parameter.type, PointerPattern) and parameter.type.address_spaces == _ANY_MEMORY
     )

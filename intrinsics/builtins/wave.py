@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import As, LlvmCall
-from amdjit.language.types import VOID, Immediate, boolean, i16, i32, u32, u64
+from amdjit.types import VOID, Immediate, boolean, i16, i32, u32, u64
 
 Flag = Annotated[bool, Immediate(0, 1)]
 
@@ -53,8 +53,8 @@ def mbcnt_lo(mask: u32, base: u32) -> u32:
 
 @builtin(LlvmCall("llvm.amdgcn.mbcnt.hi"))
 def mbcnt_hi(mask: u32, base: u32) -> u32:
-    """Return base + the bits of the mask below this lane's, of lanes 32..63 (wave32 has none: base
-    itself)."""
+    """Return base + the bits of the mask below this lane's, of lanes 32..63 (wave32 has none and
+    returns base)."""
 
 
 @builtin(LlvmCall("llvm.amdgcn.readlane.i32"))
@@ -103,12 +103,12 @@ def mov_dpp8(value: u32, selectors: Annotated[int, Immediate(0, 0xFFFFFF)]) -> u
 
 @builtin(LlvmCall("llvm.amdgcn.ballot.i32"))
 def ballot_w32(predicate: boolean) -> u32:
-    """Return a bit a lane: set where the lane is active and the predicate true."""
+    """Return one bit per lane, set where the lane is active and the predicate true."""
 
 
 @builtin(LlvmCall("llvm.amdgcn.ballot.i64"))
 def ballot_w64(predicate: boolean) -> u64:
-    """Return a bit a lane; wave32 leaves the upper half 0."""
+    """Return one bit per lane; wave32 leaves the upper half 0."""
 
 
 @builtin(LlvmCall("llvm.amdgcn.wave.barrier"))
@@ -136,7 +136,7 @@ def s_barrier_wait(barrier: Annotated[int, Immediate(-1, -1)]) -> VOID:
 
 @builtin(LlvmCall("llvm.amdgcn.sched.barrier"))
 def sched_barrier(mask: Annotated[int, Immediate(0, 0x7FF)]) -> VOID:
-    """Keep the scheduler from moving instructions across, but for the kinds in the mask."""
+    """Keep the scheduler from moving instructions across, except the kinds in the mask."""
 
 
 @builtin(LlvmCall("llvm.amdgcn.sched.group.barrier"))

@@ -1,10 +1,10 @@
 """The dense wave32 WMMA instructions under clang's builtin names without `__builtin_amdgcn_`.
 
-D = A B + C, 16 by 16, by one wave; EXEC must be all ones. How lanes hold the matrices:
-`matrix_layouts`. Integer operands: `a_signed` and `b_signed` say how A and B are read; `clamp`
-saturates the i32 result. The reference models take whole-wave operands, arrays with one row a lane.
-They round as a GPU was measured to, sums of fp8 and bf8 by a model that nobody has measured
-(`matrix.certainty`).
+D = A B + C, 16 by 16, computed by one wave; EXEC must be all ones. `matrix_layouts` says which lane
+holds which element. `a_signed` and `b_signed` say how integer operands are read; `clamp` saturates
+the i32 result. The reference models take whole-wave operands: arrays with one row per lane. They
+round as a GPU was measured to, except for sums of fp8 and bf8, which follow a model that nobody has
+measured (`matrix.certainty`).
 
 Sources: clang's AMDGPU builtins; RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; RDNA3 ISA, 7.9.
 """
@@ -13,31 +13,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
 from amdjit.intrinsics.models.matrix_arithmetic import wave_product
-from amdjit.language.declarations import As, LlvmCall
-from amdjit.language.types import (
-    Immediate,
-    TypeVariable,
-    bf8,
-    bf16,
-    f16,
-    f32,
-    fp8,
-    i8,
-    i16,
-    i32,
-    u8,
-    vector,
-)
+from amdjit.types import Immediate, TypeVariable, bf8, bf16, f16, f32, fp8, i8, i16, i32, u8, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
 
 f16x8, bf16x8, i16x8, f32x8, i32x8 = (vector(element, 8) for element in (f16, bf16, i16, f32, i32))
 f16x16, i32x2 = vector(f16, 16), vector(i32, 2)
 
-# clang declares bf16 operands as short8 and 8-bit ones as int2; the types that they stand for are
-# taken too.
+# clang declares bf16 operands as short8 and 8-bit ones as int2; the types that these stand for are
+# accepted too.
 BF16_INPUT = TypeVariable("A", (bf16x8, i16x8))
 BF16_ACCUMULATOR = TypeVariable("C", (bf16x8, i16x8))
 BYTES_A = TypeVariable("A", (i32x2, vector(i8, 8), vector(u8, 8)))
@@ -111,7 +98,7 @@ def wmma_i32_16x16x16_iu4_w32_gfx12(
 def wmma_i32_16x16x32_iu4_w32_gfx12(
     a_signed: Flag, a: i32x2, b_signed: Flag, b: i32x2, c: i32x8, clamp: Flag
 ) -> i32x8:
-    """Multiply 4-bit integer matrices, 32 of them a dot product, add in i32
+    """Multiply 4-bit integer matrices in dot products of 32, add in i32
     (`v_wmma_i32_16x16x32_iu4`)."""
     return wave_product("wmma_i32_16x16x32_iu4_w32_gfx12", a_signed, a, b_signed, b, c, clamp)
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.language.declarations import As, LlvmCall
-from amdjit.language.types import Immediate, TypeVariable, bf16, f16, f32, i16, i32, vector
+from amdjit.types import Immediate, TypeVariable, bf16, f16, f32, i16, i32, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
 

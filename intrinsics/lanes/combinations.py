@@ -1,8 +1,7 @@
-"""How the lanes of a wave combine their values, as LLVM IR: totals, running totals, and those of
-segments.
+"""How the lanes of a wave combine their values, as LLVM IR: totals, scans and segmented scans.
 
-The combination runs in all lanes of the machine (LLVM's whole-wave mode), and those that are
-inactive hold a value that changes nothing, so that it does not matter which lanes are active.
+The combination runs in all lanes of the wave (LLVM's whole-wave mode). Inactive lanes hold a value
+that changes nothing, so it does not matter which lanes are active.
 
 Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics" (`set.inactive`, `strict.wwm`, `update.dpp`); RDNA4
 ISA, "DPP16", `v_permlanex16_b32`, `v_permlane64_b32`.
@@ -15,14 +14,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.language.declarations import EmitContext
-from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
 
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
 
 _HALVES = row_of("permlane64").targets
-# LLVM's functions for floats: the first two pass over NaN, the others do not.
+# LLVM's functions for floats. The first two ignore NaN, the others propagate it.
 _FLOAT_CHOICES: Mapping[str, str] = MappingProxyType(
     {"min": "minnum", "max": "maxnum", "minimum": "minimum", "maximum": "maximum"}
 )
@@ -45,8 +44,8 @@ def neutral(type: Scalar, operation: str) -> int | float:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One operator on values of one type, in the IR of one kernel. exclusive: totals begin with the
-    neutral value."""
+    """One operator on values of one type, in the IR of one kernel. exclusive: a scan leaves out the
+    lane's own value."""
 
     context: EmitContext
     value_type: Scalar
@@ -55,8 +54,8 @@ class Combination:
 
     @property
     def type(self) -> Scalar:
-        """What lanes combine: narrow integers as i32 or u32, whose low bits are the same, bf16 as
-        f32."""
+        """The type that lanes combine: i32 or u32 for narrow integers, whose low bits come out the
+        same, and f32 for bf16."""
         if self.value_type is bf16:
             return f32
         if self.value_type.is_float or self.value_type.bits >= 32:
@@ -65,19 +64,19 @@ class Combination:
 
     @property
     def neutral(self) -> Any:
-        """What changes nothing."""
+        """The value that changes nothing, as a constant."""
         return self.context.constant(self.type, neutral(self.value_type, self.operation))
 
     @property
     def filler(self) -> Any:
-        """What stands in for a lane that takes no part: NaN where NaN are passed over, so that NaN
-        alone stay NaN."""
+        """What stands in for a lane that takes no part: NaN where the operation ignores NaN, so
+        that a wave of NaN alone yields NaN."""
         if self.value_type.is_float and self.operation in ("min", "max") and not self.exclusive:
             return self.context.constant(self.type, float("nan"))
         return self.neutral
 
     def widened(self, value: Any) -> Any:
-        """Return a value as what lanes combine."""
+        """Convert a value to the type that lanes combine."""
         wide = self.context.llvm_type(self.type)
         if self.type is self.value_type:
             return value
@@ -88,7 +87,7 @@ class Combination:
         )(value, wide)
 
     def narrowed(self, value: Any) -> Any:
-        """Return what lanes have combined as the value's own type."""
+        """Convert a combined value back to the value's own type."""
         if self.type is self.value_type:
             return value
         narrow = self.context.llvm_type(self.value_type)
@@ -106,8 +105,8 @@ class Combination:
         )
 
     def _call_on_words(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Do so with f16 in 32 bits: LLVM 22 ends the process on copies of 16 bits in gfx11's
-        whole-wave mode."""
+        """Call an intrinsic with f16 values in 32 bits: LLVM 22 ends the process on 16-bit copies
+        in gfx11's whole-wave mode."""
         half, bits, word = (self.context.llvm_type(type) for type in (f16, i16, i32))
         builder = self.context.builder
         words = [
@@ -118,7 +117,7 @@ class Combination:
         return self.context.bitcast(builder.trunc(result, bits), half)
 
     def word(self, value: int) -> Any:
-        """Return a constant of 32 bits, whose number may be unsigned."""
+        """Return a 32-bit constant, given as a signed or an unsigned number."""
         return self.context.constant(i32, value - 2**32 if value >= 2**31 else value)
 
     def join(self, left: Any, right: Any) -> Any:
@@ -137,15 +136,15 @@ class Combination:
         return getattr(builder, f"f{name}" if self.type.is_float else name)(left, right)
 
     def all_lanes(self, value: Any) -> Any:
-        """Give the lanes that are inactive a value that changes nothing; what follows is computed
-        in all lanes."""
+        """Enter whole-wave mode: inactive lanes get a value that changes nothing, and what follows
+        is computed in all lanes."""
         return self.call("set.inactive", self.widened(value), self.filler)
 
     def moved(self, value: Any, control: int, rows: int = 0xF, *, total: bool = False) -> Any:
-        """Return the value of other lanes; the filler where there is none, or in other rows than
-        these.
+        """Return other lanes' values by DPP. Lanes without a source, and lanes of rows not in the
+        mask `rows`, get the filler.
 
-        total: each lane has a source; saying so lets LLVM make the exchange part of the instruction
+        total: every lane has a source, which lets LLVM make the exchange part of the instruction
         that uses it.
         """
         no = self.context.constant(boolean, total)
@@ -160,7 +159,8 @@ class Combination:
         )
 
     def across_rows(self, value: Any, low: int, high: int) -> Any:
-        """Return values of the neighbour row, lanes chosen by four bits each."""
+        """Return values of the neighbour row. Four bits of `low` or `high` choose each lane's
+        source."""
         yes, no = self.context.constant(boolean, True), self.context.constant(boolean, False)
         return self.call("permlanex16", value, value, self.word(low), self.word(high), yes, no)
 
@@ -219,12 +219,15 @@ def _total(lanes: Combination, value: Any) -> Any:
 
 
 def _scan(lanes: Combination, value: Any, join: _Join) -> Any:
-    """Combine each lane with all below it. join(below, own, reach): reach lanes back, or 0 for the
-    last of a row."""
+    """Combine each lane with all lanes below it.
+
+    join(below, own, reach) combines a lane's value with that of a lane below it: the lane `reach`
+    back for 1, 2, 4 and 8, the last lane of the row before for 16, the last lane of the lower half
+    for 32."""
     for count in (1, 2, 4, 8):
         value = join(lanes.moved(value, _ROW_SHR + count), value, count)
     last_of_row = lanes.across_rows(value, 0xFFFFFFFF, 0xFFFFFFFF)
-    # Rows 1 and 3 take what stands in the last lane of rows 0 and 2.
+    # Rows 1 and 3 take the value of the last lane of rows 0 and 2.
     value = join(lanes.moved(last_of_row, _SAME_LANES, rows=0b1010), value, 16)
     if lanes.context.wavefront_size == 64:
         value = join(lanes.moved(lanes.lane(value, 31), _SAME_LANES, rows=0b1100), value, 32)
@@ -232,7 +235,7 @@ def _scan(lanes: Combination, value: Any, join: _Join) -> Any:
 
 
 def _shifted(lanes: Combination, value: Any) -> Any:
-    """Return the values one lane higher; the neutral one in lane 0."""
+    """Move the values one lane up; lane 0 gets the filler."""
     result = lanes.moved(value, _ROW_SHR + 1)
     for lane in range(16, lanes.context.wavefront_size, 16):
         result = lanes.call("writelane", lanes.lane(value, lane - 1), lanes.word(lane), result)
@@ -240,7 +243,7 @@ def _shifted(lanes: Combination, value: Any) -> Any:
 
 
 def emit_scan(context: EmitContext, value: Any, operation: str, *, exclusive: bool) -> Any:
-    """Combine the values of the active lanes up to each lane; exclusive: below it."""
+    """Combine the values of the active lanes up to each lane, its own included unless exclusive."""
 
     def combine(lanes: Combination, element: Any) -> Any:
         totals = _scan(
@@ -254,7 +257,7 @@ def emit_scan(context: EmitContext, value: Any, operation: str, *, exclusive: bo
 def emit_segmented(
     context: EmitContext, value: Any, head: Any, operation: str, *, exclusive: bool
 ) -> Any:
-    """Scan as above, and keep a lane's own value where the step would reach over the start of its
+    """Scan within segments: a lane keeps its value where a step would reach past the start of its
     segment."""
     builder = context.builder
     start = _segment_start(context, head)
@@ -262,8 +265,8 @@ def emit_segmented(
 
     def combine(lanes: Combination, element: Any) -> Any:
         def join(below: Any, own: Any, reach: int) -> Any:
-            # Within a row a step is of so many lanes; to rows before it is to the lane before a
-            # multiple of 16 or 32.
+            # Within a row, a step reaches that many lanes back. Beyond it, a step reaches the lane
+            # just below the nearest multiple of 16 or 32.
             base = (
                 builder.sub(lane, lanes.word(reach))
                 if reach < 16
@@ -283,7 +286,7 @@ def emit_segmented(
 
 
 def _before(context: EmitContext, lane: Any, size: int) -> Any:
-    """Return the last lane before the lane's row (16) or half (32)."""
+    """Return the last lane below this lane's row (size 16) or half (size 32)."""
     base = context.builder.and_(lane, context.constant(i32, -size))
     return context.builder.sub(base, context.constant(i32, 1))
 
@@ -299,8 +302,7 @@ def _lane_number(context: EmitContext) -> Any:
 
 
 def _segment_start(context: EmitContext, head: Any) -> Any:
-    """Return the highest lane at or below this one that is active and a head; 0 if there is
-    none."""
+    """Return the highest active lane at or below this one that is a head, or 0."""
     builder, word, long = context.builder, context.llvm_type(i32), context.llvm_type(i64)
     flag = builder.zext(head, word)
     flag = context.call("llvm.amdgcn.set.inactive.i32", word, [flag, context.constant(i32, 0)])

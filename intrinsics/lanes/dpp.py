@@ -1,8 +1,8 @@
-"""Exchanges between lanes whose pattern is part of the instruction: DPP, row permutations,
+"""Exchanges between lanes in a pattern that is part of the instruction: DPP, row permutations,
 swizzles.
 
-A row is 16 lanes. The patterns of DPP cost no instruction where they can be part of the one that
-uses the value.
+A row is 16 lanes. A DPP pattern costs no instruction where it can be folded into the instruction
+that uses the value.
 
 Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics"; RDNA4 ISA, "DPP16", "DPP8", `v_permlane16_b32`,
 `ds_swizzle_b32`.
@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
-from amdjit.language.declarations import Emit, EmitContext, intrinsic
-from amdjit.language.types import Immediate, boolean, i32, u32
+from amdjit.types import Immediate, boolean, i32, u32
 
 __all__ = [
     "dpp",
@@ -195,7 +195,7 @@ def _from(value: Any, source: Any) -> Any:
 
 
 def _in_rows(value: Any, place: Any, size: int = 16) -> Any:
-    """Return values by their place in the own row; 0 for places outside it."""
+    """Return values by their place in the lane's own row; 0 for places outside it."""
     lane = np.arange(np.shape(value)[0])
     places = np.broadcast_to(place(lane % size), lane.shape)
     return _from(value, np.where((places >= 0) & (places < size), lane - lane % size + places, -1))
@@ -222,8 +222,8 @@ def dpp(
 
     control: 0..0xff quad_perm, 0x100 + n row_shl, 0x110 + n row_shr, 0x120 + n row_ror, 0x140
     row_mirror, 0x141 row_half_mirror, 0x150 + n row_share, 0x160 + n row_xmask. row_mask,
-    bank_mask: a bit for each row of 16 and each bank of 4 lanes. zero: what has no source becomes
-    0, not `old`.
+    bank_mask: a bit for each row of 16 and each bank of 4 lanes. zero: lanes without a source
+    become 0, not `old`.
     """
     old, value = np.asarray(old), np.asarray(value)
     lane = np.arange(len(value))
@@ -235,7 +235,7 @@ def dpp(
 
 
 def _dpp_source(lane: Any, control: int) -> Any:
-    """Return the lane that each takes by a DPP control; -1 where it is outside of the row."""
+    """Return the source lane of each lane under a DPP control; -1 where it is outside the row."""
     place, count = lane % 16, control % 16
     kind = control - count
     if control < 0x100:
@@ -244,8 +244,8 @@ def _dpp_source(lane: Any, control: int) -> Any:
         wanted = place + count if kind == _ROW_SHL else place - count
         return np.where((wanted >= 0) & (wanted < 16), lane - place + wanted, -1)
     within = {
-        _ROW_ROR: (place - count) % 16, _MIRROR: place ^ (7 if count else 15), _SHARE: place * 0 + count,
-        _XMASK: place ^ count,
+        _ROW_ROR: (place - count) % 16, _MIRROR: place ^ (7 if count else 15), _SHARE: place * 0 +
+        count, _XMASK: place ^ count,
     }  # fmt: skip
     return lane - place + within[kind]
 
@@ -254,8 +254,8 @@ def _dpp_source(lane: Any, control: int) -> Any:
 def quad_perm(
     value: LANE_VALUE, first: Quad, second: Quad, third: Quad, fourth: Quad
 ) -> LANE_VALUE:
-    """Return values permuted within four lanes: the lane, 0..3, that each of them takes (DPP
-    `quad_perm`)."""
+    """Return values permuted within groups of four lanes. The arguments are the source, 0..3, of
+    each lane (DPP `quad_perm`)."""
     lanes = np.array((first, second, third, fourth))
     return _in_rows(value, lambda place: lanes[place], 4)
 
@@ -274,13 +274,13 @@ def row_shr(value: LANE_VALUE, count: Count) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_row_ror), isa="row_ror", targets=_RDNA, alternative="wave.shuffle")
 def row_ror(value: LANE_VALUE, count: Count) -> LANE_VALUE:
-    """Return the value `count` lanes below, around the row (DPP `row_ror`)."""
+    """Return the value `count` lanes below, wrapping around within the row (DPP `row_ror`)."""
     return _in_rows(value, lambda place: (place - count) % 16)
 
 
 @intrinsic(Emit(_emit_row_share), isa="row_share", targets=_RDNA, alternative="wave.shuffle")
 def row_share(value: LANE_VALUE, lane: Lane) -> LANE_VALUE:
-    """Return the value of one lane of the row, in all of it (DPP `row_share`)."""
+    """Return the value of one lane of the row, in all lanes of the row (DPP `row_share`)."""
     return _in_rows(value, lambda place: np.full_like(place, lane))
 
 
@@ -292,7 +292,7 @@ def row_xmask(value: LANE_VALUE, mask: Count) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_row_mirror), isa="row_mirror", targets=_RDNA, alternative="wave.shuffle_xor")
 def row_mirror(value: LANE_VALUE) -> LANE_VALUE:
-    """Return the row's values in opposite order (DPP `row_mirror`)."""
+    """Return the row's values in reverse order (DPP `row_mirror`)."""
     return _in_rows(value, lambda place: 15 - place)
 
 
@@ -303,7 +303,7 @@ def row_mirror(value: LANE_VALUE) -> LANE_VALUE:
     alternative="wave.shuffle_xor",
 )
 def row_half_mirror(value: LANE_VALUE) -> LANE_VALUE:
-    """Return the values of each half of a row in opposite order (DPP `row_half_mirror`)."""
+    """Return the values of each half of a row in reverse order (DPP `row_half_mirror`)."""
     return _in_rows(value, lambda place: 7 - place, 8)
 
 
@@ -319,8 +319,8 @@ def permute8(
     g: Eight,
     h: Eight,
 ) -> LANE_VALUE:
-    """Return values permuted within eight lanes: the lane, 0..7, that each of them takes
-    (`llvm.amdgcn.mov.dpp8`)."""
+    """Return values permuted within groups of eight lanes. The arguments are the source, 0..7, of
+    each lane (`llvm.amdgcn.mov.dpp8`)."""
     lanes = np.array((a, b, c, d, e, f, g, h))
     return _in_rows(value, lambda place: lanes[place], 8)
 
@@ -329,10 +329,10 @@ def permute8(
     Emit(_emit_permlane16), isa="v_permlane16_b32", targets=_RDNA, alternative="wave.shuffle"
 )
 def permlane16(value: LANE_VALUE, low: u32, high: u32) -> LANE_VALUE:
-    """Return values permuted within rows: four bits for each lane, lanes 0..7 in `low`
-    (`llvm.amdgcn.permlane16`).
+    """Return values permuted within rows: four bits choose each lane's source, those of lanes 0..7
+    in `low` (`llvm.amdgcn.permlane16`).
 
-    low, high: the same in all lanes. A lane whose source is inactive keeps its own value.
+    low, high: the same in all lanes. A lane with an inactive source keeps its own value.
     """
     return _by_selectors(value, low, high, 0)
 
@@ -341,14 +341,13 @@ def permlane16(value: LANE_VALUE, low: u32, high: u32) -> LANE_VALUE:
     Emit(_emit_permlanex16), isa="v_permlanex16_b32", targets=_RDNA, alternative="wave.shuffle"
 )
 def permlanex16(value: LANE_VALUE, low: u32, high: u32) -> LANE_VALUE:
-    """Return values of the neighbour row, as `permlane16` chooses them
-    (`llvm.amdgcn.permlanex16`)."""
+    """Return values of the neighbour row, chosen as by `permlane16` (`llvm.amdgcn.permlanex16`)."""
     return _by_selectors(value, low, high, 16)
 
 
 def _half_exchange(target: str) -> str:
-    """Return what to use on a processor without `permlane64`; waves of 32 lanes have no other half
-    anywhere."""
+    """Return the remedy for a processor without `permlane64`. Waves of 32 lanes have no other half
+    on any processor."""
     return "wave.shuffle_xor(value, 32)"
 
 
@@ -366,8 +365,8 @@ def permlane64(value: LANE_VALUE) -> LANE_VALUE:
 
 @intrinsic(Emit(_emit_swizzle), isa="ds_swizzle_b32")
 def swizzle(value: LANE_VALUE, and_mask: Five, or_mask: Five, xor_mask: Five) -> LANE_VALUE:
-    """Return the value of lane ((lane & and_mask) | or_mask) ^ xor_mask of the same 32 lanes, on
-    every processor."""
+    """Return the value of lane ((lane & and_mask) | or_mask) ^ xor_mask of the same 32 lanes;
+    exists on every processor."""
     lane = np.arange(np.shape(value)[0])
     return np.asarray(value)[lane - lane % 32 + ((lane % 32 & and_mask | or_mask) ^ xor_mask)]
 

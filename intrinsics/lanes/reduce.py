@@ -1,12 +1,12 @@
-"""Sums and other combinations over the lanes of one wave: whole, running, and by segments.
+"""Reductions and scans over the lanes of a wave, whole or by segments.
 
-Lanes that are inactive take no part, wherever they are. `operation` is one of "add", "mul", "min",
-"max", "minimum", "maximum", and for integers and booleans "and", "or", "xor". Of floats "min" and
-"max" pass over NaN, "minimum" and "maximum" are NaN if a value is, as in NumPy `fmin` and
-`minimum`. Integers wrap. Floats are combined in the order of a tree, bf16 in f32 and rounded once.
-Vectors are combined element by element.
+Inactive lanes take no part. `operation` is one of "add", "mul", "min", "max", "minimum", "maximum",
+and for integers and booleans also "and", "or", "xor". For floats, "min" and "max" ignore NaN, while
+"minimum" and "maximum" propagate it, like NumPy's `fmin` and `minimum`. Integers wrap. Floats are
+combined in the order of a tree; bf16 is combined in f32 and rounded once. Vectors are combined
+element by element.
 
-How they become instructions: `lane_combinations`.
+`lanes.combinations` describes how they become instructions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from amdjit.declarations import Emit, device_function, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.combinations import emit_reduce, emit_scan, emit_segmented, neutral
 from amdjit.intrinsics.type_variables import SHORT_VECTOR_LENGTHS
-from amdjit.language.declarations import Emit, device_function, intrinsic
-from amdjit.language.types import (
+from amdjit.types import (
     Choice,
     Scalar,
     TypeVariable,
@@ -67,7 +67,8 @@ INTEGER = TypeVariable("I", (*_with_vectors(*_INTEGERS), boolean))
 Arithmetic = Annotated[str, Choice("add", "mul", "min", "max", "minimum", "maximum")]
 Bitwise = Annotated[str, Choice("and", "or", "xor")]
 
-# Processors from gfx10 on exchange lanes within and between rows by instructions that gfx9 lacks.
+# From gfx10 on, processors have instructions that exchange lanes within and between rows; gfx9
+# lacks them.
 _RDNA = row_of("permlanex16").targets
 _REFERENCES: Mapping[str, np.ufunc] = MappingProxyType(
     {
@@ -108,7 +109,7 @@ def _scanned(value: Any, operation: str, *, exclusive: bool) -> Any:
 
 
 def _as_combined(value: Any) -> Any:
-    """Return bf16 as f32: NumPy would round it at each step."""
+    """Return bf16 as f32: NumPy would round at every step."""
     return value.astype(np.float32) if value.dtype == bf16.dtype else value
 
 
@@ -135,7 +136,7 @@ def _reduce_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
 
 @device_function
 def reduce(value, operation="add"):
-    """Return the combination of all active lanes' values, in all of them."""
+    """Return the combination of all active lanes' values, in all active lanes."""
     if operation in ("and", "or", "xor"):
         return _reduce_bits(value, operation)
     return _reduce(value, operation)
@@ -159,8 +160,7 @@ def _inclusive_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
 
 @device_function
 def inclusive_scan(value, operation="add"):
-    """Return the combination of the values of the active lanes up to this one, its own among
-    them."""
+    """Return the combination of the values of the active lanes up to and including this one."""
     if operation in ("and", "or", "xor"):
         return _inclusive_bits(value, operation)
     return _inclusive(value, operation)
@@ -180,8 +180,8 @@ def _exclusive_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
 
 @device_function
 def exclusive_scan(value, operation="add"):
-    """Return the combination of the values of the active lanes below this one; the neutral value in
-    the lowest."""
+    """Return the combination of the values of the active lanes below this one; the lowest lane gets
+    the neutral value."""
     if operation in ("and", "or", "xor"):
         return _exclusive_bits(value, operation)
     return _exclusive(value, operation)
@@ -206,8 +206,8 @@ def _segmented_inclusive_bits(value: INTEGER, head: boolean, operation: Bitwise)
 
 @device_function
 def segmented_inclusive_scan(value, head, operation="add"):
-    """`inclusive_scan` within segments: a new one begins at each active lane where `head` is
-    true."""
+    """Return `inclusive_scan` within segments: a new segment begins at each active lane where
+    `head` is true."""
     if operation in ("and", "or", "xor"):
         return _segmented_inclusive_bits(value, head, operation)
     return _segmented_inclusive(value, head, operation)
@@ -228,8 +228,8 @@ def _segmented_exclusive_bits(value: INTEGER, head: boolean, operation: Bitwise)
 
 @device_function
 def segmented_exclusive_scan(value, head, operation="add"):
-    """`exclusive_scan` within segments: a new one begins at each active lane where `head` is
-    true."""
+    """Return `exclusive_scan` within segments: a new segment begins at each active lane where
+    `head` is true."""
     if operation in ("and", "or", "xor"):
         return _segmented_exclusive_bits(value, head, operation)
     return _segmented_exclusive(value, head, operation)

@@ -1,4 +1,4 @@
-"""Operations on 32-bit words, applied to values of any type that lanes hand to one another."""
+"""Operations on 32-bit words, applied to values of any type that lanes exchange."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from amdjit.language.declarations import EmitContext
-from amdjit.language.types import Scalar, Vector, boolean, i16, i32, u8
+from amdjit.declarations import EmitContext
+from amdjit.types import Scalar, Vector, boolean, i16, i32, u8
 
 __all__ = ["by_words", "by_words_of_two"]
 

@@ -1,15 +1,15 @@
-"""Python's functions of integers: greatest common divisors, least common multiples, whole square
+"""Python's functions of integers: greatest common divisors, least common multiples, integer square
 roots."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from amdjit.intrinsics.arithmetic import ctz
+from amdjit.declarations import device_function
 from amdjit.intrinsics.maths.roots_and_remainders import sqrt
+from amdjit.intrinsics.numbers.integers import ctz
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Scalar, f32, f64, i64, u32, u64
+from amdjit.types import Scalar, f32, f64, i64, u32, u64
 
 __all__ = ["gcd", "isqrt", "lcm"]
 
@@ -46,7 +46,7 @@ def _lcm(a, b):
 
 @device_function
 def isqrt(n):
-    """Return the greatest integer whose square is not above n, which is not negative."""
+    """Return the greatest integer whose square is not above n; n must not be negative."""
     _only_integers("isqrt", n)
     if isinstance(n, _WIDE):
         return type(n)(_root(u64(n), u64(sqrt(f64(n))), u64((1 << 32) - 1)))
@@ -74,8 +74,7 @@ def _gcd(a, b):
 
 @device_function
 def _divisor(a, b):
-    """Return the greatest common divisor by subtractions and shifts (J. Stein, 1967): 2 factors of
-    2 of odd ones."""
+    """Return the greatest common divisor by subtractions and shifts (J. Stein, 1967)."""
     shift = ctz(a | b)
     if a == 0 or b == 0:
         return a | b

@@ -1,4 +1,4 @@
-"""rocWMMA's fragments in kernels: a part of a matrix that a wave holds in its registers.
+"""rocWMMA's fragments in kernels: parts of matrices that a wave holds in its registers.
 
     acc = matrix.fragment(matrix.accumulator, 16, 16, 16, f32)
     matrix.fill_fragment(acc, 0.0)
@@ -8,9 +8,9 @@
 
 All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m,
 n or k is no multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds
-nothing to products, and stores write only what the matrix has. So what is done to `x[i]` of a
-partial A or B must leave 0 as it is. Which lane holds which element is not part of the interface:
-`x[i]` is for what is done to all elements alike.
+nothing to products, and stores write only elements of the matrix. Operations on `x[i]` of a partial
+A or B must therefore keep 0 as it is. Which lane holds which element is not part of the interface:
+`x[i]` is for operations that treat all elements alike.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
 """
@@ -19,17 +19,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout, Nibble, Use, fragment_kind
+from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
 from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.operands.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.language.declarations import device_function
-from amdjit.language.types import i32, u8, u32
+from amdjit.types import i32, u8, u32
 
 matrix_a, matrix_b, accumulator, sparse_a = (
     Use.MATRIX_A,
@@ -43,8 +44,8 @@ synchronize_workgroup = syncthreads
 
 
 class Fragment(NamedTuple):
-    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits:
-    eight an item).
+    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (4-bit
+    elements: eight per item).
 
     index: words that say where the elements of a `sparse_a` stand, None for other fragments.
     """
@@ -60,12 +61,12 @@ class Fragment(NamedTuple):
 
     @property
     def height(self):
-        """Rows of the matrix; of a `sparse_a` whole ones."""
+        """Rows of the matrix."""
         return self.kind.shape[0]
 
     @property
     def width(self):
-        """Columns of the matrix; of a `sparse_a` those that are kept or not."""
+        """Columns of the matrix; for a `sparse_a`, kept or not."""
         return self.kind.shape[1]
 
 
@@ -73,20 +74,22 @@ class Fragment(NamedTuple):
 def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
-    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which
-    two of each four are. m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of
-    32): what is no multiple of 16 (4-bit elements: of 32 along k) is padded in the registers.
-    dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout: `row_major` or
-    `col_major` in memory; accumulators need none. schedule: which waves share it, as
-    `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks. wide_k: for A and
-    B together, of 8 and 4 bits: blocks are twice as deep, so that lanes load up to 16 bytes at
-    once. The order of k in them is then no longer that of an accumulator's rows. Wider elements are
-    loaded so anyway.
+    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`, which holds the two kept elements of
+    every four of an A. m, n, k: known when compiling, of any size (k of `sparse_a`: a multiple of
+    32); sizes that are no multiple of 16 (4-bit elements: of 32 along k) are padded in the
+    registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout:
+    `row_major` or `col_major` in memory; accumulators need none. schedule: which waves share the
+    fragment, such as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
+    wide_k: for 8-bit and 4-bit A and B together: blocks are twice as deep, so that lanes load up to
+    16 bytes at once, and their order of k is no longer that of an accumulator's rows. Wider
+    elements are always loaded this way.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
-    words = kind.blocks_across * kind.index_words
+    words = kind.blocks.count_across * kind.index_words
     return Fragment(
-        kind, local.array(kind.size, kind.item), local.array(words, u32) if words > 0 else None
+        kind,
+        local.array(kind.size, kind.blocks.item),
+        local.array(words, u32) if words > 0 else None,
     )
 
 
@@ -95,18 +98,22 @@ def fill_fragment(fragment, value):
     """Set all elements to a value, converted to their type, and the padding of a partial fragment
     to 0.
 
-    Those of a `sparse_a` are then the first two of each four.
+    The elements of a `sparse_a` become the first two of every four.
     """
     kind = fragment.kind
     if kind.is_sparse:
         for word in _static_range(len(fragment.index)):
             fragment.index[word] = u32(0x44444444)
-    if kind.is_partial:
-        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
-        item = u8((value & 15) * 17) if kind.is_nibble else kind.item(value)
-        fill_blocks(fragment, item, (first, kind.waves, kind.own))
+    if kind.blocks.is_partial:
+        first = number_of_wave(kind.turns) if kind.share.count > 1 else 0
+        item = u8((value & 15) * 17) if kind.blocks.is_nibble else kind.blocks.item(value)
+        fill_blocks(fragment, item, (first, kind.share.count, kind.share.blocks))
     else:
-        item = kind.item(i32(value & 15) * i32(0x11111111)) if kind.is_nibble else kind.item(value)
+        item = (
+            kind.blocks.item(i32(value & 15) * i32(0x11111111))
+            if kind.blocks.is_nibble
+            else kind.blocks.item(value)
+        )
         for i in _static_range(kind.size):
             fragment.x[i] = item
 
@@ -116,17 +123,17 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     """Read the fragment's part of a matrix, in global memory or LDS; the padding of a partial
     fragment becomes 0.
 
-    array: of one axis, then index is the offset of the first element and ld the distance from one
-    row (row_major) or column (col_major) to the next, in elements; with ld alone the offset is 0.
-    Of two axes, then index is the first element's pair of indices, and the array's rows are the
-    matrix's rows or columns. Elements of 4 bits count as bytes, two of them each. layout: instead
-    of the fragment's own; an accumulator's is row_major if not given. Where only the launch knows
-    it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1. clip: nothing outside of the matrix
-    is read, elements there become 0. True: it is the array, and the first element may lie before
-    it, too, at negative indices; (rows, columns): how many the matrix has from the fragment's first
-    element on, counted in items of the array where they are neighbours: bytes of 4-bit elements,
-    kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or less
-    than none. Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
+    array: with one axis, index is the offset of the first element and ld the distance from one row
+    (row_major) or column (col_major) to the next, in elements; with ld alone, the offset is 0. With
+    two axes, index is the first element's pair of indices, and the array's rows are the matrix's
+    rows or columns. 4-bit elements are addressed as bytes, two in each. layout: overrides the
+    fragment's own; an accumulator's default is row_major. Where only the launch knows the layout,
+    pass an integer: `mem_row_major`, 0, or `mem_col_major`, 1. clip: read nothing outside the
+    matrix; elements there become 0. With True the matrix is the array, and the first element may
+    also lie before it, at negative indices. (rows, columns) is how many the matrix has from the
+    fragment's first element on, counted in items of the array along its rows: bytes of 4-bit
+    elements, kept elements of a `sparse_a`. It may exceed the fragment's size, or be 0 or negative.
+    Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     _transfer(load_blocks, "load_matrix_sync", fragment, array, index, ld, layout, clip)
 
@@ -141,19 +148,27 @@ def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=No
 @device_function
 def _transfer(move, call, fragment, array, index, ld, layout, clip):
     """Load or store each block of the wave. move: `load_blocks` or `store_blocks`; call: the name
-    that errors give."""
+    for error messages."""
     kind = fragment.kind
     if takes_part(kind):
-        first = number_of_wave(kind.turns) if kind.waves > 1 else 0
+        first = number_of_wave(kind.turns) if kind.share.count > 1 else 0
         move_in_layout(
-            move, call, fragment, array, index, ld, layout, clip, (first, kind.waves, kind.own)
+            move,
+            call,
+            fragment,
+            array,
+            index,
+            ld,
+            layout,
+            clip,
+            (first, kind.share.count, kind.share.blocks),
         )
 
 
 @device_function
 def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
-    """Load or store blocks, in a layout that is known when compiling or not. turn: (first, step,
-    count) of them."""
+    """Load or store blocks, in a layout known when compiling or only at run time. turn: (first,
+    step, count) of the blocks."""
     kind = fragment.kind
     if not chosen_when_running(layout):
         move(
@@ -189,17 +204,17 @@ def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
 
 @device_function
 def mma_sync(d, a, b, c):
-    """d = a b + c, block by block; d may be c. Refused with what there is where the types do not
-    fit.
+    """Compute d = a b + c, block by block; d may be c. Refused, with a list of what exists, if the
+    types do not fit.
 
-    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other.
-    With a `sparse_a` it is SWMMAC, of the same types, at twice the rate.
+    f16 and bf16 multiply with their own type; fp8 and bf8, i8 and u8, i4 and u4 also with each
+    other. With a `sparse_a` the instruction is SWMMAC, for the same types at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
     a_items, b_items, c_items = (
-        a.kind.operand_items * product.group,
-        b.kind.operand_items * product.group,
-        c.kind.items,
+        a.kind.blocks.operand_items * product.group,
+        b.kind.blocks.operand_items * product.group,
+        c.kind.blocks.items,
     )
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
@@ -224,12 +239,12 @@ def mma_sync(d, a, b, c):
                     )
                 else:
                     total = product.builtin(left, right, total)
-            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.held_type))
+            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.blocks.held_type))
 
 
 @device_function
 def _sparse_product(product, left, right, total, index):
-    """Return what SWMMAC makes of registers. index: the lane's, from its lowest bit on."""
+    """Return SWMMAC's result. index: the lane's, from its lowest bit on."""
     if product.is_integer:
         return product.builtin(product.a_signed, left, product.b_signed, right, total, index, False)
     return product.builtin(left, right, total, index)

@@ -1,4 +1,4 @@
-"""Reference models of builtins whose declaration is a row of the table: products and dot
+"""Reference models of the builtins that only the table declares: matrix products and dot
 products."""
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from amdjit.intrinsics.models.dots import BF16, F16, F32, clamped_unit, dot_of_b
 
 
 def model_of(name: str) -> Callable[..., Any]:
-    """Return what a builtin computes on the host; a function that returns None where it has no
+    """Return the function that computes a builtin on the host; it returns None where there is no
     model."""
 
-    # A function of this module, whatever the model is: lowering tells amdjit's own declarations
-    # from users' by it.
+    # Always a function of this module, because lowering tells amdjit's own declarations from users'
+    # by it.
     def reference(*arguments: Any) -> Any:
         if name in _DOTS:
             return _DOTS[name](*arguments)
         if not name.startswith(("wmma_", "swmmac_")):
             return None
-        # Loaded when it is called: `import amdjit` is to be fast.
+        # Loaded when it is called: `import amdjit` must be fast.
         return importlib.import_module("amdjit.intrinsics.models.matrix_arithmetic").wave_product(
             name, *arguments
         )

@@ -1,28 +1,27 @@
-"""Sums of products as the dot units of gfx12 make them, in NumPy: all elements at once, bit for
-bit.
+"""Sums of products as the dot units of gfx12 compute them, bit for bit, in NumPy over whole arrays.
 
-WMMA and SWMMAC are a chain of steps of four products along k (DOT4), `v_dot2_*` is one step of two.
-A step adds its products and C, the result of the step before, as integers on one grid, and rounds
-once, to the result's format:
+WMMA and SWMMAC are chains of steps, each of four products along k (DOT4); `v_dot2_*` is one step of
+two products. A step adds its products and C, the result of the step before, as integers on one
+grid, and rounds once, to the result's format:
 
 - The grid is 2**g, g = max(e_a + e_b - 24 of each product that is not 0, max(L, exponent of C) -
-  26). e_a and e_b are the factors' exponents as they are encoded, those of subnormals the lowest
-  one; L is -126, of f16 results -14.
+  26). e_a and e_b are the factors' exponents as they are encoded, the lowest one for subnormals; L
+  is -126, or -14 for f16 results.
 - The sum of two neighbouring products is floored to the grid, and so is C. A negative C that
   vanishes there is 0 if g > L.
 - Their sum is rounded to the nearest, ties to even. A bf16 result is the upper half of the f32 one.
 - NaN among the factors, then infinity times 0 or infinities of both signs, then NaN as C, then
-  infinity decide the result if they are there.
-- fp8 and bf8, which nobody has measured: each of the four products is floored to the largest of e_a
-  + e_b - 24, their sum then to the grid.
+  infinity decide the result, in this order.
+- For fp8 and bf8, which nobody has measured, each of the four products is floored to the largest
+  e_a + e_b - 24, and then their sum to the grid.
 
-Here numbers are f64. 2**g and 2**-g are made by writing exponents into its upper 16 bits; of a
-number times 2**-g, `floor` is the integer on the grid. The sum of two products is exact in f64 if
-their exponents are not too far apart, as in nearly all data; otherwise each product is floored to
-the larger one's grid first, which changes nothing.
+Numbers here are f64. 2**g and 2**-g are made by writing exponents into the upper 16 bits; `floor`
+of a number times 2**-g is the integer on the grid. The sum of two products is exact in f64 if their
+exponents are not too far apart, as in nearly all data. Otherwise each product is first floored to
+the larger one's grid, which does not change the sum.
 
 Sources: ROCm/rocm-systems, issue 12056 and pull request 12120: measured on a Radeon AI PRO R9700
-(gfx1201); rocjitsu's `gfx12_dot.h` of there for fp8 and bf8.
+(gfx1201); for fp8 and bf8, rocjitsu's `gfx12_dot.h` in the same place.
 """
 
 from __future__ import annotations
@@ -43,21 +42,22 @@ _ALL = slice(None)
 
 _BF16, _F16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16), np.dtype(np.float32)
 
-# Exponents stand where f64 has them in its upper 16 bits: above 4 bits of the fraction.
+# Exponents are kept where f64 has them in its upper 16 bits, above 4 bits of the fraction.
 _SHIFT, _BIAS, _EXPONENT = 4, 1023, 0x7FF0
-_NO_EXPONENT = -400 << _SHIFT  # of a factor that is 0: even two of them stay within 16 bits
+# The exponent of a factor that is 0: the sum of two of them still fits in 16 bits.
+_NO_EXPONENT = -400 << _SHIFT
 _LOWEST_GROUP_GRID = (_BIAS - 300) << _SHIFT  # below those of all products
 _UPPER = 3 if sys.byteorder == "little" else 0
 _INFINITY, _NEGATIVE_INFINITY, _INVALID, _QUIET = 0x7F800000, 0xFF800000, 0xFFC00000, 0x00400000
-# What a NaN among the factors gives, as an f32; narrowed it is 0xfe3d and 0xfffd.
+# The result of a NaN among the factors, as an f32; narrowed, it is 0xfe3d and 0xfffd.
 _FACTOR_NAN: Mapping[np.dtype[Any], int] = MappingProxyType(
     {_F32: 0xFFC00A3D, _F16: 0xFFC7A000, _BF16: 0xFFFD0000}
 )
-# All integers up to this one are numbers of the type.
+# The type represents all integers up to this one.
 _LARGEST_INTEGER: Mapping[np.dtype[Any], int] = MappingProxyType(
     {_F32: 1 << 24, _F16: 1 << 11, _BF16: 1 << 8}
 )
-_TILE = 128  # rows and columns at once: what a step works with then stays in a core's cache
+_TILE = 128  # rows and columns per turn, so that a step's data stays in a core's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ _FORMATS: Mapping[np.dtype[Any], _Format] = MappingProxyType(
 
 
 def smallest_normal(factors: np.dtype[Any]) -> float:
-    """Return the smallest normal number of a type, whose exponent subnormal factors have."""
+    """Return the smallest normal number of a type; subnormal factors have its exponent."""
     return float(2.0 ** (2 - (1 << _FORMATS[factors].exponent_bits - 1)))
 
 
@@ -88,9 +88,9 @@ class _Factors:
     """A as [groups, ..., rows, width] or B as [groups, ..., width, columns]: groups of neighbours
     along k.
 
-    values: as f64, 0 for what is not finite; exponents: see `_SHIFT`. For each group, spread: how
-    far the exponents in a row or column are apart, at most; special: whether it has NaN or
-    infinities.
+    values: as f64, 0 where not finite. exponents: see `_SHIFT`. For each group, spread is the
+    largest difference between exponents in a row or column, and special says whether the group has
+    NaN or infinities.
     """
 
     raw: Array
@@ -100,7 +100,7 @@ class _Factors:
     special: Array
 
     def part(self, groups: slice, rows: slice, columns: slice) -> _Factors:
-        """Return some groups, and of the last two axes some rows and columns."""
+        """Return some of the groups, with some rows and columns of the last two axes."""
         at = (groups, ..., rows, columns)
         return _Factors(
             self.raw[at],
@@ -112,7 +112,8 @@ class _Factors:
 
 
 def _factors(raw: Array, axis: int, added: int = 0) -> _Factors:
-    """Take grouped factors apart; axis: that of the members of a group; added: to all exponents."""
+    """Take grouped factors apart. axis: the axis of a group's members; added: a number added to all
+    exponents."""
     format = _FORMATS[raw.dtype]
     raw = np.ascontiguousarray(raw)
     bits = raw.view(f"u{raw.dtype.itemsize}")
@@ -133,8 +134,8 @@ def _factors(raw: Array, axis: int, added: int = 0) -> _Factors:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Arrays of one shape that steps work in. unit, inverse: 2**g and 2**-g; sums: of each
-    group."""
+    """Working arrays of one shape for the steps. unit, inverse: 2**g and 2**-g; sums: the sum of
+    each group."""
 
     unit: Array
     inverse: Array
@@ -153,9 +154,10 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Dots:
-    """Chains of steps. groups: of products in a step; result: the type that each step rounds to.
+    """Chains of steps. groups: groups of products in a step; result: the type that each step rounds
+    to.
 
-    widest: how far the exponents in a group may be apart where its sum is taken in one.
+    widest: the largest difference between exponents in a group whose sum is taken in one operation.
     """
 
     left: _Factors
@@ -166,7 +168,7 @@ class _Dots:
     fp16_ovfl: bool
 
     def run(self, rows: slice, columns: slice, total: Array) -> None:
-        """Add what all steps give to a part of the result, in place. total: f32."""
+        """Add the contribution of all steps to a part of the result, in place. total: f32."""
         work = _Work.of(total.shape, self.groups)
         for first in range(0, len(self.left.raw), self.groups):
             groups = slice(first, first + self.groups)
@@ -209,7 +211,7 @@ class _Dots:
 
     @property
     def _lowest(self) -> int:
-        """L, as exponents stand in f64."""
+        """Return L, placed as f64 places exponents."""
         return (_BIAS - (14 if self.result == _F16 else 126)) << _SHIFT
 
     def _floor_added(self, work: _Work) -> None:
@@ -235,7 +237,7 @@ class _Dots:
 
 
 def _upper(numbers: Array) -> Array:
-    """Return the upper 16 bits of f64, to read and to write."""
+    """Return a writable view of the upper 16 bits of f64."""
     return numbers.view(np.int16)[..., _UPPER::4]
 
 
@@ -245,7 +247,7 @@ def _write_powers(work: _Work, grid: Array) -> None:
 
 
 def _product_grid(left: _Factors, right: _Factors, at: tuple[int, int], out: Array) -> None:
-    """Write e_a + e_b - 24 of the products of one k, as exponents stand in f64."""
+    """Write e_a + e_b - 24 of the products of one k, placed as f64 places exponents."""
     group, member = at
     np.add(
         left.exponents[group][..., member, None],
@@ -255,8 +257,8 @@ def _product_grid(left: _Factors, right: _Factors, at: tuple[int, int], out: Arr
 
 
 def _floor_each(left: _Factors, right: _Factors, work: _Work) -> None:
-    """Write the groups' sums, each product floored to its group's largest grid; the powers stay as
-    they were."""
+    """Write the groups' sums, each product floored to its group's largest grid, and leave the
+    powers as they are."""
     grid = np.empty_like(work.grid)
     kept = work.unit.copy(), work.inverse.copy()
     for group, out in enumerate(work.sums):
@@ -279,7 +281,8 @@ def _floor_each(left: _Factors, right: _Factors, work: _Work) -> None:
 def _decided(
     left: _Factors, right: _Factors, total: Array, result: np.dtype[Any]
 ) -> tuple[Array, Array]:
-    """Return where NaN and infinities decide a step's results, and the bits of those as f32."""
+    """Return where NaN and infinities decide a step's results, and the bits of these results as
+    f32."""
     factor_nan, invalid, plus, minus = (np.zeros(total.shape, bool) for _ in range(4))
     for a, b in zip(left.raw, right.raw, strict=True):
         for member in range(a.shape[-1]):
@@ -313,7 +316,7 @@ def multiply_accumulate(
     """Return c + a b, of c's type (f32, f16, bf16), in steps of `step` products along k.
 
     a: [..., m, k], b: [..., k, n] of f16 or bf16, or of fp8 and bf8 in any mix; c: [..., m, n].
-    fp16_ovfl: as the bit of MODE, with which sums that overflow f16 give its largest number.
+    fp16_ovfl: the bit of MODE under which sums that overflow f16 become its largest number.
     """
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         total = _sum_of_integers(a, b, c)
@@ -337,13 +340,13 @@ def _dots(a: Array, b: Array, result: np.dtype[Any], step: int, fp16_ovfl: bool)
         _factors(_grouped(a, -1, width), -1, _BIAS - 24),
         _factors(_grouped(b, -2, width), -2),
     )
-    # Of bytes: no product loses bits where the largest one's grid is. Else: the sum of two has at
+    # For bytes, no product loses bits on the largest one's grid. Otherwise the sum of two has at
     # most 53 bits.
     return _Dots(left, right, step // width, (24 if is_byte else 50) - fractions, result, fp16_ovfl)
 
 
 def _sum_of_integers(a: Array, b: Array, c: Array) -> Array | None:
-    """Return c + a b if all are integers so small that no step can lose a bit, else None."""
+    """Return c + a b if all are integers small enough that no step can lose a bit, else None."""
     limit = _LARGEST_INTEGER[c.dtype]
     parts = [each.astype(np.float64) for each in (a, b, c)]
     largest = [np.abs(each).max(initial=0) for each in parts]
@@ -356,7 +359,7 @@ def _sum_of_integers(a: Array, b: Array, c: Array) -> Array | None:
 
 
 def _grouped(factors: Array, axis: int, width: int) -> Array:
-    """Return factors with k in groups, which are the first axis."""
+    """Return factors with k split into groups, which become the first axis."""
     place = factors.ndim + axis
     shape = factors.shape
     split = factors.reshape(*shape[:place], shape[place] // width, width, *shape[place + 1 :])
@@ -364,7 +367,7 @@ def _grouped(factors: Array, axis: int, width: int) -> Array:
 
 
 def _narrowed(total: Array, result: np.dtype[Any]) -> Array:
-    """Return f32 that a type holds in that type, NaN with their payload."""
+    """Convert f32 values to a type that represents them; NaN keep their payload."""
     if result == _BF16:
         return (total.view(np.uint32) >> 16).astype(np.uint16).view(_BF16)
     return total.astype(result, copy=False)

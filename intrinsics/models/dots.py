@@ -1,7 +1,7 @@
-"""Reference models of dot products, as those of numbers side by side: the last axis of `a` and `b`
-is one's.
+"""Reference models of the dot products of a register's elements: those along the last axis of `a`
+and `b`.
 
-What sums floats (`dot_steps`) is loaded when it is first called: `import amdjit` is to be fast.
+The sums of floats (`dot_steps`) are loaded at their first call: `import amdjit` must be fast.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ FP8, BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 def dot_of_numbers(
     a: Any, b: Any, c: Any, factors: tuple[np.dtype[Any], ...], result: np.dtype[Any]
 ) -> Any:
-    """Return c + the dot product of a and b, converted to these types where they have others."""
+    """Return c + the dot product of a and b, which are converted to these types if they have
+    others."""
     return _dot(np.asarray(a, factors[0]), np.asarray(b, factors[-1]), np.asarray(c, result))[()]
 
 
 def dot_of_bits(
     a: Any, b: Any, c: Any, factors: tuple[np.dtype[Any], ...], result: np.dtype[Any]
 ) -> Any:
-    """Return c + the dot product of a and b, whose bits are read as these types; of c's type."""
+    """Return c + the dot product of a and b, whose bits are read as these types; the result has c's
+    type."""
     left, right = _bits(a, factors[0]), _bits(b, factors[-1])
     added = np.asarray(c)
     return _dot(left, right, added.view(result)).view(added.dtype)[()]

@@ -1,13 +1,13 @@
-"""Products of matrices as WMMA and SWMMAC of gfx12 make them: of whole matrices, and of what a wave
-holds.
+"""Products of matrices as WMMA and SWMMAC of gfx12 compute them: of whole matrices, and of a wave's
+registers.
 
-Floats: see `dot_steps`. A sparse product is that of the kept elements of A with those elements of B
-that its index picks: held neighbours are a step's products. Integers are exact and wrap; with
-`clamp` the sum saturates twice an instruction, after the products of the lower half of its k (those
-that lanes 0 to 15 of a wave32 hold) and after the rest.
+Floats: see `dot_steps`. A sparse product multiplies the kept elements of A with the elements of B
+that its index picks; a step takes neighbours among the kept ones. Integers are exact and wrap. With
+`clamp`, the sum saturates twice per instruction: after the products of the lower half of its k
+(which lanes 0 to 15 of a wave32 hold) and after the rest.
 
-Sources: `dot_steps`; bjacob/goc's captures for integers and sparse products. What of it is
-measured: `certainty`.
+Sources: `dot_steps`; bjacob/goc's captures for integers and sparse products. `certainty` says what
+of this is measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from amdjit.intrinsics.models.matrix_layouts import (
     unpack_nibbles,
 )
 
-_ROWS = 128  # of a sparse A at once: each picks its own rows of B
+_ROWS = 128  # rows of a sparse A per turn: each picks its own rows of B
 
 
 def product(
@@ -39,7 +39,8 @@ def product(
     clamp: bool = False,
     fp16_ovfl: bool = False,
 ) -> Array:
-    """Return c + a b of as many instructions one after the other as k takes, of the result's type.
+    """Return c + a b, computed by as many instructions in sequence as k takes, in the result's
+    type.
 
     a: [m, k], sparse [m, k / 2]; b: [k, n]; c: [m, n]: floats in their types, integers as i64.
     places: which row of b each element of a sparse a is multiplied with.
@@ -76,7 +77,7 @@ def _sparse(
 
 
 def _integers(instruction: MatrixInstruction, a: Array, b: Array, c: Array, clamp: bool) -> Array:
-    """Return c + a b as i32; f64 holds the sums of products, for which NumPy is fast."""
+    """Return c + a b as i32. The sums of products are taken in f64, where NumPy is fast."""
     a, b, total = a.astype(np.float64), b.astype(np.float64), c.astype(np.int64)
     step = instruction.held_k // 2 if clamp else a.shape[-1]
     for first in range(0, a.shape[-1], step):
@@ -95,11 +96,12 @@ def index_rows(index: Array) -> Array:
 
 
 def wave_product(name: str, *arguments: Any) -> Array | None:
-    """Return what a builtin computes: its arguments and result are those of a wave, arrays with one
-    row a lane.
+    """Return what a builtin computes. Its arguments and result are a wave's: arrays with one row
+    per lane.
 
-    They stand in clang's order: a, b, c and, where it is sparse, index; of integers a_signed, a,
-    b_signed, b, c, index, clamp. Returns None for builtins of other processors than gfx12's.
+    The arguments come in clang's order: a, b, c and, for sparse products, index; for integers
+    a_signed, a, b_signed, b, c, index, clamp. Returns None for builtins of processors other than
+    gfx12.
     """
     instruction = INSTRUCTIONS.get(name)
     if instruction is None:
@@ -121,7 +123,7 @@ def wave_product(name: str, *arguments: Any) -> Array | None:
 
 
 def _held(layout: Layout, registers: Any, signed: bool) -> Array:
-    """Return the matrix in a wave's registers, floats in their type, others as i64."""
+    """Return the matrix in a wave's registers, floats in their own type, integers as i64."""
     words = np.ascontiguousarray(registers).reshape(layout.wave_size, -1)
     if layout.kind in DTYPES:
         found = layout.gather(words.view(DTYPES[layout.kind]))

@@ -1,9 +1,9 @@
 """Where a matrix element lies in the registers of a wave, for each WMMA and SWMMAC instruction of
 gfx12.
 
-An instruction's name says all: `wmma_f32_16x16x16_f16_w32_gfx12`, `swmmac_i32_16x16x64_iu4_w64`. A
-sparse A is meant as it is stored: 16 rows of K / 2 kept elements, whose places among each four k
-are the operand `index`.
+An instruction's name says everything: `wmma_f32_16x16x16_f16_w32_gfx12`,
+`swmmac_i32_16x16x64_iu4_w64`. A sparse A is described as it is stored: 16 rows of K / 2 kept
+elements. The operand `index` says where they stand in each group of four k.
 
 Sources: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; AMD's matrix instruction calculator
 1.3.2, which lists the same places for dense A, B, C, D and for sparse A, B and the index.
@@ -24,7 +24,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Bits of an element, by the names that instructions have for types.
+# Bits of an element, by the instructions' names for types.
 BITS: Mapping[str, int] = MappingProxyType(
     {
         "f32": 32,
@@ -39,8 +39,8 @@ BITS: Mapping[str, int] = MappingProxyType(
     }
 )
 OPERANDS = ("a", "b", "c", "d", "index")
-# NumPy's types of operands; 4-bit and 8-bit integers, whose sign the instruction says, and
-# positions have none.
+# NumPy's types of operands. Positions have none, nor do 4-bit and 8-bit integers, whose sign the
+# instruction determines.
 DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
     {
         "f32": np.dtype(np.float32),
@@ -70,10 +70,9 @@ _DENSE = (
 
 @dataclass(frozen=True, slots=True)
 class MatrixInstruction:
-    """D = A B + C: D and C 16 by 16, A 16 by k, B k by 16. a, b, result: types by the names of the
-    ISA.
+    """D = A B + C: D and C 16 by 16, A 16 by k, B k by 16. a, b, result: types by the ISA's names.
 
-    is_sparse: of each four neighbours in a row of A two at most are not zero, and only two are
+    is_sparse: of every four neighbours in a row of A at most two are nonzero, and only two are
     held.
     """
 
@@ -102,11 +101,12 @@ class MatrixInstruction:
 
     @property
     def held_k(self) -> int:
-        """Elements that a row of A has in the registers."""
+        """Elements of a row of A that are in the registers."""
         return self.k // 2 if self.is_sparse else self.k
 
     def layout(self, operand: str) -> Layout:
-        """Return how an operand lies in the wave; ValueError for one that there is not."""
+        """Return how an operand lies in the wave. Raises ValueError if the instruction has no such
+        operand."""
         known = OPERANDS if self.is_sparse else OPERANDS[:-1]
         if operand not in known:
             raise ValueError(f"{self.name} has no operand {operand!r}: it has {', '.join(known)}")
@@ -124,9 +124,7 @@ class MatrixInstruction:
             )
         held = self.k if operand == "b" else self.held_k
         kind = self.b if operand == "b" else self.a
-        lanes = min(
-            self.wave_size, 16 * held * BITS[kind] // 32
-        )  # a dword is the least that a lane holds
+        lanes = min(self.wave_size, 16 * held * BITS[kind] // 32)  # a lane holds at least a dword
         elements = 16 * held // lanes
         rows, columns = (held, 16) if operand == "b" else (16, held)
         steps = _steps(kind, elements, self.wave_size, lanes)
@@ -135,10 +133,11 @@ class MatrixInstruction:
 
 
 def _steps(kind: str, elements: int, wave_size: int, lanes: int) -> tuple[int, int, int, int]:
-    """Return how k goes on: see `Layout.steps`."""
+    """Return the steps of k: see `Layout.steps`."""
     if lanes == 32:
         half = elements // 2
-        # 16-bit operands in wave32: the other half of the lanes stands between two runs of a lane.
+        # 16-bit operands in wave32: the elements of the other half of the lanes lie between two
+        # runs of a lane.
         return (
             (half, elements, half, 0)
             if BITS[kind] == 16 and wave_size == 32
@@ -155,10 +154,10 @@ def _steps(kind: str, elements: int, wave_size: int, lanes: int) -> tuple[int, i
 class Layout:
     """How one operand of a matrix instruction lies in a wave.
 
-    lanes: those that hold elements, from lane 0 on; elements: what each holds, the first in the
-    lowest bits. steps: (run, next run, odd 16 lanes, upper 32 lanes): elements of a lane that are
-    neighbours, and by how much the row of B, C, D, or the column of A, grows from one run to the
-    next, in lanes 16..31 of 32, and in lanes 32..63.
+    lanes: how many hold elements, from lane 0 on. elements: how many each holds, the first in the
+    lowest bits. steps: (run, next run, odd 16 lanes, upper 32 lanes): how many elements of a lane
+    are neighbours, and by how much the row of B, C and D, or the column of A, grows from one run to
+    the next, in lanes 16..31 of every 32, and in lanes 32..63.
     """
 
     instruction: str
@@ -177,8 +176,8 @@ class Layout:
 
     @property
     def sets(self) -> int:
-        """How many of these operands a lane's 32-bit register holds: those of `index` are less than
-        32 bits."""
+        """How many of these operands a lane's 32-bit register holds; an `index` has fewer than 32
+        bits."""
         return max(1, 32 // (self.bits * self.elements))
 
     @property
@@ -188,18 +187,19 @@ class Layout:
 
     @property
     def wave_size(self) -> int:
-        """Lanes of the wave, also of those that hold nothing."""
+        """Lanes of the wave, including those that hold nothing."""
         return matrix_instruction(self.instruction).wave_size
 
     def position(self, lane: Any, element: Any) -> tuple[Any, Any]:
-        """Return (row, column) of a lane's element, for integers or arrays of them, unchecked."""
+        """Return (row, column) of a lane's element, for integers or arrays of integers, without
+        checks."""
         run, next_run, odd, upper = self.steps
         group = lane // 16
         along = element % run + element // run * next_run + group % 2 * odd + group // 2 * upper
         return (lane % 16, along) if self.operand in ("a", "index") else (along, lane % 16)
 
     def element(self, lane: int, i: int) -> tuple[int, int]:
-        """Return (row, column) of element i of a lane; IndexError where the lane holds no such
+        """Return (row, column) of element i of a lane. Raises IndexError if the lane holds no such
         element."""
         if not 0 <= lane < self.lanes:
             raise IndexError(
@@ -213,7 +213,7 @@ class Layout:
         return int(row), int(column)
 
     def place(self, row: int, column: int) -> tuple[int, int]:
-        """Return (lane, i) of the matrix's element; IndexError outside of the matrix."""
+        """Return (lane, i) of an element of the matrix. Raises IndexError outside the matrix."""
         if not (0 <= row < self.rows and 0 <= column < self.columns):
             raise IndexError(
                 f"({row}, {column}) is outside of {self.operand}, {self.rows} by {self.columns}"
@@ -228,7 +228,7 @@ class Layout:
         return self.position(lane, element)
 
     def gather(self, values: Array) -> Array:
-        """Return the matrix that a wave holds; values: [lanes, elements], more lanes are
+        """Return the matrix that a wave holds. values: [lanes, elements]; further lanes are
         ignored."""
         matrix = np.empty((self.rows, self.columns), values.dtype)
         matrix[self.positions()] = values[: self.lanes]
@@ -266,8 +266,8 @@ def _without_wave(name: str) -> str:
 
 @cache
 def matrix_instruction(name: str) -> MatrixInstruction:
-    """Return the instruction of clang's name; `_gfx12` and then `_w32` may be left out. ValueError
-    for others."""
+    """Return the instruction with clang's name; `_gfx12` and then `_w32` may be left out. Raises
+    ValueError for other names."""
     for suffix in ("", "_gfx12", "_w32", "_w32_gfx12"):
         if f"{name}{suffix}" in INSTRUCTIONS:
             return INSTRUCTIONS[f"{name}{suffix}"]

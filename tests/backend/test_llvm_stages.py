@@ -67,7 +67,7 @@ def test_code_is_the_code_of_opt_and_llc(
 def test_wave64_is_a_choice(ir: Callable[[str], str], target: Target, linker: Linker) -> None:
     options = CompileOptions(target, wave_size=64)
     linked = link(emit_object(optimise(ir("saxpy"), target, options), target, options), linker)
-    assert CodeObject.read(linked).kernels["saxpy"].descriptor.wavefront_size == 64
+    assert CodeObject.read(linked).kernels["saxpy"].descriptor.wave_size == 64
 
 
 def test_another_target_makes_a_code_object_for_it(

@@ -10,8 +10,8 @@ from amdjit.code_object import CodeObject
 from amdjit.command_line import main, parse_signature
 from amdjit.diagnostics import LaunchError
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.types import bf16, f32, i32
 from amdjit.language.vector_types import f16x8
+from amdjit.types import bf16, f32, i32
 
 FILE = str(Path(__file__).with_name("kernels.py"))
 SCALE = ["inspect", f"{FILE}:scale", "--signature", "f32[:],f32"]

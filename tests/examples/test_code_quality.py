@@ -26,7 +26,7 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
-from amdjit.language.types import Tuple
+from amdjit.types import Tuple
 
 H, F = f16[:], f32[:]
 KERNELS = {

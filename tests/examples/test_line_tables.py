@@ -30,8 +30,8 @@ from amdjit.examples import (
     wmma_matmul_f32_input,
 )
 from amdjit.frontend.values.effects import walk
-from amdjit.language.types import AddressSpace
 from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace
 
 H, F = f16[:], f32[:]
 KERNELS: dict[str, tuple[Any, tuple[Any, ...]]] = {

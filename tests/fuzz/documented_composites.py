@@ -11,7 +11,7 @@ import numpy as np
 from documented_meaning import BINARY, Number, convert, extreme, of
 from program_types import COMPLEX, VECTORS, ComplexType
 
-from amdjit.language.types import SCALARS, Scalar, Vector, f64, i32
+from amdjit.types import SCALARS, Scalar, Vector, f64, i32
 
 
 class Conversion:

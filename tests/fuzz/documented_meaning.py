@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.language.types import Scalar, bf16, boolean, f32, f64, i32
+from amdjit.types import Scalar, bf16, boolean, f32, f64, i32
 
 Literal = bool | int | float
 

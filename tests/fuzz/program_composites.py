@@ -15,7 +15,7 @@ from program_types import (
     TupleType,
 )
 
-from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
 
 
 def _call_text(name: str, receiver: str, argument: str) -> str:

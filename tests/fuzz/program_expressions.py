@@ -22,7 +22,7 @@ from program_types import (
 )
 
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.language.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
+from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
 
 T = TypeVar("T")
 _DEPTH = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from program_statements import Statements
 from program_types import PARAMETERS
 
-from amdjit.language.types import Scalar, boolean, i32
+from amdjit.types import Scalar, boolean, i32
 
 WEAK_HELPERS = {
     "with_bit": "def with_bit(v, k):\n    return v | 1 << k\n",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from program_loops import Loops
 from program_types import ITEMS, PARAMETERS, Kind, MemoryType
 
-from amdjit.language.types import Scalar, boolean, i32
+from amdjit.types import Scalar, boolean, i32
 
 
 class Memories(Loops):

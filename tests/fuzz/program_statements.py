@@ -8,7 +8,7 @@ from program_composites import Composites
 from program_expressions import parts
 from program_types import INTEGERS, NUMBERS, PARAMETERS, SLOTS
 
-from amdjit.language.types import Scalar, Vector, bf16, boolean, f16, i32
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, i32
 
 _LANE = re.compile(r"\bi\b")
 _OWN = re.compile(r"\b(m\d|o_|taker)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amdjit.language.types import (
+from amdjit.types import (
     Scalar,
     Vector,
     bf16,

@@ -8,7 +8,7 @@ from program_loops import WEAK_HELPERS
 from program_memories import Memories
 from program_types import PARAMETERS, PYTHON_NUMBERS
 
-from amdjit.language.types import i32
+from amdjit.types import i32
 
 
 class Writer(Memories):

@@ -19,7 +19,7 @@ from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VEC
 from programs import program
 
 import amdjit
-from amdjit.language.types import i32
+from amdjit.types import i32
 
 LANES = 8
 """Lanes that run each program: they take different ways through it."""

@@ -14,8 +14,9 @@ from types import ModuleType
 from declared_intrinsics import declared
 
 import amdjit
-from amdjit.language.declarations import Intrinsic, Parameter
-from amdjit.language.types import (
+from amdjit.declarations import Intrinsic, Parameter
+from amdjit.target import find_target
+from amdjit.types import (
     VOID,
     AddressSpace,
     Choice,
@@ -30,7 +31,6 @@ from amdjit.language.types import (
     f32,
     i32,
 )
-from amdjit.target import find_target
 
 TARGET = find_target("gfx1201")
 assert TARGET is not None
@@ -151,7 +151,7 @@ def _argument(case: Case, parameter: Parameter, name: str) -> str:
         isinstance(parameter.type, PointerPattern)
         and AddressSpace.BUFFER in parameter.type.address_spaces
     ):
-        return f"buffers.make_buffer(address_of({name}, i), 64)"
+        return f"buffers.resources.make_buffer(address_of({name}, i), 64)"
     type = case.chosen(parameter.type)
     if isinstance(type, Pointer) and type.address_space is AddressSpace.LDS:
         return f"address_of(lds_{name}, 0)"

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from declared_intrinsics import declared
 
+from amdjit.declarations import As, Intrinsic, LlvmCall, Parameter
 from amdjit.intrinsics import amdgcn, python_builtins
 from amdjit.intrinsics.builtins.table import nearest
-from amdjit.language.declarations import As, Intrinsic, LlvmCall, Parameter
-from amdjit.language.types import (
+from amdjit.types import (
     Choice,
     Immediate,
     Scalar,
@@ -83,10 +83,10 @@ def same_parameter(parameter: Parameter, clang: str, is_constant: bool) -> bool:
     return parameter.immediate is None and accepts(parameter.type, clang_type(clang))
 
 
-def test_all_intrinsics_have_one_line_of_documentation() -> None:
+def test_the_documentation_of_every_intrinsic_opens_with_a_sentence() -> None:
     for label, intrinsic in DECLARED.items():
         assert intrinsic.documentation, label
-        assert intrinsic.documentation.splitlines()[0].endswith("."), label
+        assert intrinsic.documentation.split("\n\n")[0].endswith("."), label
 
 
 def test_names_in_llvm_exist() -> None:

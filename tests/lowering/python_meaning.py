@@ -1,10 +1,10 @@
-"""Integer operators computed with Python's own integers, and values that try their edges."""
+"""Integer operators computed with Python's integers, and values that test their edge cases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 
 def interesting(scalar: Scalar) -> list[int]:

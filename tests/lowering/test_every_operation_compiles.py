@@ -23,8 +23,8 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
 
 pytestmark = requires_llvm
 

@@ -31,20 +31,10 @@ from trees import (
 )
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.types import (
-    AddressSpace,
-    Array,
-    Layout,
-    Tuple,
-    Vector,
-    boolean,
-    f16,
-    f32,
-    i32,
-)
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
 
 pytestmark = requires_llvm
 

@@ -21,9 +21,10 @@ from trees import (
     variable,
 )
 
+from amdjit.declarations import Emit, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.declarations import Emit, Intrinsic, LlvmCall, intrinsic
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.types import (
     VOID,
     AddressSpace,
     Immediate,
@@ -38,7 +39,6 @@ from amdjit.language.types import (
     i32,
     i64,
 )
-from amdjit.tree import nodes as tree
 
 pytestmark = requires_llvm
 

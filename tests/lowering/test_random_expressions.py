@@ -1,5 +1,5 @@
-"""Random integer expressions: the lowered IR, run on the CPU, computes what Python's integers
-do."""
+"""Random integer expressions: the lowered IR, run on the CPU, has the results of Python's
+integers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from llvm_tools import assembly, requires_llvm, verified
 from python_meaning import in_python, interesting, wrapped
 from trees import HERE, array, compare, function, load, lowered, number, op, read, store, variable
 
-from amdjit.language.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 OPERATORS = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "min", "max"]
@@ -33,7 +33,7 @@ Meaning = Callable[[dict[Scalar, int]], int]
 
 
 class Generator:
-    """Makes an expression and, beside it, the function that computes it with Python's integers."""
+    """Makes an expression, and the function that computes it with Python's integers."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

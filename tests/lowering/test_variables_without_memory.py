@@ -1,5 +1,5 @@
-"""Which variables need memory; and under random control flow they have the values that Python's
-would have."""
+"""Which variables need memory, and that random control flow gives them the values that they have in
+Python."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from trees import (
     variable,
 )
 
-from amdjit.language.types import i32
 from amdjit.lowering.folding import folded
 from amdjit.lowering.types import I8, I32, Literal, literal
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.tree import nodes as tree
+from amdjit.types import i32
 
 x, y, i, out = (
     variable("x", i32),
@@ -126,7 +126,7 @@ def test_variables_need_memory_where_several_assignments_reach_a_read(
 
 
 class _Left(Exception):
-    """A break (True) or a continue (False) on its way to the loop."""
+    """A break (True) or a continue (False) on its way out to the loop."""
 
 
 class Random:
@@ -253,8 +253,8 @@ def test_random_control_flow_gives_variables_the_values_of_python(seed: int) -> 
     given = variable("given", array(i32))
     starts = [assign(of, load(read(given), number(n))) for n, of in enumerate(made.variables)]
     body = (assign(made.count, number(0)), *made.body(3, False), *made.body(2, False))
-    # Variables that are read at the end, after all control flow, need memory for that alone: often
-    # nothing.
+    # Variables that are read at the end, after all control flow, may need memory for that alone;
+    # often nothing is.
     last = [(n, of) for n, of in enumerate(made.variables) if made.random.random() < made.read_last]
     shown = [store(read(out), (number(28 + n),), read(of)) for n, of in last]
     result, numbers = np.zeros(32, np.int32), np.arange(3, 7, dtype=np.int32)

@@ -13,8 +13,8 @@ import pytest
 import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.kinds import Nibble
-from amdjit.language.types import i8, u8
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator

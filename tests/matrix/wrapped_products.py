@@ -13,7 +13,7 @@ from amdjit import threadIdx
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
 from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
-from amdjit.language.types import i32
+from amdjit.types import i32
 
 
 def wrapper_of(product: MatrixInstruction) -> Any:

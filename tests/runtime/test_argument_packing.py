@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from host_memory_device import HostMemoryDevice
 
+from amdjit import types as t
 from amdjit.diagnostics.errors import InternalError, LaunchError
-from amdjit.language import types as t
 from amdjit.runtime import arrays
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from amdjit import types as t
 from amdjit.abi.kernarg import kernarg_order
 from amdjit.code_object.code_object import CodeObject
-from amdjit.language import types as t
 from amdjit.lowering.abi import kernel_argument_types
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
 

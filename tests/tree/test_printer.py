@@ -25,8 +25,11 @@ from trees import (
     variable,
 )
 
-from amdjit.language.declarations import LlvmCall, intrinsic
-from amdjit.language.types import (
+from amdjit.declarations import LlvmCall, intrinsic
+from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
+from amdjit.tree.printer import print_expression, print_program
+from amdjit.types import (
     VOID,
     AddressSpace,
     Array,
@@ -40,9 +43,6 @@ from amdjit.language.types import (
     f32,
     i32,
 )
-from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
-from amdjit.tree.printer import print_expression, print_program
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))

@@ -28,9 +28,12 @@ from trees import (
     variable,
 )
 
+from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
-from amdjit.language.declarations import LlvmCall, intrinsic
-from amdjit.language.types import (
+from amdjit.tree import nodes as tree
+from amdjit.tree.bases import Based
+from amdjit.tree.verifier import verify
+from amdjit.types import (
     VOID,
     AddressSpace,
     Array,
@@ -48,9 +51,6 @@ from amdjit.language.types import (
     i64,
     u8,
 )
-from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
-from amdjit.tree.verifier import verify
 
 X, Y, FLAG, N, LONG = (
     variable(*pair) for pair in (("x", f32), ("y", f16), ("flag", boolean), ("n", i32), ("m", i64))
@@ -197,9 +197,9 @@ def test_the_place_of_the_error_is_named() -> None:
 
 
 def test_what_is_no_node_is_refused() -> None:
-    with pytest.raises(InternalError, match="int is no expression"):
+    with pytest.raises(InternalError, match="int is not an expression"):
         checked(do(3))
-    with pytest.raises(InternalError, match="Read is no statement"):
+    with pytest.raises(InternalError, match="Read is not a statement"):
         checked(read(X))
 
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.declarations import Emit, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.span import SourceText, Span
-from amdjit.language.declarations import Emit, Intrinsic, LlvmCall, intrinsic
-from amdjit.language.types import (
-    VOID,
-    AddressSpace,
-    Array,
-    Element,
-    Layout,
-    Type,
-    Vector,
-    boolean,
-    i32,
-)
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, named_target
 from amdjit.tree import nodes as tree
+from amdjit.types import VOID, AddressSpace, Array, Element, Layout, Type, Vector, boolean, i32
 
 GFX1201 = named_target("gfx1201")
 SOURCE = SourceText("/kernels/example.py", tuple(f"line {number}\n" for number in range(1, 100)))

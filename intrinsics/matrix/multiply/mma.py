@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble, Use, type_name
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, type_name
 from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS, MatrixInstruction
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Intrinsic
-from amdjit.language.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 _INSTRUCTION_TYPES: dict[Any, str] = {
     f16: "f16", bf16: "bf16", fp8: "fp8", bf8: "bf8", i8: "iu8", u8: "iu8", f32: "f32", i32: "i32",
@@ -23,11 +24,11 @@ _SIGNED = (i8, Nibble.I4)
 
 @dataclass(frozen=True)
 class Product:
-    """What `mma_sync` does for four kinds of fragments. types: of the builtin's operands A, B and
-    C.
+    """What `mma_sync` does for four kinds of fragments. a_type, b_type, c_type: the types of the
+    builtin's operands.
 
-    group: blocks of A and B that an instruction takes. index_bits: of a lane's index for an
-    instruction, 0 if dense.
+    group: blocks of A and B that an instruction takes. index_bits: bits of a lane's index that an
+    instruction takes, 0 for dense products.
     """
 
     builtin: Intrinsic
@@ -59,7 +60,7 @@ def _check_waves(compilation: Compilation) -> None:
 def product_of(
     compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
 ) -> Product:
-    """Choose the instruction for d = a b + c. Refused where the fragments do not fit."""
+    """Choose the instruction for d = a b + c. Refused if the fragments do not fit together."""
     _check_waves(compilation)
     left = Use.SPARSE_A if a.is_sparse else Use.MATRIX_A
     uses = (Use.ACCUMULATOR, left, Use.MATRIX_B, Use.ACCUMULATOR)
@@ -84,7 +85,7 @@ def product_of(
         raise Refused(
             f"the fragments are of products of other sizes: {texts}", "give all the same m, n and k"
         )
-    if a.per_block != b.per_block:
+    if a.blocks.per_block != b.blocks.per_block:
         raise Refused(
             f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither"
         )
@@ -93,17 +94,18 @@ def product_of(
     types = [
         _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
     ]
-    group = a.blocks_of_step if a.is_sparse else 1
+    group = a.blocks.per_instruction
+    steps = a.blocks.count_along * a.blocks.per_block // group
     return Product(
-        builtin, a.blocks_across, b.blocks_across, a.blocks_along * a.per_block // group, group, index_bits(a),
+        builtin, a.blocks.count_across, b.blocks.count_across, steps, group, index_bits(a),
         instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, *types[:3],
     )  # fmt: skip
 
 
 def index_bits(kind: FragmentKind) -> int:
-    """Return how many bits of its index a lane gives to an instruction: 2 for each element that it
-    holds of A."""
-    return 2 * kind.held * kind.blocks_of_step if kind.is_sparse else 0
+    """Return how many bits of its index a lane gives to an instruction: 2 for each element of A
+    that it holds."""
+    return 2 * kind.blocks.held * kind.blocks.per_instruction if kind.is_sparse else 0
 
 
 def _first(type: Any) -> Type:
@@ -116,7 +118,7 @@ def _instruction(
     d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
 ) -> MatrixInstruction:
     wanted = (_name(d), _name(a), _name(b))
-    k = b.instruction_depth * (a.blocks_of_step if a.is_sparse else 1)
+    k = b.blocks.instruction_depth * a.blocks.per_instruction
     for instruction in INSTRUCTIONS.values():
         shape = (instruction.k, instruction.wave_size, instruction.is_sparse) == (
             k,
@@ -140,7 +142,7 @@ def _name(kind: FragmentKind) -> str:
 
 @cache
 def _allowed(a: FragmentKind) -> str:
-    """Return which products there are with A's type, or of which types there are any."""
+    """Return the products that exist with A's type, or all that exist if there are none."""
     dense = [each for each in INSTRUCTIONS.values() if not each.is_sparse and each.wave_size == 32]
     same = [each for each in dense if each.a == _name(a)]
     texts = dict.fromkeys(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 mem_row_major, mem_col_major = 0, 1
 
 
 @compile_time
 def chosen_when_running(compilation: Compilation, layout: Any) -> bool:
-    """Whether a layout is an integer that is known at run time only."""
+    """Whether a layout is an integer that is known only at run time."""
     return isinstance(layout, Scalar) and layout.is_integer

@@ -1,17 +1,18 @@
-"""The blocks of a fragment that a wave loads and stores: all, or each of its turn where waves share
+"""Loads and stores of the blocks of a fragment: all of them, or every wave's own where waves share
 them.
 
-Where the blocks do not go round evenly, some waves have one less than others: what is done for the
-last ones is behind a branch that the whole wave takes.
+If the blocks do not divide evenly, some waves have one less than others; the last block is then
+handled in a branch that the whole wave takes.
 
-The loops over blocks hold all that is done for one: a function that is called with a block's number
-would be typed and compiled for each number.
+The loops over blocks contain all the work for a block: a function called with a block's number
+would be typed and compiled once per number.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers.clipping import (
     edges_of,
     load_clipped_block,
@@ -30,57 +31,72 @@ from amdjit.intrinsics.matrix.transfers.memory import (
 from amdjit.intrinsics.matrix.transfers.nibbles import load_turned, store_turned, turned_within
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
 
 
 @device_function
 def load_blocks(fragment, access, array, index, ld, clip, turn):
     """Read blocks of a fragment. turn: (first, step, count) of their numbers."""
-    kind = fragment.kind
+    blocks = fragment.kind.blocks
     place, pitch = place_of(access, index, ld)
-    if access.edge is Edge.FRAGMENT and not kind.is_partial:
+    if access.edge is Edge.FRAGMENT and not blocks.is_partial:
         _load_whole(fragment, access, array, place, pitch, turn)
     else:
-        edges = edges_of(kind, access, array, place, clip)
-        if is_whole(kind, edges):
+        edges = edges_of(blocks, access, array, place, clip)
+        if is_whole(blocks, edges):
             _load_whole(fragment, access, array, place, pitch, turn)
         elif edges[0] > edges[2] and edges[1] > edges[3]:
-            start, within = _start(kind, turn), _within(kind, access)
+            start, within = _start(blocks, turn), _within(blocks, access)
             for number in static_range(turn[2]):
-                if is_everybodys(kind, number, turn[1]) or number * turn[1] + turn[0] < kind.blocks:
-                    shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+                if (
+                    is_everybodys(blocks, number, turn[1])
+                    or number * turn[1] + turn[0] < blocks.count
+                ):
+                    shift, far = (
+                        _shift(blocks, turn, number, start),
+                        distance(blocks, number, turn[1]),
+                    )
                     across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
                     values = load_clipped_block(
-                        kind, access, array, place, pitch, across, along, edges
+                        blocks, access, array, place, pitch, across, along, edges
                     )
                     put_registers(fragment, number, values)
         else:
             for number in static_range(turn[2]):
-                put_registers(fragment, number, kind.memory_type())
+                put_registers(fragment, number, blocks.memory_type())
 
 
 @device_function
 def store_blocks(fragment, access, array, index, ld, clip, turn):
     """Write blocks of a fragment. turn: (first, step, count) of their numbers."""
-    kind = fragment.kind
+    blocks = fragment.kind.blocks
     place, pitch = place_of(access, index, ld)
-    if access.edge is Edge.FRAGMENT and not kind.is_partial:
+    if access.edge is Edge.FRAGMENT and not blocks.is_partial:
         _store_whole(fragment, access, array, place, pitch, turn)
     else:
-        edges = edges_of(kind, access, array, place, clip)
-        if is_whole(kind, edges):
+        edges = edges_of(blocks, access, array, place, clip)
+        if is_whole(blocks, edges):
             _store_whole(fragment, access, array, place, pitch, turn)
         elif edges[0] > edges[2] and edges[1] > edges[3]:
-            start, within = _start(kind, turn), _within(kind, access)
+            start, within = _start(blocks, turn), _within(blocks, access)
             for number in static_range(turn[2]):
-                if is_everybodys(kind, number, turn[1]) or number * turn[1] + turn[0] < kind.blocks:
-                    shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+                if (
+                    is_everybodys(blocks, number, turn[1])
+                    or number * turn[1] + turn[0] < blocks.count
+                ):
+                    shift, far = (
+                        _shift(blocks, turn, number, start),
+                        distance(blocks, number, turn[1]),
+                    )
                     across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
                     x = fragment.x
-                    held = x[number] if kind.items == 1 else x.load(kind.items * number, kind.items)
-                    values = bitcast(held, kind.memory_type)
+                    held = (
+                        x[number]
+                        if blocks.items == 1
+                        else x.load(blocks.items * number, blocks.items)
+                    )
+                    values = bitcast(held, blocks.memory_type)
                     store_clipped_block(
-                        kind, access, array, place, pitch, across, along, values, edges
+                        blocks, access, array, place, pitch, across, along, values, edges
                     )
 
 
@@ -88,82 +104,84 @@ def store_blocks(fragment, access, array, index, ld, clip, turn):
 def fill_blocks(fragment, value, turn):
     """Set the elements of a partial fragment to a value, its padding to 0. value: an item of
     memory."""
-    kind = fragment.kind
-    start, within = _start(kind, turn), _within(kind, None)
+    blocks = fragment.kind.blocks
+    start, within = _start(blocks, turn), _within(blocks, None)
     for number in static_range(turn[2]):
-        shift, far = _shift(kind, turn, number, start), distance(kind, number, turn[1])
+        shift, far = _shift(blocks, turn, number, start), distance(blocks, number, turn[1])
         across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
-        values, blank = kind.memory_type(), kind.memory_type()
-        for e in static_range(kind.held // kind.unit):
-            is_element = along // kind.unit + e < kind.along // kind.unit and across < kind.across
+        values, blank = blocks.memory_type(), blocks.memory_type()
+        for e in static_range(blocks.held // blocks.unit):
+            is_element = (
+                along // blocks.unit + e < blocks.along // blocks.unit and across < blocks.across
+            )
             values[e] = value if is_element else blank[e]
         put_registers(fragment, number, values)
 
 
 @compile_time
-def is_everybodys(compilation: Compilation, kind: Any, number: int, step: Any) -> bool:
-    """Whether each wave has a block of this number among its own."""
-    return isinstance(step, int) and (number + 1) * step <= kind.blocks
+def is_everybodys(compilation: Compilation, blocks: Any, number: int, step: Any) -> bool:
+    """Whether every wave has a block of this number among its own."""
+    return isinstance(step, int) and (number + 1) * step <= blocks.count
 
 
 @compile_time
-def goes_evenly(compilation: Compilation, kind: Any, step: Any) -> bool:
+def goes_evenly(compilation: Compilation, blocks: Any, step: Any) -> bool:
     """Whether a wave's blocks lie at constant distances from its first."""
     if not isinstance(step, int):
         return False
-    return step % kind.blocks_along == 0 or kind.blocks_along % step == 0
+    return step % blocks.count_along == 0 or blocks.count_along % step == 0
 
 
 @compile_time
-def distance(compilation: Compilation, kind: Any, number: int, step: Any) -> tuple[int, int]:
-    """Return how far a wave's block of a number is from its first, (across, along); 0 where that is
-    no constant."""
-    if not isinstance(step, int) or (step % kind.blocks_along and kind.blocks_along % step):
+def distance(compilation: Compilation, blocks: Any, number: int, step: Any) -> tuple[int, int]:
+    """Return the distance of a wave's block from its first, (across, along), or 0 where it is not
+    constant."""
+    if not isinstance(step, int) or (step % blocks.count_along and blocks.count_along % step):
         return 0, 0
     block = number * step
-    return 16 * (block // kind.blocks_along), kind.depth * (block % kind.blocks_along)
+    return 16 * (block // blocks.count_along), blocks.depth * (block % blocks.count_along)
 
 
 @device_function
-def is_whole(kind, edges):
-    """Whether no edge is within the blocks."""
-    ends = edges[0] >= 16 * kind.blocks_across and edges[1] >= kind.depth * kind.blocks_along
+def is_whole(blocks, edges):
+    """Whether no edge cuts the blocks."""
+    ends = edges[0] >= 16 * blocks.count_across and edges[1] >= blocks.depth * blocks.count_along
     return ends and edges[2] == 0 and edges[3] == 0
 
 
 @device_function
-def _start(kind, turn):
+def _start(blocks, turn):
     """Return where a wave's first block begins, (across, along)."""
-    return 16 * (turn[0] // kind.blocks_along), kind.depth * (turn[0] % kind.blocks_along)
+    return 16 * (turn[0] // blocks.count_along), blocks.depth * (turn[0] % blocks.count_along)
 
 
 @device_function
-def _shift(kind, turn, number, start):
-    """Return what is to be added to a block's distance."""
-    if goes_evenly(kind, turn[1]):
+def _shift(blocks, turn, number, start):
+    """Return what must be added to a block's distance."""
+    if goes_evenly(blocks, turn[1]):
         return start
-    return _start(kind, (number * turn[1] + turn[0], 0, 0))
+    return _start(blocks, (number * turn[1] + turn[0], 0, 0))
 
 
 @device_function
-def _within(kind, access):
-    """Return where in a block a lane's first element in memory is: (across, along), the same for
-    all blocks."""
+def _within(blocks, access):
+    """Return where a lane's first element in memory is within a block, (across, along); it is the
+    same in all blocks."""
     lane = lane_id()
     if access is not None and access.is_turned:
-        return turned_within(kind, lane)
-    return lane % 16, first_along(kind, lane)
+        return turned_within(blocks, lane)
+    return lane % 16, first_along(blocks, lane)
 
 
 @device_function
-def _places(kind, access, place, ld, start, within):
-    """Return (base, index) of accesses without what is constant.
+def _places(blocks, access, place, ld, start, within):
+    """Return (base, index) of accesses, without the constant part.
 
-    In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but
-    offsets in the instruction: there the base is all but the constant.
+    In global memory the base is the part that all lanes share. LDS has no scalar addresses, but
+    offsets in the instruction: there the base is everything but the constant.
     """
     if access.is_wide:
-        corner, lane = (start[0], start[1] // kind.unit), (within[0], within[1] // kind.unit)
+        corner, lane = (start[0], start[1] // blocks.unit), (within[0], within[1] // blocks.unit)
     else:
         corner, lane = (start[1], start[0]), (within[1], within[0])
     if access.two_axes:
@@ -179,17 +197,17 @@ def _places(kind, access, place, ld, start, within):
 
 @device_function
 def _load_whole(fragment, access, array, place, ld, turn):
-    kind = fragment.kind
-    start, within = _start(kind, turn), _within(kind, access)
-    base, own = _places(kind, access, place, ld, start, within)
+    blocks = fragment.kind.blocks
+    start, within = _start(blocks, turn), _within(blocks, access)
+    base, own = _places(blocks, access, place, ld, start, within)
     for number in static_range(turn[2]):
-        if is_everybodys(kind, number, turn[1]) or number * turn[1] + turn[0] < kind.blocks:
-            if not goes_evenly(kind, turn[1]):
-                start = _shift(kind, turn, number, start)
-                base, own = _places(kind, access, place, ld, start, within)
-            far = distance(kind, number, turn[1])
+        if is_everybodys(blocks, number, turn[1]) or number * turn[1] + turn[0] < blocks.count:
+            if not goes_evenly(blocks, turn[1]):
+                start = _shift(blocks, turn, number, start)
+                base, own = _places(blocks, access, place, ld, start, within)
+            far = distance(blocks, number, turn[1])
             if access.is_wide:
-                minor, width = far[1] // kind.unit, kind.held // kind.unit
+                minor, width = far[1] // blocks.unit, blocks.held // blocks.unit
                 if access.two_axes and access.is_in_lds:
                     values = array.load((far[0], minor), width, access.alignment, base)
                 elif access.two_axes:
@@ -202,34 +220,34 @@ def _load_whole(fragment, access, array, place, ld, turn):
                     values = array.load(own, width, access.alignment, base + (far[0] * ld + minor))
             elif access.is_turned:
                 across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
-                values = load_turned(kind, access, array, place, ld, across, along)
+                values = load_turned(blocks, access, array, place, ld, across, along)
             else:
-                values = load_elements(kind, access, array, base, own, ld, far)
-            if kind.items == 1:
-                fragment.x[number] = bitcast(values, kind.item)
+                values = load_elements(blocks, access, array, base, own, ld, far)
+            if blocks.items == 1:
+                fragment.x[number] = bitcast(values, blocks.item)
             else:
-                fragment.x.store(kind.items * number, bitcast(values, kind.held_type))
+                fragment.x.store(blocks.items * number, bitcast(values, blocks.held_type))
 
 
 @device_function
 def _store_whole(fragment, access, array, place, ld, turn):
-    kind = fragment.kind
-    start, within = _start(kind, turn), _within(kind, access)
-    base, own = _places(kind, access, place, ld, start, within)
+    blocks = fragment.kind.blocks
+    start, within = _start(blocks, turn), _within(blocks, access)
+    base, own = _places(blocks, access, place, ld, start, within)
     for number in static_range(turn[2]):
-        if is_everybodys(kind, number, turn[1]) or number * turn[1] + turn[0] < kind.blocks:
-            if not goes_evenly(kind, turn[1]):
-                start = _shift(kind, turn, number, start)
-                base, own = _places(kind, access, place, ld, start, within)
-            far = distance(kind, number, turn[1])
+        if is_everybodys(blocks, number, turn[1]) or number * turn[1] + turn[0] < blocks.count:
+            if not goes_evenly(blocks, turn[1]):
+                start = _shift(blocks, turn, number, start)
+                base, own = _places(blocks, access, place, ld, start, within)
+            far = distance(blocks, number, turn[1])
             held = (
                 fragment.x[number]
-                if kind.items == 1
-                else fragment.x.load(kind.items * number, kind.items)
+                if blocks.items == 1
+                else fragment.x.load(blocks.items * number, blocks.items)
             )
-            values = bitcast(held, kind.memory_type)
+            values = bitcast(held, blocks.memory_type)
             if access.is_wide:
-                minor = far[1] // kind.unit
+                minor = far[1] // blocks.unit
                 if access.two_axes and access.is_in_lds:
                     array.store((far[0], minor), values, access.alignment, base)
                 elif access.two_axes:
@@ -240,6 +258,6 @@ def _store_whole(fragment, access, array, place, ld, turn):
                     array.store(own, values, access.alignment, base + (far[0] * ld + minor))
             elif access.is_turned:
                 across, along = far[0] + start[0] + within[0], far[1] + start[1] + within[1]
-                store_turned(kind, access, array, place, ld, across, along, values)
+                store_turned(blocks, access, array, place, ld, across, along, values)
             else:
-                store_elements(kind, access, array, base, own, ld, far, values)
+                store_elements(blocks, access, array, base, own, ld, far, values)

@@ -1,29 +1,29 @@
-"""Loads, stores and fills that stop at an edge: that of a partial fragment, and that of the matrix.
+"""Loads and stores that stop at an edge: of a partial fragment, or of the matrix.
 
-Loads read nothing outside and give 0 there; stores write nothing there. Edges are (across, along,
-first across, first along), where the elements end and where they begin, counted from the fragment's
-first one on, of the axes of `FragmentKind`. They begin later than it where a fragment lies before
-its array.
+Loads read nothing outside and return 0 there; stores write nothing there. Edges are (across, along,
+first across, first along): where the elements end and where they begin along the axes of `Blocks`,
+counted from the fragment's first element. They begin after it where a fragment starts before its
+array.
 """
 
 from __future__ import annotations
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers.memory import Edge, load_block, static_range, store_block
 from amdjit.intrinsics.matrix.transfers.nibbles import load_clipped_turned, store_clipped_turned
-from amdjit.language.declarations import device_function
 
 
 @device_function
-def edges_of(kind, access, array, place, clip):
+def edges_of(blocks, access, array, place, clip):
     """Return the edges: constants for a partial fragment that is not clipped further."""
     if access.edge is Edge.FRAGMENT:
-        return kind.across, kind.along, 0, 0
-    across_unit, along_unit = (kind.unit, 1) if access.is_turned else (1, kind.unit)
+        return blocks.across, blocks.along, 0, 0
+    across_unit, along_unit = (blocks.unit, 1) if access.is_turned else (1, blocks.unit)
     if access.edge is Edge.GIVEN:
         rows, columns = clip
-        along = columns if kind.is_left else rows
-        across = rows if kind.is_left else columns
-        return min(across * across_unit, kind.across), min(along * along_unit, kind.along), 0, 0
+        along = columns if blocks.is_left else rows
+        across = rows if blocks.is_left else columns
+        return min(across * across_unit, blocks.across), min(along * along_unit, blocks.along), 0, 0
     major, minor = array.shape[0] - place[0], array.shape[1] - place[1]
     first_major, first_minor = max(-place[0], 0), max(-place[1], 0)
     across, along = (major, minor) if access.is_wide else (minor, major)
@@ -31,29 +31,29 @@ def edges_of(kind, access, array, place, clip):
         (first_major, first_minor) if access.is_wide else (first_minor, first_major)
     )
     return (
-        min(across * across_unit, kind.across), min(along * along_unit, kind.along),
+        min(across * across_unit, blocks.across), min(along * along_unit, blocks.along),
         first_across * across_unit, first_along * along_unit,
     )  # fmt: skip
 
 
 @device_function
-def load_clipped_block(kind, access, array, place, ld, across, along, edges):
-    """Return a lane's elements of a block whose first is at (along, across), 0 for those behind the
-    edges.
+def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
+    """Return a lane's elements of a block, with 0 for those beyond the edges; the first is at
+    (along, across).
 
-    There is at least one element. Others are read instead of those outside: that costs less than
-    branches.
+    There is at least one element within the edges. Other elements are read in place of those
+    outside, which costs less than branches.
     """
     if access.is_turned:
-        return load_clipped_turned(kind, access, array, place, ld, across, along, edges)
-    values, blank = kind.memory_type(), kind.memory_type()
+        return load_clipped_turned(blocks, access, array, place, ld, across, along, edges)
+    values, blank = blocks.memory_type(), blocks.memory_type()
     line = max(min(across, edges[0] - 1), edges[2])
-    if access.is_wide and along >= edges[3] and along + kind.held <= edges[1]:
-        values = load_block(kind, access, array, place, ld, line, along)
+    if access.is_wide and along >= edges[3] and along + blocks.held <= edges[1]:
+        values = load_block(blocks, access, array, place, ld, line, along)
     else:
-        first, end = edges[3] // kind.unit, edges[1] // kind.unit
-        for e in static_range(kind.held // kind.unit):
-            position = along // kind.unit + e
+        first, end = edges[3] // blocks.unit, edges[1] // blocks.unit
+        for e in static_range(blocks.held // blocks.unit):
+            position = along // blocks.unit + e
             element = _element(access, array, place, ld, line, max(min(position, end - 1), first))
             values[e] = element if first <= position and position < end else blank[e]
     return values if edges[2] <= across and across < edges[0] else blank
@@ -75,18 +75,18 @@ def _element(access, array, place, ld, across, position):
 
 
 @device_function
-def store_clipped_block(kind, access, array, place, ld, across, along, values, edges):
-    """Write those of a lane's elements of a block that are before the edges."""
+def store_clipped_block(blocks, access, array, place, ld, across, along, values, edges):
+    """Write those of a lane's elements of a block that are within the edges."""
     if access.is_turned:
-        store_clipped_turned(kind, access, array, place, ld, across, along, values, edges)
+        store_clipped_turned(blocks, access, array, place, ld, across, along, values, edges)
     elif edges[2] <= across and across < edges[0]:
-        if access.is_wide and along >= edges[3] and along + kind.held <= edges[1]:
-            store_block(kind, access, array, place, ld, across, along, values)
+        if access.is_wide and along >= edges[3] and along + blocks.held <= edges[1]:
+            store_block(blocks, access, array, place, ld, across, along, values)
         else:
-            for e in static_range(kind.held // kind.unit):
-                position = along // kind.unit + e
+            for e in static_range(blocks.held // blocks.unit):
+                position = along // blocks.unit + e
                 major, minor = (across, position) if access.is_wide else (position, across)
-                if edges[3] // kind.unit <= position and position < edges[1] // kind.unit:
+                if edges[3] // blocks.unit <= position and position < edges[1] // blocks.unit:
                     if access.two_axes:
                         array[place[0] + major, place[1] + minor] = values[e]
                     else:

@@ -1,12 +1,13 @@
-"""Elements that change places between lanes and registers, without LDS: each step swaps two bits of
-where they are.
+"""Exchanges of elements between lanes and registers, without LDS: each step swaps two bits of the
+elements' places.
 
-Where an element of a tile is, is a number: its lane's, 5 or 6 bits, and its place in the lane's
-registers, counted in bits from the lowest of the first register on. Layouts of fragments only
-differ in which bit of a row's or column's number stands at which of these places, so that what
-makes one layout of another is a permutation of bits, and that is a series of swaps. A transpose of
-8 by 8 elements of 16 bits, for example, swaps three bits of the lane's number with bits 4, 5 and 6
-of the place. A swap takes one or two instructions a register: DPP is part of the one that uses it.
+The place of an element of a tile is a number: its lane's number, 5 or 6 bits, and its position in
+the lane's registers, counted in bits from the lowest bit of the first register. Layouts of
+fragments differ only in which bit of a row's or column's number stands at which bit of the place.
+One layout therefore becomes another by a permutation of bits, which is a series of swaps. A
+transpose of 8 by 8 elements of 16 bits, for example, swaps three bits of the lane's number with
+bits 4, 5 and 6 of the position. A swap takes one or two instructions per register: DPP is part of
+the instruction that uses it.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from amdjit.intrinsics.arithmetic import perm
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.dpp import permlane64, permlanex16
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
+from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import u32
+from amdjit.types import u32
 
 # Selectors of `perm(other, own, ...)`: one word or the other as a whole.
 _OWN, _OTHER = 0x03020100, 0x07060504
 
 
 class Place(NamedTuple):
-    """A bit of where an element is: of its lane's number, or of its place in the registers."""
+    """A bit of an element's place: of its lane's number, or of its position in the registers."""
 
     is_lane: bool
     bit: int
@@ -38,36 +39,37 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Swap:
-    """A step: two places whose bits change places; bits of the lane's number first, lower ones
-    first."""
+    """A step: two bits that change places. Bits of the lane's number come first, then lower
+    ones."""
 
     first: Place
     second: Place
 
 
 def places_of(
-    kind: FragmentKind,
+    blocks: Blocks,
     rows: int,
     columns: int,
     is_transposed: bool = False,
     element: int | None = None,
 ) -> dict[Place, tuple[str, int]]:
-    """Return what each bit of a tile's places says: ("row", 3) is bit 3 of the row's number.
+    """Return what each bit of a tile's places means: ("row", 3) is bit 3 of the row's number.
 
-    rows, columns: of the tile, powers of two, whole blocks; the blocks along are neighbours in the
-    registers. is_transposed: rows and columns are meant of the transpose. element: bits of one, if
-    not those of the fragment's.
+    rows, columns: of the tile, powers of two, whole blocks; blocks along are neighbours in the
+    registers. is_transposed: whether rows and columns are those of the transpose. element: the bits
+    of an element, if not the fragment's.
     """
-    names = ("row", "column") if kind.is_left != is_transposed else ("column", "row")
+    names = ("row", "column") if blocks.is_left != is_transposed else ("column", "row")
     across, along = (rows, columns) if names[0] == "row" else (columns, rows)
-    odd, upper = kind.steps
-    first = _log(element or kind.access_bytes * 8 // kind.held)
+    odd, upper = blocks.steps
+    first = _log(element or blocks.access_bytes * 8 // blocks.held)
     found = {Place(True, bit): (names[0], bit) for bit in range(4)}
     found[Place(True, 4)] = (names[1], _log(odd))
     if upper:
         found[Place(True, 5)] = (names[1], _log(upper))
     rest = [
-        (names[1], bit) for bit in (*range(_log(kind.held)), *range(_log(kind.depth), _log(along)))
+        (names[1], bit)
+        for bit in (*range(_log(blocks.held)), *range(_log(blocks.depth), _log(along)))
     ]
     rest += [(names[0], bit) for bit in range(4, _log(across))]
     return found | {Place(False, first + bit): name for bit, name in enumerate(rest)}
@@ -80,8 +82,8 @@ def _log(power_of_two: int) -> int:
 def swaps_between(
     source: Mapping[Place, tuple[str, int]], target: Mapping[Place, tuple[str, int]]
 ) -> tuple[Swap, ...] | None:
-    """Return what makes one layout of a tile of another, in the fewest instructions; None where
-    steps cannot."""
+    """Return the steps that turn one layout of a tile into another in the fewest instructions; None
+    if no steps can."""
     lanes = [place for place in target if place.is_lane and source.get(place) != target[place]]
     registers = [place for place in target if not place.is_lane]
     orders = (registers + list(order) for order in itertools.permutations(lanes))
@@ -94,7 +96,7 @@ def _in_order(
     target: Mapping[Place, tuple[str, int]],
     order: list[Place],
 ) -> tuple[Swap, ...] | None:
-    """Put the right bit into one place after the other."""
+    """Put the right bit into each place in turn."""
     now, swaps = dict(source), []
     if set(now.values()) != set(target.values()):
         return None
@@ -110,7 +112,7 @@ def _in_order(
 
 
 def _cost(swap: Swap) -> int:
-    """Return about how many instructions a register takes."""
+    """Return approximately how many instructions a step takes per register."""
     if not swap.first.is_lane:
         return 0
     return 1 + (swap.first.bit > 3) + (swap.second.is_lane and swap.second.bit > 3)
@@ -128,7 +130,7 @@ def selectors_of_row(compilation: Compilation, mask: int) -> tuple[int, int]:
 
 @device_function
 def exchange(words, swaps):
-    """Move the elements of a tile. words: the lane's registers of it, a local array of u32."""
+    """Move the elements of a tile. words: the lane's registers, a local array of u32."""
     for number in static_range(len(swaps)):
         first, second = swaps[number].first, swaps[number].second
         if not first.is_lane:
@@ -143,7 +145,7 @@ def exchange(words, swaps):
 
 @device_function
 def _swap_names(words, first, second):
-    """Swap two bits of the words' numbers, which costs nothing."""
+    """Swap two bits of the words' numbers; this takes no instructions."""
     for i in static_range(len(words)):
         if i // first % 2 == 1 and i // second % 2 == 0:
             words[i], words[i - first + second] = words[i - first + second], words[i]
@@ -164,8 +166,8 @@ def _is_upper(bit):
 
 @device_function
 def _either(lane, upper, lower):
-    """Return the selectors of `perm(other, own, ...)` that take lanes' words whole: in upper lanes,
-    and in the rest.
+    """Return the selectors of `perm(other, own, ...)` that take whole words: one in upper lanes,
+    another in the rest.
 
     DPP is part of a `v_perm_b32`, but not of a `v_cndmask_b32`.
     """

@@ -1,4 +1,4 @@
-"""How fragments go between registers and memory: a lane's elements at once where they are
+"""How fragments move between registers and memory: a lane's elements in one access where they are
 neighbours."""
 
 from __future__ import annotations
@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from amdjit.intrinsics.matrix.operands.kinds import DataLayout, FragmentKind
+from amdjit.declarations import Form, SpecialForm, device_function
+from amdjit.intrinsics.matrix.operands.blocks import Blocks
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import Form, SpecialForm, device_function
-from amdjit.language.types import AddressSpace, Array, Scalar
+from amdjit.types import AddressSpace, Array, Scalar
 
 bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")
 static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed one by one.")
 
 
 class Edge(Enum):
-    """Where an access ends: with the fragment, with the array as well, or with a pair of rows and
-    columns as well."""
+    """Where an access ends: at the fragment's end, or also at the array's, or also after given rows
+    and columns."""
 
     FRAGMENT = "fragment"
     ARRAY = "array"
@@ -30,11 +32,11 @@ class Access:
     """How an array is read or written for a fragment.
 
     is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has
-    rows of its own. has_place: whether an index is given; else the first element is meant, and for
-    one axis the index is ld. alignment: bytes that the addresses of wide accesses are multiples of,
-    None: the size of the vector. is_in_lds: or in global memory. edge: what is clipped beside the
-    padding of a partial fragment. is_turned: whether elements of 4 bits are neighbours of others of
-    their k, with which they share bytes.
+    rows of its own. has_place: whether an index is given; otherwise the access starts at the first
+    element, and with one axis the index is ld. alignment: bytes that the addresses of wide accesses
+    are multiples of; None means the size of the vector. is_in_lds: whether the array is in LDS
+    rather than global memory. edge: what is clipped besides the padding of a partial fragment.
+    is_turned: whether the two 4-bit elements that share a byte are of the same k.
     """
 
     is_wide: bool
@@ -57,31 +59,33 @@ def access_of(
     layout: Any,
     clip: Any,
 ) -> Access:
-    """Check an access. What is known at run time only comes as its type. Refused where it does not
-    fit."""
+    """Check an access. Values known only at run time are given as their types. Refused if the
+    access does not fit."""
     if not isinstance(array, Array):
         raise Refused(
             f"{function} was given no array", f"write {function}(fragment, array, index, ld)"
         )
-    if array.element not in kind.stored:
-        wanted = " or ".join(map(str, kind.stored)) + (
-            ", two elements a byte" if kind.is_nibble else ""
+    if array.element not in kind.blocks.stored:
+        wanted = " or ".join(map(str, kind.blocks.stored)) + (
+            ", two elements a byte" if kind.blocks.is_nibble else ""
         )
         raise Refused(
             f"{kind} is in an array of {array.element}", f"its array has elements of {wanted}"
         )
     chosen = _layout(kind, layout)
-    is_wide = (chosen is DataLayout.ROW_MAJOR) == kind.is_left
-    if kind.is_nibble and not is_wide and kind.across % 2:
-        name = "m" if kind.is_left else "n"
-        problem = f"{name} of {kind} is {kind.across}, and two neighbours of {name} share a byte"
+    is_wide = (chosen is DataLayout.ROW_MAJOR) == kind.blocks.is_left
+    if kind.blocks.is_nibble and not is_wide and kind.blocks.across % 2:
+        name = "m" if kind.blocks.is_left else "n"
+        problem = (
+            f"{name} of {kind} is {kind.blocks.across}, and two neighbours of {name} share a byte"
+        )
         raise Refused(problem, f"give an even {name}, or let its matrix lie along k")
     _check_place(function, array, index, ld)
     two_axes = array.ndim == 2
     has_place = index is not None and (two_axes or ld is not None)
-    alignment = _alignment(kind, array, ld if has_place else index)
+    alignment = _alignment(kind.blocks, array, ld if has_place else index)
     is_in_lds = array.address_space is AddressSpace.LDS
-    is_turned = kind.is_nibble and not is_wide
+    is_turned = kind.blocks.is_nibble and not is_wide
     return Access(is_wide, two_axes, has_place, alignment, is_in_lds, _edge(array, clip), is_turned)
 
 
@@ -147,15 +151,15 @@ def _is_integer(value: Any) -> bool:
     )
 
 
-def _alignment(kind: FragmentKind, array: Array, ld: Any) -> int | None:
-    """Global memory is read at once from any element; LDS only where rows are multiples of the
-    access."""
+def _alignment(blocks: Blocks, array: Array, ld: Any) -> int | None:
+    """Return the alignment of wide accesses. Global memory takes them from any element; LDS only
+    where rows are multiples of the access."""
     assert isinstance(array.element, Scalar)
     if array.address_space is AddressSpace.LDS:
         pitch = array.shape[-1] if array.ndim == 2 and array.shape is not None else ld
         if (
             isinstance(pitch, int)
-            and pitch * array.element.nbytes % min(kind.access_bytes, 16) == 0
+            and pitch * array.element.nbytes % min(blocks.access_bytes, 16) == 0
         ):
             return None
     return array.element.nbytes
@@ -170,18 +174,18 @@ def place_of(access, index, ld):
 
 
 @device_function
-def load_block(kind, access, array, place, ld, across, along):
-    """Return a lane's elements of a block whose first is at (along, across): a vector."""
+def load_block(blocks, access, array, place, ld, across, along):
+    """Return a lane's elements of a block as a vector; the first is at (along, across)."""
     if access.is_wide:
-        minor = along // kind.unit
+        minor = along // blocks.unit
         index = (
             (place[0] + across, place[1] + minor)
             if access.two_axes
             else place + across * ld + minor
         )
-        return array.load(index, kind.held // kind.unit, access.alignment)
-    values = kind.memory_type()
-    for e in static_range(kind.held):
+        return array.load(index, blocks.held // blocks.unit, access.alignment)
+    values = blocks.memory_type()
+    for e in static_range(blocks.held):
         if access.two_axes:
             values[e] = array[place[0] + along + e, place[1] + across]
         else:
@@ -190,10 +194,10 @@ def load_block(kind, access, array, place, ld, across, along):
 
 
 @device_function
-def store_block(kind, access, array, place, ld, across, along, values):
-    """Write a lane's elements of a block whose first is at (along, across)."""
+def store_block(blocks, access, array, place, ld, across, along, values):
+    """Write a lane's elements of a block; the first is at (along, across)."""
     if access.is_wide:
-        minor = along // kind.unit
+        minor = along // blocks.unit
         index = (
             (place[0] + across, place[1] + minor)
             if access.two_axes
@@ -201,7 +205,7 @@ def store_block(kind, access, array, place, ld, across, along, values):
         )
         array.store(index, values, access.alignment)
     else:
-        for e in static_range(kind.held):
+        for e in static_range(blocks.held):
             if access.two_axes:
                 array[place[0] + along + e, place[1] + across] = values[e]
             else:
@@ -209,28 +213,28 @@ def store_block(kind, access, array, place, ld, across, along, values):
 
 
 @device_function
-def load_elements(kind, access, array, base, own, ld, far):
-    """Return a lane's elements of a block one by one. base, own: of the first block. far: how far
-    this one is off."""
-    values = kind.memory_type()
-    for e in static_range(kind.held):
+def load_elements(blocks, access, array, base, own, ld, far):
+    """Read a lane's elements of a block one by one. base, own: of the first block. far: this
+    block's distance from it."""
+    values = blocks.memory_type()
+    for e in static_range(blocks.held):
         index, start = _element(access, base, own, ld, far, e)
         values[e] = array.load(index, 1, None, start)
     return values
 
 
 @device_function
-def store_elements(kind, access, array, base, own, ld, far, values):
+def store_elements(blocks, access, array, base, own, ld, far, values):
     """Write a lane's elements of a block one by one."""
-    for e in static_range(kind.held):
+    for e in static_range(blocks.held):
         index, start = _element(access, base, own, ld, far, e)
         array.store(index, values[e], None, start)
 
 
 @device_function
 def _element(access, base, own, ld, far, e):
-    """Return (index, base) of an element: the same index in all blocks, so that they share its
-    registers."""
+    """Return (index, base) of an element. The index is the same in all blocks, so that they share
+    its registers."""
     if access.two_axes:
         if access.is_in_lds:
             return (far[1] + e, far[0]), base
@@ -241,9 +245,9 @@ def _element(access, base, own, ld, far, e):
 
 
 @device_function
-def first_along(kind, lane):
+def first_along(blocks, lane):
     """Return how far along a lane's first element of a block is."""
-    odd, upper = kind.steps
+    odd, upper = blocks.steps
     first = lane // 16 % 2 * odd
     return first + lane // 32 * upper if upper > 0 else first
 
@@ -251,7 +255,7 @@ def first_along(kind, lane):
 @device_function
 def registers(fragment, block, type):
     """Return the lane's registers of a block as another type of as many bits."""
-    items = fragment.kind.items
+    items = fragment.kind.blocks.items
     if items == 1:
         return bitcast(fragment.x[block], type)
     return bitcast(fragment.x.load(items * block, items), type)
@@ -260,8 +264,8 @@ def registers(fragment, block, type):
 @device_function
 def put_registers(fragment, block, value):
     """Set the lane's registers of a block."""
-    items, item = fragment.kind.items, fragment.kind.item
+    items, item = fragment.kind.blocks.items, fragment.kind.blocks.item
     if items == 1:
         fragment.x[block] = bitcast(value, item)
     else:
-        fragment.x.store(items * block, bitcast(value, fragment.kind.held_type))
+        fragment.x.store(items * block, bitcast(value, fragment.kind.blocks.held_type))

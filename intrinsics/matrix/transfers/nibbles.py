@@ -1,30 +1,31 @@
-"""4-bit elements that lie across k: A by columns, B by rows. Two neighbours in a byte are then of
-one k, in two lanes.
+"""4-bit elements that lie across k: A by columns, B by rows. The two elements of a byte then have
+the same k, and belong to two lanes.
 
-A lane reads what are neighbours in memory, 16 elements of one k or 8, at once, and the lanes of
-that many k transpose them among each other (`exchanges`). A store does the same in opposite order.
+A lane reads neighbours in memory, 8 or 16 elements of one k, in one access; the lanes with as many
+different k then transpose them among each other (`exchanges`). A store does the same in reverse
+order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.transfers.exchanges import Place, Swap, exchange
 from amdjit.intrinsics.matrix.transfers.memory import bitcast, first_along, static_range
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import Type, u8, u16, u32, vector
+from amdjit.types import Type, u8, u16, u32, vector
 
 
 @dataclass(frozen=True)
 class Square:
-    """What lanes transpose: `size` by `size` elements. parts: squares that a lane holds of a block,
-    along.
+    """What lanes transpose: `size` by `size` elements. parts: squares along that a lane holds of a
+    block.
 
-    read: a lane's bytes of a square, as elements of memory; held: as words, or less; words: of a
-    lane in a block.
+    read: the type of a lane's bytes of a square in memory; held: the same as words, or half a word;
+    words: how many a lane has in a block.
     """
 
     size: int
@@ -36,41 +37,43 @@ class Square:
 
 
 @compile_time
-def square_of(compilation: Compilation, kind: FragmentKind) -> Square:
+def square_of(compilation: Compilation, blocks: Blocks) -> Square:
     """Return what a block consists of."""
-    size = min(kind.held, 16)
+    size = min(blocks.held, 16)
     swaps = tuple(
         Swap(Place(True, bit), Place(False, 2 + bit)) for bit in range(size.bit_length() - 1)
     )
     held = {4: u16, 8: u32, 16: vector(u32, 2)}[size]
-    return Square(size, kind.held // size, swaps, vector(u8, size // 2), held, -(-kind.held // 8))
+    return Square(
+        size, blocks.held // size, swaps, vector(u8, size // 2), held, -(-blocks.held // 8)
+    )
 
 
 @device_function
-def turned_within(kind, lane):
-    """Return where in a block the first of the elements is that a lane reads: (across, along)."""
-    size = min(kind.held, 16)
-    return lane % 16 // size * size, first_along(kind, lane) + lane % size
+def turned_within(blocks, lane):
+    """Return where in a block the first element is that a lane reads: (across, along)."""
+    size = min(blocks.held, 16)
+    return lane % 16 // size * size, first_along(blocks, lane) + lane % size
 
 
 @device_function
-def load_turned(kind, access, array, place, ld, across, along):
-    """Return a lane's elements of a block. across, along: where the first is that the lane
+def load_turned(blocks, access, array, place, ld, across, along):
+    """Return a lane's elements of a block. across, along: where the first element is that the lane
     reads."""
-    square = square_of(kind)
+    square = square_of(blocks)
     words = local.array(square.words, u32)
     for part in static_range(square.parts):
         index = _index(access, place, ld, across, along + square.size * part)
         _put(words, square, part, array.load(index, square.size // 2, access.alignment))
     exchange(words, square.swaps)
-    return _all(kind, words)
+    return _all(blocks, words)
 
 
 @device_function
-def load_clipped_turned(kind, access, array, place, ld, across, along, edges):
-    """Return a lane's elements of a block, 0 for those behind the edges. There is at least one
-    element."""
-    square = square_of(kind)
+def load_clipped_turned(blocks, access, array, place, ld, across, along, edges):
+    """Return a lane's elements of a block, with 0 for those beyond the edges. At least one element
+    is within them."""
+    square = square_of(blocks)
     words = local.array(square.words, u32)
     for part in static_range(square.parts):
         values, blank = square.read(), square.read()
@@ -88,14 +91,14 @@ def load_clipped_turned(kind, access, array, place, ld, across, along, edges):
                 values[e] = element if near == position else blank[e]
         _put(words, square, part, values if edges[3] <= row and row < edges[1] else blank)
     exchange(words, square.swaps)
-    return _all(kind, words)
+    return _all(blocks, words)
 
 
 @device_function
-def store_turned(kind, access, array, place, ld, across, along, values):
+def store_turned(blocks, access, array, place, ld, across, along, values):
     """Write a lane's elements of a block, after an exchange."""
-    square = square_of(kind)
-    words = _words(kind, values)
+    square = square_of(blocks)
+    words = _words(blocks, values)
     exchange(words, square.swaps)
     for part in static_range(square.parts):
         index = _index(access, place, ld, across, along + square.size * part)
@@ -103,10 +106,10 @@ def store_turned(kind, access, array, place, ld, across, along, values):
 
 
 @device_function
-def store_clipped_turned(kind, access, array, place, ld, across, along, values, edges):
-    """Write those of a lane's elements of a block that are before the edges, after an exchange."""
-    square = square_of(kind)
-    words = _words(kind, values)
+def store_clipped_turned(blocks, access, array, place, ld, across, along, values, edges):
+    """Write those of a lane's elements of a block that are within the edges, after an exchange."""
+    square = square_of(blocks)
+    words = _words(blocks, values)
     exchange(words, square.swaps)
     for part in static_range(square.parts):
         line, held = along + square.size * part, _part(words, square, part)
@@ -146,22 +149,22 @@ def _part(words, square, part):
 
 
 @device_function
-def _all(kind, words):
+def _all(blocks, words):
     """Return words as what a lane holds of a block."""
     if len(words) > 1:
-        return bitcast(words.load(0, len(words)), kind.memory_type)
-    return bitcast(words[0] if kind.held == 8 else u16(words[0]), kind.memory_type)
+        return bitcast(words.load(0, len(words)), blocks.memory_type)
+    return bitcast(words[0] if blocks.held == 8 else u16(words[0]), blocks.memory_type)
 
 
 @device_function
-def _words(kind, values):
+def _words(blocks, values):
     """Return what a lane holds of a block as words."""
-    count = square_of(kind).words
+    count = square_of(blocks).words
     words = local.array(count, u32)
     if count > 1:
         held = bitcast(values, vector(u32, count))
         for i in static_range(count):
             words[i] = held[i]
     else:
-        words[0] = u32(bitcast(values, u32 if kind.held == 8 else u16))
+        words[0] = u32(bitcast(values, u32 if blocks.held == 8 else u16))
     return words

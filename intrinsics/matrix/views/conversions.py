@@ -1,9 +1,9 @@
-"""Fragments of other types: the same matrix, each element converted, and in the lane where that
+"""Fragments of other types: the same matrix with each element converted, in the lane where that
 type has it.
 
-Elements of 4 bits come out of their words that way, to be scaled and multiplied as f16: weights
-that memory holds in 4 bits. Lanes exchange them while they still are small: that is one step
-(`exchanges`) where blocks are 32 deep.
+This unpacks 4-bit elements from their words, for weights that memory holds in 4 bits and kernels
+scale and multiply as f16. Lanes exchange them while they are still small: one step (`exchanges`)
+where blocks are 32 deep.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble, type_name
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, type_name
 from amdjit.intrinsics.matrix.transfers.exchanges import (
     Place,
     Swap,
@@ -28,18 +30,17 @@ from amdjit.intrinsics.matrix.transfers.memory import (
     static_range,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.language.declarations import device_function
-from amdjit.language.types import SCALARS, Scalar, Type, f16, i32, u32, vector
+from amdjit.types import SCALARS, Scalar, Type, f16, i32, u32, vector
 
 _ONE_UP = (Swap(Place(True, 4), Place(True, 5)),)
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a fragment becomes one of another type. swaps: what lanes exchange, of the source if it
-    is `before`.
+    """How a fragment becomes one of another type. swaps: what lanes exchange, before the conversion
+    if `before` and otherwise after it.
 
-    words: of a lane's elements of a block, of those that are exchanged.
+    words: how many words a lane's elements of a block have where they are exchanged.
     """
 
     kind: FragmentKind
@@ -55,46 +56,51 @@ class Conversion:
 
 @compile_time
 def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Conversion:
-    """Choose how. Refused where there is no such fragment, or only part of one."""
+    """Choose how to convert. Refused if there is no such fragment, or only part of one."""
     if not isinstance(dtype, Scalar) or dtype not in SCALARS or dtype.nbytes > 8:
         raise Refused(
             f"elements become no {type_name(dtype)}", "give a type such as f16, f32 or i8"
         )
     wanted = replace(kind, dtype=dtype)
-    if kind.is_sparse or (kind.per_block, wanted.per_block) not in ((1, 1), (2, 2)):
+    if kind.is_sparse or (kind.blocks.per_block, wanted.blocks.per_block) not in ((1, 1), (2, 2)):
         what = "wide_k" if kind.wide_k else "an index"
         raise Refused(
             f"{kind} has {what}", f"load it without {what}" if kind.wide_k else "convert a matrix_a"
         )
-    if kind.is_nibble:
-        if kind.lanes < kind.wave_size:
+    if kind.blocks.is_nibble:
+        if kind.blocks.lanes < kind.wave_size:
             raise Refused(
                 f"half a wave holds copies of {kind}", "give a k that is a multiple of 32"
             )
-        rows, columns = (16, kind.depth) if kind.is_left else (kind.depth, 16)
+        rows, columns = (16, kind.blocks.depth) if kind.is_left else (kind.blocks.depth, 16)
         swaps = swaps_between(
-            places_of(kind, rows, columns), places_of(wanted, rows, columns, element=4)
+            places_of(kind.blocks, rows, columns),
+            places_of(wanted.blocks, rows, columns, element=4),
         )
         assert swaps is not None
-        return Conversion(wanted, swaps, True, kind.access_bytes // 4)
-    swaps = () if kind.steps == wanted.steps else _ONE_UP
-    before = kind.access_bytes <= wanted.access_bytes
-    return Conversion(wanted, swaps, before, min(kind.access_bytes, wanted.access_bytes) // 4)
+        return Conversion(wanted, swaps, True, kind.blocks.access_bytes // 4)
+    swaps = () if kind.blocks.steps == wanted.blocks.steps else _ONE_UP
+    before = kind.blocks.access_bytes <= wanted.blocks.access_bytes
+    return Conversion(
+        wanted, swaps, before, min(kind.blocks.access_bytes, wanted.blocks.access_bytes) // 4
+    )
 
 
 @device_function
 def convert(fragment, dtype):
-    """Return the same matrix as a fragment of its own of another type, each element converted.
+    """Return the same matrix as a new fragment of another type, with each element converted.
 
-    Of 4-bit elements k is a multiple of 32 in wave64. dtype: of 8 bits or more.
+    In wave64, k of 4-bit elements must be a multiple of 32. dtype: of 8 bits or more.
     """
     conversion = _conversion(fragment.kind, dtype)
-    if fragment.kind.is_nibble:
+    if fragment.kind.blocks.is_nibble:
         return _unpacked(fragment, conversion)
     result = Fragment(conversion.kind, local.array(conversion.kind.size, dtype), None)
     source = fragment
     if conversion.before and len(conversion.swaps) > 0:
-        source = Fragment(fragment.kind, local.array(fragment.kind.size, fragment.kind.item), None)
+        source = Fragment(
+            fragment.kind, local.array(fragment.kind.size, fragment.kind.blocks.item), None
+        )
         for i in static_range(fragment.kind.size):
             source.x[i] = fragment.x[i]
         _exchange_all(source, conversion)
@@ -109,7 +115,7 @@ def convert(fragment, dtype):
 def _exchange_all(fragment, conversion):
     """Move each block's elements between lanes."""
     words = local.array(conversion.words, u32)
-    for block in static_range(fragment.kind.own):
+    for block in static_range(fragment.kind.share.blocks):
         held = registers(fragment, block, conversion.word_type)
         for i in static_range(conversion.words):
             words[i] = held[i] if conversion.words > 1 else held
@@ -123,12 +129,14 @@ def _exchange_all(fragment, conversion):
 def _number_in(
     compilation: Compilation, kind: FragmentKind, wanted: FragmentKind, block: int, element: int
 ) -> int:
-    """Return which element a block's 4-bit one becomes; -1 where the other fragment ends before."""
-    across, along = divmod(block, kind.blocks_along)
-    along = along * (kind.depth // wanted.depth) + element // wanted.held
-    is_there = along < wanted.blocks_along
+    """Return which element a block's 4-bit element becomes, or -1 if it is beyond the other
+    fragment's end."""
+    across, along = divmod(block, kind.blocks.count_along)
+    along = along * (kind.blocks.depth // wanted.blocks.depth) + element // wanted.blocks.held
+    is_there = along < wanted.blocks.count_along
     return (
-        (across * wanted.blocks_along + along) * wanted.held + element % wanted.held
+        (across * wanted.blocks.count_along + along) * wanted.blocks.held
+        + element % wanted.blocks.held
         if is_there
         else -1
     )
@@ -138,16 +146,16 @@ def _number_in(
 def _unpacked(fragment, conversion):
     """Return 4-bit elements as others."""
     kind, wanted = fragment.kind, conversion.kind
-    result = Fragment(wanted, local.array(wanted.size, wanted.item), None)
+    result = Fragment(wanted, local.array(wanted.size, wanted.blocks.item), None)
     words = local.array(conversion.words, u32)
-    for block in static_range(kind.own):
+    for block in static_range(kind.share.blocks):
         held = registers(fragment, block, conversion.word_type)
         for i in static_range(conversion.words):
             words[i] = held[i] if conversion.words > 1 else held
         exchange(words, conversion.swaps)
         for word in static_range(conversion.words):
             for e in static_range(4):
-                values = _pair(kind, wanted.item, words[word], e)
+                values = _pair(kind, wanted.blocks.item, words[word], e)
                 for half in static_range(2):
                     number = _number_in(kind, wanted, block, 8 * word + 4 * half + e)
                     if number >= 0:
@@ -159,8 +167,8 @@ def _unpacked(fragment, conversion):
 def _pair(kind, dtype, word, e):
     """Return elements e and e + 4 of a word.
 
-    As f16 both at once: behind the bits of 1024 four bits are what is added to it. Signed ones are
-    8 more, then.
+    As f16, both are converted at once: four bits placed in the low bits of 1024 are added to it.
+    Signed elements are raised by 8 first.
     """
     signed = kind.dtype is Nibble.I4
     if dtype is f16:

@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import f16, f32, i32, shared
-from amdjit.language.types import Array, Layout
+from amdjit.types import Array, Layout
 
 BASE = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
 # A name, how the part is cut, and how it lies.

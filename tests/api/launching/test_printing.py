@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import amdjit
 from amdjit.abi.reports import Field, format_value
-from amdjit.language.types import bf16, boolean, f16, f32, f64, i8, i32, i64, u32, u64
+from amdjit.types import bf16, boolean, f16, f32, f64, i8, i32, i64, u32, u64
 
 
 def fault_of(launch: Any, *arguments: Any) -> amdjit.KernelFault:

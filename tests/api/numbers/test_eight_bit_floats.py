@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import amdjit
 from amdjit import bf8, bf8x8, bf16, boolean, f16, f32, f64, fp8, fp8x8, i8, i32, i64, u16, u64
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 STORED = (fp8, bf8)
 FLOATS = (f16, bf16, f32, f64, fp8, bf8)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import amdjit
 from amdjit import bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.language.types import Scalar
+from amdjit.types import Scalar
 
 INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
 FLOATS = (f16, bf16, f32, f64)

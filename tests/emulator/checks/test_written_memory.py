@@ -12,6 +12,7 @@ from seeded import DEVICE, reports_of
 import amdjit
 from amdjit.emulator.checks.init.layout import PADDING
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
+from amdjit.emulator.memory import DeviceMemory
 
 
 @amdjit.kernel
@@ -69,7 +70,7 @@ def test_a_part_that_is_copied_is_written() -> None:
     x[:32].copy_from_host(np.ones(32, np.float32))
     (report,) = reports_of(lambda: copy[1, 64](x, amdjit.empty(64, np.float32)), "init")
     assert (report.array, report.index, report.thread) == ("x", (32,), (32, 0, 0))
-    assert "x[32] of shape (64,), which nobody has written" in report.message
+    assert "x[32] of shape (64,), which was never written" in report.message
 
 
 def test_shadows_agree_with_bytes() -> None:
@@ -78,11 +79,13 @@ def test_shadows_agree_with_bytes() -> None:
 
 
 def check_shadow(first: int, end: int) -> None:
-    memory = WrittenMemory()
-    memory.allocated(256, 10)
-    memory.wrote(256, first, max(end - first, 0))
+    device_memory = DeviceMemory()
+    memory = device_memory.observer(WrittenMemory)
+    start = device_memory.allocate(10)
+    if first < end:
+        device_memory.write(start + first, memoryview(bytes(end - first)))
     written = [first <= byte < end for byte in range(12)]
-    shadow = memory.shadow(256)
+    shadow = memory.shadow(start)
     assert shadow is not None
     assert len(shadow) == 3 + PADDING
     assert [not shadow[byte // 4] >> byte % 4 & 1 for byte in range(12)] == written

@@ -211,14 +211,12 @@ def test_what_inactive_lanes_hold_reaches_its_reader(program: list[Item]) -> Non
 def selects(code_object: bytes, name: str) -> int:
     found = CodeObject.read(code_object)
     kernel = found.kernels[name]
-    wave_size = kernel.descriptor.wavefront_size
+    wave_size = kernel.descriptor.wave_size
     graph = build_graph(kernel_text(found, kernel), kernel.entry_address)
     text = translate_wave(graph, True, "nounwind", wave_size=wave_size).text
     # Where NaNs are met there are selects of another kind.
     blocks = re.split(r"^(?=[\w.]+:)", text, flags=re.MULTILINE)
-    return sum(
-        block.count("select <32 x i1>") for block in blocks if not block.startswith("own.nan")
-    )
+    return sum(block.count("select <32 x i1>") for block in blocks if not block.startswith("nan."))
 
 
 def test_a_guarded_kernel_needs_no_selects() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from amdjit.diagnostics.errors import BackendError
-from amdjit.emulator.memory import DeviceMemory
+from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Range
 
 
 def test_the_table_has_the_allocations_of_the_moment_in_order() -> None:
@@ -63,3 +63,52 @@ def test_copies_out_of_bounds_are_refused(first: int) -> None:
     ):
         with pytest.raises(BackendError, match="in no allocation"):
             wrong()
+
+
+class Recorder(MemoryObserver):
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[object, ...]] = []
+
+    def allocated(self, allocation: Range) -> None:
+        self.events.append(("allocated", allocation.end - allocation.start, allocation.label))
+
+    def freed(self, allocation: Range) -> None:
+        self.events.append(("freed", allocation.end - allocation.start))
+
+    def wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        self.events.append(("wrote", first, nbytes))
+
+    def shared(self, allocation: Range) -> None:
+        self.events.append(("shared", allocation.end - allocation.start))
+
+    def launched(self) -> None:
+        self.events.append(("launched",))
+
+    def explain_free(self, address: int) -> str:
+        return f"; {address} was never allocated"
+
+
+def test_an_observer_hears_of_all_that_happens_to_memory_from_its_attachment_on() -> None:
+    memory = DeviceMemory()
+    memory.allocate(1)
+    recorder = memory.observer(Recorder)
+    assert memory.observer(Recorder) is recorder
+    start = memory.allocate(100, "code object")
+    memory.write(start + 10, memoryview(bytes(20)))
+    memory.write(start, memoryview(b""))
+    memory.copy(start + 50, start, 30)
+    memory.share(start + 99)
+    memory.launched()
+    memory.free(start)
+    with pytest.raises(BackendError, match=r"starts at 0x11; 17 was never allocated"):
+        memory.free(17)
+    assert recorder.events == [
+        ("allocated", 100, "code object"),
+        ("wrote", 10, 20),
+        ("wrote", 50, 30),
+        ("shared", 100),
+        ("launched",),
+        ("freed", 100),
+    ]

@@ -151,10 +151,10 @@ BITS: dict[str, Op] = {
     "v_bfi_b32": op("b32", "b32 b32 b32", lambda x, y, z: (x & y) | (~x & z)),
     "v_bfm_b32": op("b32", "u32 u32", lambda x, y: ((1 << (x & 31)) - 1) << (y & 31)),
     "v_alignbit_b32": op(
-        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged
+        "b32", "b32 b32 u16", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged
     ),
     "v_alignbyte_b32": op(
-        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged
+        "b32", "b32 b32 u16", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged
     ),
     "v_perm_b32": op("b32", "b32 b32 b32", by_element(permuted)),
     "v_xor3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x ^ y ^ z),

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-import amdjit
-from amdjit import f32, i16, i32
 from amdjit.language.declarations import As, InlineAsm, LlvmCall, intrinsic
 from amdjit.language.types import VOID, Immediate
+
+import amdjit
+from amdjit import f32, i16, i32
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.fmed3.{return}"))

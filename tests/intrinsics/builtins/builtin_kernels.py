@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import amdjit
+from amdjit.declarations import Intrinsic, Parameter
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.table import Row, python_name, rows
-from amdjit.language.declarations import Intrinsic, Parameter
-from amdjit.language.types import (
+from amdjit.target import Target, find_target
+from amdjit.types import (
     SCALARS,
     VOID,
     AddressSpace,
@@ -36,7 +37,6 @@ from amdjit.language.types import (
     Vector,
     boolean,
 )
-from amdjit.target import Target, find_target
 
 # Nothing after them is reached.
 ENDINGS = {"endpgm"}
@@ -55,14 +55,14 @@ _CONSTANTS = {
 
 def wave_size(row: Row, target: Target) -> int:
     """Return the wave size to use a builtin in."""
-    return next(size for size in target.wavefront_sizes if size in row.wave_sizes)
+    return next(size for size in target.wave_sizes if size in row.wave_sizes)
 
 
 def batches(target: Target, count: int) -> Iterator[tuple[int, list[Row]]]:
     """Yield the builtins that a processor has, `count` of one wave size at a time; what ends a wave
     is alone."""
     there = [row for row in rows().values() if target.name in row.targets]
-    for size in target.wavefront_sizes:
+    for size in target.wave_sizes:
         chosen = [row for row in there if wave_size(row, target) == size]
         yield from ((size, [row]) for row in chosen if row.name in ENDINGS)
         rest = [row for row in chosen if row.name not in ENDINGS]

@@ -13,7 +13,7 @@ import amdjit
 from amdjit import f32, i32, u32
 from amdjit.intrinsics import wave
 from amdjit.intrinsics.asm import SCALAR, instruction
-from amdjit.language.types import VOID, Immediate, boolean, u8
+from amdjit.types import VOID, Immediate, boolean, u8
 
 
 @instruction("v_mad_u32_u24 {result}, {x}, {y}, {z}")

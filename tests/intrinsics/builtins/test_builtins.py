@@ -17,8 +17,8 @@ import amdjit
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.irregular import EMITTERS
 from amdjit.intrinsics.builtins.table import Row, nearest, python_name, rows
-from amdjit.language.types import SCALARS, boolean
 from amdjit.target import TARGETS, Target
+from amdjit.types import SCALARS, boolean
 
 INVENTORY = Path(__file__).parents[4] / "shared" / "data" / "amdgcn_builtins.json"
 ARRAYS = [scalar[:] for scalar in SCALARS if scalar is not boolean]
@@ -78,8 +78,8 @@ def test_a_builtin_that_a_processor_lacks_is_refused_before_llvm(tmp_path: Path)
     for number, (row, target) in enumerate(chosen):
         size = (
             wave_size(row, target)
-            if set(row.wave_sizes) & set(target.wavefront_sizes)
-            else target.wavefront_size
+            if set(row.wave_sizes) & set(target.wave_sizes)
+            else target.wave_size
         )
         kernel = amdjit.kernel(getattr(module, f"kernel_{number}"))
         with pytest.raises(amdjit.TargetError) as caught:
@@ -134,7 +134,7 @@ def test_the_table_has_every_builtin_of_clang_on_its_processors() -> None:
                 row.name,
                 target,
             )
-            sizes = tuple(size for size in target.wavefront_sizes if size in row.wave_sizes)
+            sizes = tuple(size for size in target.wave_sizes if size in row.wave_sizes)
             assert sizes == tuple(entry["target_waves"][target.name]), row.name
         check_call(row, entry)
 

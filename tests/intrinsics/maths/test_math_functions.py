@@ -360,7 +360,7 @@ def test_functions_of_one_number_are_right_for_all_inputs(name: str) -> None:
 
 def constant(name: str) -> tuple[float, ...]:
     module, _, of_module = name.partition(".")
-    return getattr(importlib.import_module(f"amdjit.intrinsics.{module}"), of_module)
+    return getattr(importlib.import_module(f"amdjit.intrinsics.maths.{module}"), of_module)
 
 
 @pytest.mark.parametrize("name", fit_polynomials.POLYNOMIALS)

@@ -12,7 +12,7 @@ from fragment_kernels import COL, ROW, in_memory, marked
 
 import amdjit
 from amdjit.intrinsics import matrix
-from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 

@@ -11,7 +11,7 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.language.types import f16, f32, i8
+from amdjit.types import f16, f32, i8
 
 
 @pytest.mark.parametrize("waves", [1, 2, 4, 8])

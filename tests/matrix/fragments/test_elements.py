@@ -14,7 +14,7 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
-from amdjit.language.types import bf16, f16, f32, f64, i8, i32, u32
+from amdjit.types import bf16, f16, f32, f64, i8, i32, u32
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.fmin, "max": np.fmax, "maximum": np.maximum}

@@ -15,7 +15,7 @@ from fragment_kernels import COL, ROW, in_memory, limits, numpy_type, product_ke
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
-from amdjit.language.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 TYPES = [
     (f16, f16, f32), (f16, f16, f16), (bf16, bf16, f32), (bf16, bf16, bf16),

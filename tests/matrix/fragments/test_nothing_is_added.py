@@ -12,7 +12,7 @@ from fragment_kernels import marked
 import amdjit
 from amdjit import f32x4, f32x8, shared
 from amdjit.intrinsics import amdgcn, matrix, wave
-from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 
 def instructions(asm: str) -> list[str]:

@@ -14,8 +14,8 @@ from fragment_kernels import COL, ROW, at, in_memory, limits, marked
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.kinds import Nibble
-from amdjit.language.types import bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.types import bf16, f16, f32, fp8, i8, i32, u8
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 LAYOUTS = list(itertools.product((ROW, COL), repeat=3))

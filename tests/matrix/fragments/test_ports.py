@@ -8,7 +8,7 @@ import numpy as np
 import amdjit
 from amdjit import blockIdx, static_range
 from amdjit.intrinsics import matrix
-from amdjit.language.types import f16, f32
+from amdjit.types import f16, f32
 
 
 def test_batched_products_of_strided_matrices() -> None:

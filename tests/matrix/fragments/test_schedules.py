@@ -11,7 +11,7 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.language.types import bf16, f16, f32
+from amdjit.types import bf16, f16, f32
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 

@@ -14,8 +14,8 @@ from fragment_kernels import COL, ROW, at, in_memory, limits, marked, numpy_type
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.kinds import Nibble
-from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 Matrix = np.ndarray[Any, Any]
 TYPES = [

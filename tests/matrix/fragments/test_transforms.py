@@ -13,10 +13,11 @@ from fragment_kernels import COL, ROW, A, B, C, check_conversion, converting, in
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, Nibble
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.intrinsics.matrix.views import transforms
 from amdjit.language.compile_time import Refused
-from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|scratch_")
 
@@ -165,12 +166,12 @@ def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
     ):
         fragments = kinds(rows, columns, dtype, wave_size)
         for source, target in itertools.product(fragments, repeat=2):
-            if min(source.lanes, target.lanes) == wave_size:
+            if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
                 assert transforms._plan(source, target, False).kind == target
-            elif (source.is_left, source.steps, source.depth) != (
+            elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
                 target.is_left,
-                target.steps,
-                target.depth,
+                target.blocks.steps,
+                target.blocks.depth,
             ):
                 with pytest.raises(Refused):
                     transforms._plan(source, target, False)

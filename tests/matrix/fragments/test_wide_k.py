@@ -13,7 +13,7 @@ from fragment_kernels import COL, ROW, in_memory, limits
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
-from amdjit.language.types import bf8, f16, f32, fp8, i8, i32, u8
+from amdjit.types import bf8, f16, f32, fp8, i8, i32, u8
 
 TYPES = [
     (i8, i8, i32), (i8, u8, i32), (fp8, bf8, f32), (f16, f16, f32),

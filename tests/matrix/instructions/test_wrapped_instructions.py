@@ -14,11 +14,11 @@ from wrapped_products import compute, nothing, wrapper_of
 
 import amdjit
 from amdjit import threadIdx
+from amdjit.declarations import DeviceFunction
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
 from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
-from amdjit.language.declarations import DeviceFunction
-from amdjit.language.types import Scalar, Vector, i32
+from amdjit.types import Scalar, Vector, i32
 
 ALL = list(matrix.INSTRUCTIONS.values())
 SPARSE = [product for product in ALL if product.is_sparse]

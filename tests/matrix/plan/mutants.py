@@ -16,13 +16,13 @@ import plan_kernels
 import pytest
 from plan_kernels import A, B, C
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix import fragments
 from amdjit.intrinsics.matrix.transfers import blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.matrix.views import cooperation
 from amdjit.language.compile_time import CompileTimeFunction, compile_time
-from amdjit.language.declarations import device_function
 
 _ACCESS_OF, _PRODUCT_OF = fragments.access_of, fragments.product_of
 _FIRST_ALONG, _PLACE_OF = blocks.first_along, blocks.place_of
@@ -87,9 +87,9 @@ def other_halves(use: Any) -> Any:
     """Return a `first_along` that exchanges what lanes 0 to 15 and 16 to 31 hold."""
 
     @device_function
-    def wrong(kind, lane):
-        first = _FIRST_ALONG(kind, lane)
-        return kind.held - first if kind.use is use else first
+    def wrong(held, lane):
+        first = _FIRST_ALONG(held, lane)
+        return held.held - first if held.use is use else first
 
     return wrong
 
@@ -121,9 +121,9 @@ def next_element(access, index, ld):
 
 
 @compile_time
-def blocks_in_other_order(compilation: Any, kind: Any, number: int, step: int) -> tuple[int, int]:
+def blocks_in_other_order(compilation: Any, held: Any, number: int, step: int) -> tuple[int, int]:
     block = number * step
-    return 16 * (block % kind.blocks_across), kind.depth * (block // kind.blocks_across)
+    return 16 * (block % held.count_across), held.depth * (block // held.count_across)
 
 
 @device_function
@@ -133,7 +133,7 @@ def last_wave_does_the_firsts_part(fragment, access, array, index, ld, clip, tur
 
 
 def edges(across: int, along: int) -> Any:
-    """Return an `edges_of` that is off by some rows and columns."""
+    """Return an `edges_of` that is off by the given amounts."""
 
     @device_function
     def wrong(kind, access, array, place, clip):

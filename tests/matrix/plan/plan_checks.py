@@ -24,7 +24,7 @@ from plan_kernels import copy_kernel, lds_product_kernel, product_kernel, shared
 
 import amdjit
 from amdjit.intrinsics import matrix
-from amdjit.language.types import Scalar, bf16, f16
+from amdjit.types import Scalar, bf16, f16
 
 Data = Callable[[int, int, Any], Matrix]
 

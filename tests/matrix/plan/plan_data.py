@@ -9,8 +9,8 @@ import numpy as np
 from fragment_kernels import in_memory, limits, numpy_type
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.kinds import Nibble
-from amdjit.language.types import Scalar, bf16, f16, u8
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.types import Scalar, bf16, f16, u8
 
 Matrix = np.ndarray[Any, Any]
 ROW, COL = matrix.row_major, matrix.col_major

@@ -12,7 +12,7 @@ from plan_data import COL, ROW
 from plan_kernels import BLOCKS, A, B, C
 
 from amdjit.intrinsics import matrix
-from amdjit.language.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 USES = (A, B, C)
 MEMORY_TYPES = (f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32)

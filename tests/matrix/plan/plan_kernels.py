@@ -13,7 +13,7 @@ from typing import Any
 import amdjit
 from amdjit import blockDim, blockIdx, shared, static_range
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.kinds import Nibble, Use
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use
 from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator

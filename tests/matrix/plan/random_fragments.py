@@ -13,9 +13,8 @@ from plan_data import signalling
 from plan_kernels import COL, ROW, A, B, C, sizes
 
 import amdjit
-from amdjit import shared, static_range
+from amdjit import shared, static_range, types
 from amdjit.intrinsics import matrix
-from amdjit.language import types
 
 Matrix = np.ndarray[Any, Any]
 DTYPES = ("f16", "bf16", "f32", "f64", "fp8", "bf8", "i8", "u8", "i16", "u16", "i32", "u32")

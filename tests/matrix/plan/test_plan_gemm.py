@@ -29,7 +29,7 @@ from plan_grids import (
 )
 from plan_kernels import BLOCKS
 
-from amdjit.language.types import f16, f32, fp8, i8, i32
+from amdjit.types import f16, f32, fp8, i8, i32
 
 GRID = list(product_grid())
 DEALT = list(dealt_product_grid())

@@ -13,7 +13,7 @@ from plan_kernels import A, B, C, sizes
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
-from amdjit.language.types import f16, f32, i8
+from amdjit.types import f16, f32, i8
 
 NAMES = {A: "a", B: "b", C: "c"}
 

@@ -17,7 +17,7 @@ from plan_data import COL, ROW
 from plan_grids import FRAGMENTS, MEMORY_TYPES, PADS, USES, covering, memory_grid, named
 from plan_kernels import BLOCKS, A, B
 
-from amdjit.language.types import f16, f32, fp8, i8
+from amdjit.types import f16, f32, fp8, i8
 
 GRID = list(memory_grid())
 SLICE = covering(case for case in GRID if case[1] * case[2] <= 4096)

@@ -30,7 +30,7 @@ import amdjit
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.multiply import instructions
 from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
-from amdjit.language.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
+from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
 
 HALF, BYTES = (f16, f16, f32, f32), (i8, i8, i32, i32)
 ROUNDED = (bf16, bf16, bf16, bf16)

@@ -16,9 +16,9 @@ from plan_data import COL, ROW
 from plan_grids import named
 from plan_kernels import A, B, C
 
+from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers import exchanges
-from amdjit.language.declarations import device_function
-from amdjit.language.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
 
 PAIRS = tuple(itertools.product((A, B, C), repeat=2))
 TYPES = (f16, bf16, f32, f64, fp8, i8, u8, i16, i32, u32)

@@ -99,9 +99,9 @@ def product_of_half_a_wave(a, c):
     t = threadIdx.x
     if t < 16:
         part = a.load(8 * t, 8)
-        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(  # BUG sync/matrix-partial-exec
             part, part, f32x8()
-        )  # BUG sync/matrix-partial-exec
+        )
         c[t] = total[0]
 
 
@@ -109,9 +109,9 @@ def product_of_half_a_wave(a, c):
 def product_of_a_block_that_is_no_wave(a, c):
     t = threadIdx.x
     part = a.load(8 * (t % 32), 8)
-    total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+    total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(  # BUG sync/matrix-partial-exec
         part, part, f32x8()
-    )  # BUG sync/matrix-partial-exec
+    )
     c[t] = total[0]
 
 
@@ -121,9 +121,9 @@ def product_in_a_loop_of_lanes(a, c):
     total = f32x8()
     for _ in range(t // 8):
         part = a.load(8 * t, 8)
-        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(
+        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(  # BUG sync/matrix-partial-exec
             part, part, total
-        )  # BUG sync/matrix-partial-exec
+        )
     c[t] = total[0]
 
 

@@ -106,9 +106,9 @@ def product_of_the_lower_half(a, c):
     lane = threadIdx.x
     if lane < 32:
         part = a.load(4 * lane, 4)
-        total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(
+        total = amdgcn.wmma_f32_16x16x16_f16_w64_gfx12(  # BUG sync/matrix-partial-exec
             part, part, f32x4()
-        )  # BUG sync/matrix-partial-exec
+        )
         c[lane] = total[0]
 
 

@@ -1,0 +1,298 @@
+"""Intrinsics and device functions as plain values.
+
+There is no registry: the front end finds these objects in the kernel's own globals, so a user's
+declaration works exactly as amdjit's own.
+
+    @amdjit.intrinsic(LlvmCall("llvm.amdgcn.fmed3.{a}"), isa="v_med3_f32")
+    def median(a: f32, b: f32, c: f32) -> f32:
+        "Return the middle one of three values."
+        return sorted((a, b, c))[1]
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, overload
+
+from amdjit.language.declaration_checks import check_names, check_targets, check_wave_sizes
+from amdjit.language.emit_context import EmitContext
+from amdjit.target import Feature
+from amdjit.types import VOID, Choice, Immediate, Type
+
+__all__ = [
+    "As",
+    "Coordinates",
+    "DeviceFunction",
+    "Emit",
+    "EmitContext",
+    "Form",
+    "InlineAsm",
+    "Intrinsic",
+    "LlvmCall",
+    "Lowering",
+    "Parameter",
+    "Property",
+    "SpecialForm",
+    "device_function",
+    "intrinsic",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """Pass the parameter `name` with its bits read as another LLVM type.
+
+    An immediate becomes a constant of that type: `As("count", i16)` where LLVM wants an i16. By
+    default a bool is an i1 and an int an i32.
+    """
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class LlvmCall:
+    """Lower to a call of an LLVM intrinsic.
+
+    name: with `{parameter}` for the mangled type of an argument and `{return}` for that of the
+    result. operands: the LLVM operands in order, if they are not just the parameters: names of
+    parameters, `As(...)`, or constants (a bool is an i1, an int an i32). result: the type of the
+    LLVM call if it is not the declared one, as which its bits are then read. library: a file of
+    LLVM bitcode or IR (`.bc`, `.ll`) that defines the function, or "OCML" for ROCm's. It is linked
+    when a kernel that calls the function is compiled.
+
+    LLVM 22 must have an instruction for the name, the operands and the types of every call on all
+    of the intrinsic's `targets`: where it has none, LLVM ends its process.
+    """
+
+    name: str
+    operands: tuple[str | As | bool | int, ...] | None = None
+    result: Type | None = None
+    library: Path | str | None = None
+
+    def __post_init__(self) -> None:
+        """Take the path of a library as text as well."""
+        if isinstance(self.library, str) and self.library != "OCML":
+            object.__setattr__(self, "library", Path(self.library))
+
+
+@dataclass(frozen=True, slots=True)
+class InlineAsm:
+    """Lower to inline assembly.
+
+    template, constraints: as LLVM has them; `$0` is the result, `$1` ... are the arguments."""
+
+    template: str
+    constraints: str
+    side_effects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Lower by a function `emit(context, *values) -> value`; immediates are passed as Python
+    values."""
+
+    function: Callable[..., Any]
+
+
+Lowering = LlvmCall | InlineAsm | Emit
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an intrinsic. immediate: what a compile-time argument may be, else None."""
+
+    name: str
+    type: Type | None
+    immediate: Immediate | Choice | None = None
+    is_boolean_immediate: bool = False
+    default: Any = inspect.Parameter.empty
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the argument may be left out."""
+        return self.default is not inspect.Parameter.empty
+
+
+@dataclass(frozen=True, eq=False)
+class Intrinsic:
+    """A typed operation with exactly one lowering. A call on the host runs its reference model.
+
+    wave_sizes: those in which it exists. features: what the target must have. targets: the
+    processors that have it, None for all. alternative: what to use on other processors, as a text
+    or a function of the target's name.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    lowering: Lowering
+    reference: Callable[..., Any] = field(repr=False)
+    features: frozenset[Feature] = frozenset()
+    wave_sizes: tuple[int, ...] = (32, 64)
+    isa: str | None = None
+    targets: tuple[str, ...] | None = None
+    alternative: str | Callable[[str], str] = ""
+    documentation: str = field(default="", repr=False)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the reference model, which is the declaration's body; TypeError if the body is
+        empty."""
+        value = self.reference(*arguments)
+        if value is None and self.result != VOID:
+            raise TypeError(f"{self.name} has no reference model on the host; call it in a kernel")
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceFunction:
+    """A Python function that kernels call, typed anew for each combination of argument types."""
+
+    function: Callable[..., Any]
+    inline: bool = True
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Run the Python function on the host."""
+        return self.function(*arguments, **keywords)
+
+
+@overload
+def device_function(function: Callable[..., Any], /) -> DeviceFunction: ...
+@overload
+def device_function(*, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+def device_function(function: Callable[..., Any] | None = None, /, *, inline: bool = True) -> Any:
+    """Mark a function that kernels call: `@device_function`, or `@device_function(inline=False)`.
+
+    With `inline=False` it stays a function of its own in the machine code.
+    """
+    if function is None:
+        return partial(DeviceFunction, inline=inline)
+    return DeviceFunction(function, inline)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A name that reads like a value and is a call: `threadIdx.x`, `wavefront_size`."""
+
+    getter: Intrinsic | DeviceFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Three properties, one per axis."""
+
+    x: Property
+    y: Property
+    z: Property
+
+
+class Form(Enum):
+    """Names that the front end itself types, because the result depends on compile-time values."""
+
+    SHARED_ARRAY = "shared.array"
+    SHARED_DYNAMIC = "shared.dynamic"
+    LOCAL_ARRAY = "local.array"
+    ADDRESS_OF = "address_of"
+    STATIC_RANGE = "static_range"
+    UNROLL = "unroll"
+    BITCAST = "bitcast"
+    SHUFFLE = "shuffle"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialForm:
+    """The value that stands for a `Form` in a user's globals."""
+
+    form: Form
+    documentation: str = field(default="", repr=False)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Raise TypeError: these forms have a meaning in kernels only."""
+        raise TypeError(f"amdjit.{self.form.value} can be called in a kernel only")
+
+
+def intrinsic(
+    lowering: Lowering,
+    *,
+    isa: str | None = None,
+    features: frozenset[Feature] = frozenset(),
+    wave_sizes: tuple[int, ...] = (32, 64),
+    targets: tuple[str, ...] | None = None,
+    alternative: str | Callable[[str], str] = "",
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Intrinsic]:
+    """Declare an intrinsic by a function: its annotations are the types, its body the reference
+    model.
+
+    A body of `...` means that there is no model. isa: the mnemonic that it becomes. targets: the
+    processors that have it, None for all. alternative: what the error on another target says to
+    use, as a text or a function of the target's name. TypeError if a type is missing, or an operand
+    or processor does not exist.
+    """
+    if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
+        kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"
+        raise TypeError(f"@intrinsic(...) takes {kinds}, not {lowering!r}")
+
+    def declare(function: Callable[..., Any]) -> Intrinsic:
+        # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
+        hints = inspect.get_annotations(function, eval_str=True)
+        parameters = tuple(
+            _parameter(p, hints) for p in inspect.signature(function).parameters.values()
+        )
+        result = hints.get("return")
+        if not isinstance(result, Type):
+            raise TypeError(
+                f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)"
+            )
+        _check(function.__name__, lowering, parameters, targets, wave_sizes)
+        return Intrinsic(
+            name=name or function.__name__.lstrip("_"),
+            parameters=parameters,
+            result=result,
+            lowering=lowering,
+            features=features,
+            wave_sizes=wave_sizes,
+            isa=isa,
+            targets=targets,
+            alternative=alternative,
+            reference=function,
+            documentation=inspect.getdoc(function) or "",
+        )
+
+    return declare
+
+
+def _check(
+    function: str,
+    lowering: Lowering,
+    parameters: tuple[Parameter, ...],
+    targets: Any,
+    wave_sizes: Any,
+) -> None:
+    if isinstance(lowering, LlvmCall):
+        operands = (each.name if isinstance(each, As) else each for each in lowering.operands or ())
+        names = (each for each in operands if isinstance(each, str))
+        check_names(function, lowering.name, names, (parameter.name for parameter in parameters))
+    check_targets(function, targets)
+    check_wave_sizes(function, wave_sizes)
+
+
+def _parameter(parameter: inspect.Parameter, hints: dict[str, Any]) -> Parameter:
+    hint = hints.get(parameter.name)
+    if typing.get_origin(hint) is Annotated:
+        base, *marks = typing.get_args(hint)
+        for mark in marks:
+            if isinstance(mark, (Immediate, Choice)):
+                return Parameter(parameter.name, None, mark, base is bool, parameter.default)
+    if not isinstance(hint, Type):
+        raise TypeError(
+            f"parameter {parameter.name}: write its type, such as `{parameter.name}: f32`, or "
+            f"`{parameter.name}: Annotated[int, Immediate(0, 7)]` for a compile-time value"
+        )
+    return Parameter(parameter.name, hint, default=parameter.default)

@@ -1,0 +1,367 @@
+"""The types of the kernel language: frozen values that know nothing of LLVM.
+
+`f32`, `i32`, ... are both types and, in a kernel, conversions: `f16(x)`. `f32[:]` is an array type.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from amdjit.language.immediates import Choice, Immediate
+from amdjit.language.memories import AddressSpace, Layout
+from amdjit.language.tuple_types import VOID, Known, Structure, Tuple, Void
+from amdjit.language.type_base import Type
+from amdjit.language.type_patterns import Const, PointerPattern, TypeVariable
+
+__all__ = [
+    "MAX_VECTOR_LENGTH",
+    "SCALARS",
+    "VOID",
+    "AddressSpace",
+    "Array",
+    "Choice",
+    "Const",
+    "Element",
+    "Immediate",
+    "Known",
+    "Layout",
+    "Pointer",
+    "PointerPattern",
+    "Record",
+    "RecordField",
+    "Scalar",
+    "ScalarKind",
+    "Structure",
+    "Tuple",
+    "Type",
+    "TypeVariable",
+    "Vector",
+    "Void",
+    "bf8",
+    "bf16",
+    "boolean",
+    "f16",
+    "f32",
+    "f64",
+    "fp8",
+    "from_dtype",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "vector",
+]
+
+
+class ScalarKind(Enum):
+    """How a scalar's bits are read."""
+
+    BOOLEAN = "boolean"
+    SIGNED = "signed integer"
+    UNSIGNED = "unsigned integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A number or a boolean. `storage_only` types convert but have no arithmetic."""
+
+    name: str
+    kind: ScalarKind
+    bits: int
+    storage_only: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __getitem__(self, axes: Any) -> Array:
+        """Return an array type: one `:` per axis; `::1` as the last one means C-contiguous only."""
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        for axis in axes:
+            if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None:
+                raise TypeError(
+                    f"write {self.name}[:] or {self.name}[:, ::1], with one `:` per axis"
+                )
+            if axis.step not in (None, 1):
+                raise TypeError("the only step in an array type is ::1, for a contiguous last axis")
+        contiguous = axes[-1].step == 1
+        return Array(self, len(axes), Layout.CONTIGUOUS if contiguous else Layout.ANY)
+
+    def __call__(self, value: Any = 0) -> Any:
+        """Convert a value: in a kernel to this type, on the host to the NumPy scalar of it."""
+        return self.dtype.type(value)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether this is a floating-point type."""
+        return self.kind is ScalarKind.FLOAT
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether this is a signed or unsigned integer type (a boolean is not)."""
+        return self.kind in (ScalarKind.SIGNED, ScalarKind.UNSIGNED)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether this is a signed integer type."""
+        return self.kind is ScalarKind.SIGNED
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory; a boolean takes one."""
+        return max(1, self.bits // 8)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy (or ml_dtypes) type of the same layout."""
+        return _DTYPES[self.name]
+
+    @property
+    def minimum(self) -> int:
+        """The least integer of an integer type."""
+        return -(1 << (self.bits - 1)) if self.is_signed else 0
+
+    @property
+    def maximum(self) -> int:
+        """The greatest integer of an integer type."""
+        return (1 << (self.bits - 1)) - 1 if self.is_signed else (1 << self.bits) - 1
+
+
+def _integers() -> list[Scalar]:
+    kinds = (("i", ScalarKind.SIGNED), ("u", ScalarKind.UNSIGNED))
+    return [
+        Scalar(f"{letter}{bits}", kind, bits) for letter, kind in kinds for bits in (8, 16, 32, 64)
+    ]
+
+
+i8, i16, i32, i64, u8, u16, u32, u64 = _integers()
+f16 = Scalar("f16", ScalarKind.FLOAT, 16)
+bf16 = Scalar("bf16", ScalarKind.FLOAT, 16)
+f32 = Scalar("f32", ScalarKind.FLOAT, 32)
+f64 = Scalar("f64", ScalarKind.FLOAT, 64)
+fp8 = Scalar("fp8", ScalarKind.FLOAT, 8, storage_only=True)
+bf8 = Scalar("bf8", ScalarKind.FLOAT, 8, storage_only=True)
+boolean = Scalar("boolean", ScalarKind.BOOLEAN, 1)
+
+SCALARS: tuple[Scalar, ...] = (
+    i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8, boolean,
+)  # fmt: skip
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8),
+    "u16": np.dtype(np.uint16),
+    "u32": np.dtype(np.uint32),
+    "u64": np.dtype(np.uint64),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "fp8": np.dtype(ml_dtypes.float8_e4m3fn),
+    "bf8": np.dtype(ml_dtypes.float8_e5m2),
+    "boolean": np.dtype(np.bool_),
+}
+_BY_DTYPE: dict[np.dtype[Any], Scalar] = {_DTYPES[scalar.name]: scalar for scalar in SCALARS}
+
+
+def from_dtype(dtype: np.dtype[Any]) -> Scalar | None:
+    """Return the scalar type of a NumPy or ml_dtypes type, None if there is no such type."""
+    return _BY_DTYPE.get(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(Type):
+    """`length` elements of one scalar type, held in registers."""
+
+    element: Scalar
+    length: int
+
+    def __str__(self) -> str:
+        return f"{self.element}x{self.length}"
+
+    def __call__(self, *values: Any) -> Any:
+        """Make a vector: `f32x4()` of zeros, `f32x4(x)` of x in every element, `f32x4(a, b, c,
+        d)`."""
+        if len(values) not in (0, 1, self.length):
+            raise TypeError(
+                f"{self} takes no value, one, or {self.length}; {len(values)} were given"
+            )
+        dtype = self.element.dtype
+        return (
+            np.full(self.length, values[0] if values else 0, dtype)
+            if len(values) < 2
+            else np.array(values, dtype)
+        )
+
+    @property
+    def bits(self) -> int:
+        """Bits of all elements together."""
+        return self.element.bits * self.length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return self.element.nbytes * self.length
+
+
+MAX_VECTOR_LENGTH = 64
+
+
+def vector(element: Scalar, length: int) -> Vector:
+    """Return the type of a vector of 2 to 64 elements."""
+    if not isinstance(element, Scalar):
+        raise TypeError(f"a vector's elements are scalars such as f16, not {element!r}")
+    if element is boolean or not 2 <= length <= MAX_VECTOR_LENGTH:
+        raise TypeError(
+            f"a vector has 2 to {MAX_VECTOR_LENGTH} numbers; {element} x {length} is not one"
+        )
+    return Vector(element, length)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    """One field of a record. offset: bytes from the record's start. shape: of a field that is an
+    array."""
+
+    name: str
+    type: Scalar | Record
+    offset: int
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Type):
+    """A NumPy structured type: fields in memory.
+
+    nbytes: with padding. alignment: the address is a multiple of it. title: the name of a type that
+    is not a structured type of the user, such as complex64.
+    """
+
+    fields: tuple[RecordField, ...]
+    nbytes: int
+    alignment: int
+    title: str = ""
+
+    def __str__(self) -> str:
+        if self.title:
+            return self.title
+        fields = ", ".join(
+            f"{f.name}: {f.type}{list(f.shape) if f.shape else ''}" for f in self.fields
+        )
+        return f"record({fields})"
+
+    def field(self, name: object) -> RecordField | None:
+        """Return the field of this name, None if the record has no such field."""
+        return next((field for field in self.fields if field.name == name), None)
+
+
+Element = Scalar | Vector | Record
+Fact = bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """An n-dimensional array in memory.
+
+    shape: the extents if they are known when compiling (LDS and private arrays), else None.
+    offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32,
+    else 64. alignment: bytes that the first element's address is a multiple of, if that is more
+    than the element's own alignment; else 0. pitch: bytes from one element to the next, if these
+    are a field of records; else 0. packing: bytes that all elements' addresses are multiples of, if
+    records decide that; else 0. distinct: whether no other argument of the launch shares memory
+    with the array; None if that is not known.
+    """
+
+    element: Element
+    ndim: int
+    layout: Layout = Layout.ANY
+    address_space: AddressSpace = AddressSpace.GLOBAL
+    shape: tuple[int, ...] | None = None
+    offset_bits: int = 32
+    alignment: int = 0
+    pitch: int = 0
+    packing: int = 0
+    distinct: bool | None = None
+
+    def __str__(self) -> str:
+        if self.ndim == 0:
+            return str(self.element)
+        if self.shape is not None:
+            strided = {Layout.STRIDED: "strided ", Layout.ROWS: "rows of "}.get(self.layout, "")
+            return (
+                f"{strided}{self.element}[{', '.join(map(str, self.shape))}] in "
+                f"{self.address_space.name}"
+            )
+        axes = ", ".join(
+            [":"] * (self.ndim - 1) + ["::1" if self.layout is Layout.CONTIGUOUS else ":"]
+        )
+        rows = " in rows" if self.layout is Layout.ROWS else ""
+        large = " over 2 GiB" if self.offset_bits == 64 else ""
+        return f"{self.element}[{axes}]{rows}{large}" + (
+            " overlapping" if self.distinct is False else ""
+        )
+
+    @property
+    def index_type(self) -> Scalar:
+        """The type of extents and strides (both count elements)."""
+        return i32 if self.offset_bits == 32 else i64
+
+    @property
+    def size(self) -> int:
+        """The number of elements of an array whose shape is known."""
+        if self.shape is None:
+            raise ValueError(f"the size of {self} is known only when it runs")
+        return math.prod(self.shape)
+
+    def with_facts(
+        self,
+        *,
+        contiguous: Fact = None,
+        rows: bool = False,
+        over_2gib: Fact = None,
+        distinct: Fact = None,
+    ) -> Array:
+        """Return this type with facts that a launch finds about its argument; None changes nothing.
+
+        contiguous: in C order. rows: `Layout.ROWS`. over_2gib: spans 2 GiB or more. distinct:
+        shares no memory with another argument.
+        """
+        layouts = {None: self.layout, True: Layout.CONTIGUOUS, False: Layout.STRIDED}
+        layout = Layout.ROWS if rows else layouts[contiguous]
+        offset_bits = {None: self.offset_bits, True: 64, False: 32}[over_2gib]
+        distinct = self.distinct if distinct is None else distinct
+        return replace(self, layout=layout, offset_bits=offset_bits, distinct=distinct)
+
+    def resolved(self) -> Array:
+        """Return this type with the usual facts where none are given: C-contiguous, distinct."""
+        layout = Layout.CONTIGUOUS if self.layout is Layout.ANY else self.layout
+        distinct = True if self.distinct is None else self.distinct
+        return replace(self, layout=layout, distinct=distinct)
+
+    def without_promises(self) -> Array:
+        """Return this type without its distinctness, on which no expression's type depends."""
+        return replace(self, distinct=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer(Type):
+    """The address of an element, which `amdjit.address_of(array, index)` passes to intrinsics."""
+
+    element: Element
+    address_space: AddressSpace
+
+    def __str__(self) -> str:
+        return f"pointer to {self.element} in {self.address_space.name}"

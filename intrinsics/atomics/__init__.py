@@ -1,0 +1,24 @@
+"""The declarations behind the namespace `atomic`: what its functions call for each kind of target.
+
+`on_arrays` has the operations on pointers into global memory or LDS, `on_buffers` those on buffer
+resources, `orders` the memory orders and scopes that both take, and fences too. Start with
+`on_arrays`. The modules here know `buffers` and no public namespace.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.atomics import on_buffers
+
+__all__ = ["on_buffers"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load the operations on buffers when a kernel first has one: `import amdjit` must be fast."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")

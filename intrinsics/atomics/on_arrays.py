@@ -1,0 +1,234 @@
+"""The atomic operations on an element of an array, given as a pointer into global memory or LDS.
+
+Sources: LLVM language reference, `atomicrmw`, `cmpxchg`, `load atomic`, `store atomic`; RDNA4 ISA,
+`global_atomic_*` and `ds_*_rtn_*`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from amdjit.declarations import Emit, EmitContext, intrinsic
+from amdjit.intrinsics.atomics.orders import (
+    ORDERINGS,
+    SYNC_SCOPES,
+    LoadOrder,
+    Order,
+    Scope,
+    StoreOrder,
+)
+from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
+from amdjit.types import (
+    VOID,
+    PointerPattern,
+    Scalar,
+    TypeVariable,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    vector,
+)
+
+# These instructions belong to gfx12; LLVM makes loops for other processors.
+_GFX12 = ("gfx1200", "gfx1201")
+
+
+NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
+
+
+INTEGER = TypeVariable("I", (i32, u32, i64, u64))
+
+
+UNSIGNED = TypeVariable("U", (u32, u64))
+
+
+NUMBER_POINTER = PointerPattern(NUMBER, GLOBAL_AND_LDS)
+
+
+INTEGER_POINTER = PointerPattern(INTEGER, GLOBAL_AND_LDS)
+
+
+F16_PAIR, BF16_PAIR = vector(f16, 2), vector(bf16, 2)
+
+
+F16_POINTER, BF16_POINTER = (
+    PointerPattern(f16, GLOBAL_AND_LDS),
+    PointerPattern(bf16, GLOBAL_AND_LDS),
+)
+
+
+WORD_POINTER = PointerPattern(u32, GLOBAL_AND_LDS)
+
+
+UNSIGNED_POINTER = PointerPattern(UNSIGNED, GLOBAL_AND_LDS)
+
+
+ELEMENT = TypeVariable("T", (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64))
+
+
+ELEMENT_POINTER = PointerPattern(ELEMENT, GLOBAL_AND_LDS)
+
+
+def _emit_update(
+    context: EmitContext,
+    pointer: Any,
+    value: Any,
+    order: str,
+    scope: str,
+    *,
+    signed: str,
+    unsigned: str,
+    float: str = "",
+) -> Any:
+    """Emit LLVM's `atomicrmw` with the operation for the value's kind of number."""
+    type = context.types[1]
+    if not isinstance(type, Scalar):
+        raise TypeError(f"atomic operations are on scalars, not on {type}")
+    operation = float if type.is_float else signed if type.is_signed else unsigned
+    return context.atomic_update(operation, pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+def _update(signed: str, unsigned: str = "", float: str = "") -> Emit:
+    return Emit(partial(_emit_update, signed=signed, unsigned=unsigned or signed, float=float))
+
+
+def _emit_compare_exchange(
+    context: EmitContext, pointer: Any, expected: Any, desired: Any, order: str, scope: str
+) -> Any:
+    type = context.types[1]
+    assert isinstance(type, Scalar)
+    if not type.is_float:
+        return context.atomic_compare_exchange(
+            pointer, expected, desired, ORDERINGS[order], SYNC_SCOPES[scope]
+        )
+    word = context.llvm_type(i32 if type.bits == 32 else i64)
+    old_bits, new_bits = context.bitcast(expected, word), context.bitcast(desired, word)
+    old = context.atomic_compare_exchange(
+        pointer, old_bits, new_bits, ORDERINGS[order], SYNC_SCOPES[scope]
+    )
+    return context.bitcast(old, context.llvm_type(type))
+
+
+def _emit_load(context: EmitContext, pointer: Any, order: str, scope: str) -> Any:
+    return context.atomic_load(context.result_type, pointer, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+def _emit_store(context: EmitContext, pointer: Any, value: Any, order: str, scope: str) -> None:
+    context.atomic_store(context.types[1], pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+@intrinsic(Emit(_emit_load), isa="global_load", name="atomic.load")
+def load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
+    """Read an element in one piece, as other waves wrote it (LLVM `load atomic`)."""
+
+
+@intrinsic(Emit(_emit_store), isa="global_store", name="atomic.store")
+def store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: Scope) -> VOID:
+    """Write an element in one piece, for other waves to read (LLVM `store atomic`)."""
+
+
+@intrinsic(_update("add", float="fadd"), isa="global_atomic_add", name="atomic.add")
+def add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Add to an element; return the old value (LLVM `atomicrmw`)."""
+
+
+def _emit_pair(context: EmitContext, pointer: Any, value: Any, order: str, scope: str) -> Any:
+    return context.atomic_update("fadd", pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
+
+
+@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_f16", name="atomic.add_pair")
+def add_f16_pair(pointer: F16_POINTER, value: F16_PAIR, order: Order, scope: Scope) -> F16_PAIR:
+    """Add to two neighbouring f16; return the old values (LLVM `atomicrmw fadd`)."""
+
+
+@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_bf16", name="atomic.add_pair")
+def add_bf16_pair(pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: Scope) -> BF16_PAIR:
+    """Add to two neighbouring bf16; return the old values (LLVM `atomicrmw fadd`)."""
+
+
+@intrinsic(_update("sub", float="fsub"), name="atomic.sub")
+def sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Subtract from an element; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(
+    _update("usub_sat"),
+    isa="global_atomic_sub_clamp",
+    targets=_GFX12,
+    alternative="atomic.cas in a loop",
+    name="atomic.sub_clamp",
+)
+def sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
+    """Subtract, but not below 0; return the old value (LLVM `atomicrmw usub_sat`)."""
+
+
+@intrinsic(
+    _update("usub_cond"),
+    isa="global_atomic_cond_sub",
+    targets=_GFX12,
+    alternative="atomic.cas in a loop",
+    name="atomic.cond_sub",
+)
+def cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
+    """Subtract where the element is at least the value; return the old value (LLVM `atomicrmw
+    usub_cond`)."""
+
+
+@intrinsic(_update("min", "umin", "fmin"), isa="global_atomic_min", name="atomic.min")
+def min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the lesser of the element and the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("max", "umax", "fmax"), isa="global_atomic_max", name="atomic.max")
+def max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the greater of the element and the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("and"), isa="global_atomic_and", name="atomic.and_")
+def and_(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Clear the element's bits that are 0 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("or"), isa="global_atomic_or", name="atomic.or_")
+def or_(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Set the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("xor"), isa="global_atomic_xor", name="atomic.xor")
+def xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
+    """Flip the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("xchg", float="xchg"), isa="global_atomic_swap", name="atomic.exch")
+def exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
+    """Write the value; return the old one (LLVM `atomicrmw`)."""
+
+
+@intrinsic(_update("uinc_wrap"), isa="global_atomic_inc", name="atomic.inc")
+def inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
+    """Add 1, or write 0 if the element is at or above the value; return the old value (LLVM
+    `atomicrmw`)."""
+
+
+@intrinsic(_update("udec_wrap"), isa="global_atomic_dec", name="atomic.dec")
+def dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
+    """Subtract 1, or write the value if the element is 0 or above it; return the old value (LLVM
+    `atomicrmw`)."""
+
+
+@intrinsic(Emit(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
+def cas(
+    pointer: NUMBER_POINTER, expected: NUMBER, desired: NUMBER, order: Order, scope: Scope
+) -> NUMBER:
+    """Write `desired` if the element is `expected`; return the old value in any case (LLVM
+    `cmpxchg`)."""
