@@ -128,7 +128,7 @@ def _small_float(bits: int, width: int) -> float:
 
 
 def value_of(bits: int, kind: str, width: int) -> int | float | Fraction:
-    """What a component's bits mean."""
+    """The meaning of a component's bits."""
     negative = bits >> width - 1
     integer = bits - (1 << width) if kind[0] == "S" and negative else bits
     if kind == "FLOAT":

@@ -119,7 +119,7 @@ def variable_of_one_branch(a: f32[:], out: f32[:]):
 
 @amdjit.kernel(opt_level=0, warnings=False)
 def variable_without_optimisation(out: i32[:], y: i32):
-    """At level 0 every assignment is a store, which has a line of its own."""
+    """At level 0 every assignment is a store with a line of its own."""
     x = y
     out[0] = x
     # CHECK: %memory = alloca i32, addrspace(5)

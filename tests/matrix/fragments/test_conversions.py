@@ -45,7 +45,7 @@ OFTEN = GRID[:4] + GRID[5::3] + GRID[-2:]
     "case", marked(GRID, GRID[:4] + GRID[5::3] + GRID[-2:]), ids=lambda case: f"{case[0]}-{case[1]}"
 )
 def test_a_matrix_is_the_same_in_another_type(case: Any) -> None:
-    """Of small integers in any order, which both types hold."""
+    """The elements are small integers in random order, which both types hold."""
     (use, rows, columns, source, target), wave_size = case
     values = np.random.default_rng(rows).integers(
         0 if source is matrix.u4 else -8, 8, (rows, columns)

@@ -81,7 +81,7 @@ def transposing(
 def check_transpose(
     use: Any, rows: int, columns: int, dtype: Any, layouts: Any, wave_size: int
 ) -> None:
-    """Of numbers in random order: no other exchange passes."""
+    """The elements are numbers in random order: no other exchange passes."""
     values = (
         np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
     )

@@ -67,7 +67,7 @@ _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y:
 
 
 def mnemonics() -> frozenset[str]:
-    """What the model covers."""
+    """Return the mnemonics that the model covers."""
     duals = {f"v_dual_{name}" for name in DUAL_Y}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}

@@ -171,7 +171,7 @@ class Variant:
         return np.where(self._valid(), moved, 0).astype(np.uint64).reshape(-1)
 
     def _valid(self) -> Numbers:
-        """Which lanes of a wave have a source."""
+        """Return which lanes of a wave have a source."""
         assert self._lanes is not None
         active = PARTIAL if self._partial and not self._lanes.inactive else -1
         return np.array(
@@ -179,7 +179,7 @@ class Variant:
         )
 
     def _writes(self) -> Numbers:
-        """Which lanes of a wave are written."""
+        """Return which lanes of a wave are written."""
         lanes = np.array(
             [bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)]
         )
