@@ -12,11 +12,23 @@ saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# Not in `__all__`: `from amdjit import *` is not to hide Python's own module `types`.
+from amdjit import declarations as declarations
 from amdjit import intrinsics
-from amdjit.api import Kernel, device_function, kernel
+from amdjit import types as types
+from amdjit.api import Kernel, kernel
 from amdjit.checking.sanitizing import sanitize
 from amdjit.compiled_kernel import CompiledKernel
-from amdjit.declarations import As, Emit, Form, InlineAsm, LlvmCall, SpecialForm, intrinsic
+from amdjit.declarations import (
+    As,
+    Emit,
+    Form,
+    InlineAsm,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
 from amdjit.devices import (
     Event,
     Stream,
@@ -58,92 +70,7 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.complex_types import complex64, complex128
-from amdjit.language.vector_types import (
-    bf8x2,
-    bf8x3,
-    bf8x4,
-    bf8x8,
-    bf8x16,
-    bf8x32,
-    bf16x2,
-    bf16x3,
-    bf16x4,
-    bf16x8,
-    bf16x16,
-    bf16x32,
-    f16x2,
-    f16x3,
-    f16x4,
-    f16x8,
-    f16x16,
-    f16x32,
-    f32x2,
-    f32x3,
-    f32x4,
-    f32x8,
-    f32x16,
-    f32x32,
-    f64x2,
-    f64x3,
-    f64x4,
-    f64x8,
-    f64x16,
-    f64x32,
-    fp8x2,
-    fp8x3,
-    fp8x4,
-    fp8x8,
-    fp8x16,
-    fp8x32,
-    i8x2,
-    i8x3,
-    i8x4,
-    i8x8,
-    i8x16,
-    i8x32,
-    i16x2,
-    i16x3,
-    i16x4,
-    i16x8,
-    i16x16,
-    i16x32,
-    i32x2,
-    i32x3,
-    i32x4,
-    i32x8,
-    i32x16,
-    i32x32,
-    i64x2,
-    i64x3,
-    i64x4,
-    i64x8,
-    i64x16,
-    i64x32,
-    u8x2,
-    u8x3,
-    u8x4,
-    u8x8,
-    u8x16,
-    u8x32,
-    u16x2,
-    u16x3,
-    u16x4,
-    u16x8,
-    u16x16,
-    u16x32,
-    u32x2,
-    u32x3,
-    u32x4,
-    u32x8,
-    u32x16,
-    u32x32,
-    u64x2,
-    u64x3,
-    u64x4,
-    u64x8,
-    u64x16,
-    u64x32,
-)
+from amdjit.language.vector_types import *  # noqa: F403
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import (
     Choice,

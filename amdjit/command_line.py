@@ -18,9 +18,9 @@ from amdjit.devices import current_device, devices, hip_status, use
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS
+from amdjit.language import vector_types
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.language.vector_types import NAMED_VECTORS
-from amdjit.types import SCALARS, Scalar, Type
+from amdjit.types import SCALARS, Scalar, Type, Vector
 
 _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
 
@@ -199,7 +199,8 @@ def _parse_argument(text: str) -> Type | int | float | bool | None:
 
 
 def _parse_type(text: str) -> Type:
-    types: dict[str, Type] = {str(type): type for type in (*SCALARS, *NAMED_VECTORS)}
+    vectors = (value for value in vars(vector_types).values() if isinstance(value, Vector))
+    types: dict[str, Type] = {str(type): type for type in (*SCALARS, *vectors)}
     name, bracket, axes = text.partition("[")
     element = types.get(name.strip())
     if element is None:

@@ -1,8 +1,7 @@
-"""What a compilation gives: a kernel's code object, and every value on the way to it, to read."""
+"""The result of a compilation: a kernel's code object, and every value on the way to it."""
 
 from __future__ import annotations
 
-import importlib
 import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from amdjit.abi.reports import ReportTable
 from amdjit.advice.performance import slow_parts
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend import CompileTime, OutsideRead
+from amdjit.frontend import CompileTime, Dependency
 from amdjit.language.launch_numbers import LaunchUse
+from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 from amdjit.tree import nodes as tree
@@ -21,7 +21,14 @@ from amdjit.tree.printer import print_program
 from amdjit.types import Type
 
 if TYPE_CHECKING:
+    from amdjit import backend, code_object
     from amdjit.code_object import CodeObject, Resources
+    from amdjit.emulator import decoder
+else:
+    # Most kernels are compiled and launched without a look at what they became.
+    backend = late("amdjit.backend")
+    code_object = late("amdjit.code_object")
+    decoder = late("amdjit.emulator.decoder")
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
 
@@ -30,13 +37,13 @@ Argument = Type | CompileTime
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """A kernel compiled for one combination of argument types. Every stage's result can be read.
+    """A kernel compiled for one combination of argument types, with the result of every stage.
 
-    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR
-    before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads:
-    what the code depends on outside the kernel. written: the array parameters that the kernel may
-    write. launch_uses: for each run-time parameter the number that the launch computes from
-    Python's, None for an argument. findings: what is likely to be a mistake.
+    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: the
+    IR before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes.
+    reads: what the code depends on outside the kernel. launch_uses: for each run-time parameter the
+    number that the launch computes from Python's numbers, None for an argument that is passed as it
+    is. findings: likely mistakes.
     """
 
     name: str
@@ -46,7 +53,7 @@ class CompiledKernel:
     llvm: str = field(repr=False)
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
-    reads: tuple[OutsideRead, ...] = field(repr=False)
+    reads: tuple[Dependency, ...] = field(repr=False)
     launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
 
@@ -62,7 +69,7 @@ class CompiledKernel:
 
     @property
     def parameters(self) -> tuple[tree.Variable, ...]:
-        """The parameters that are passed at run time, in order."""
+        """The parameters that are passed at run time."""
         return self.program.kernel.parameters
 
     @property
@@ -72,13 +79,12 @@ class CompiledKernel:
 
     @property
     def reports(self) -> ReportTable | None:
-        """What the kernel may report to the host; None if nothing, and it then has no argument for
-        it."""
+        """What the kernel may report to the host; None if nothing: it then takes no record."""
         return self.program.reports
 
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
-        """What in the kernel is slow by accident."""
+        """The parts of the kernel that are slow by accident."""
         return slow_parts(
             self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm
         )
@@ -91,35 +97,26 @@ class CompiledKernel:
     @cached_property
     def asm(self) -> str:
         """The machine code as assembly text, with the Python source lines in it."""
-        backend = importlib.import_module("amdjit.backend")
         text = backend.emit_assembly(self.optimized_llvm, self.target, self.options)
-        annotated: str = backend.annotate_assembly(text, _source_lines(self.program))
-        return annotated
+        return backend.annotate_assembly(text, _source_lines(self.program))
 
     @cached_property
     def linked(self) -> CodeObject:
         """The code object read back from its bytes."""
-        read: CodeObject = _code_objects().CodeObject.read(self.code_object)
-        return read
+        return code_object.CodeObject.read(self.code_object)
 
     @cached_property
     def resources(self) -> Resources:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
         instructions = self._count_instructions()
-        read: Resources = _code_objects().read_resources(
-            self.linked, self.name, self.target, instructions
-        )
-        return read
+        return code_object.read_resources(self.linked, self.name, self.target, instructions)
 
     def _count_instructions(self) -> int:
-        """Count machine instructions: decoded where the emulator's tables have them, else as LLVM
-        prints them."""
+        """Count machine instructions: decoded if the emulator has the processor, else as
+        printed."""
         kernel = self.linked.kernels[self.name]
         if self.target.is_emulated:
             code = self.linked.code(kernel)
-            # Not loaded with amdjit: most kernels are compiled and launched without a look at their
-            # instructions.
-            decoder = importlib.import_module("amdjit.emulator.decoder")
             return sum(
                 1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size)
             )
@@ -127,11 +124,6 @@ class CompiledKernel:
         return sum(
             bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines
         )
-
-
-def _code_objects() -> Any:
-    # What reads code objects is loaded with the first of them, as LLVM and all that makes them is.
-    return importlib.import_module("amdjit.code_object")
 
 
 def describe_argument(argument: Argument) -> str:

@@ -26,19 +26,19 @@ class Feature(Enum):
 class Target:
     """One AMDGPU processor.
 
-    name: LLVM's -mcpu. isa: (major, minor, stepping). wavefront_sizes: the default one first.
+    name: LLVM's -mcpu. isa: (major, minor, stepping). wave_sizes: the default one first.
     elf_machine_flags: EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header").
-    vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in
-    wave32 (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
-    lds_per_workgroup, lds_per_workgroup_processor: bytes; lds_granule: bytes.
-    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode where there
-    is one. has_workgroup_processors: whether a workgroup may span two compute units that share
-    their LDS. is_emulated: whether the emulator runs its machine code.
+    vgpr_file: 32-bit registers that a SIMD has for one lane; vgpr_granule: the unit in which a
+    wave32 gets them (a wave64: half of it); vgpr_limit: the most that a wave may have. max_waves:
+    wave slots of a SIMD. lds_per_workgroup, lds_per_workgroup_processor, lds_granule: bytes.
+    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode if the
+    processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
+    share their LDS. is_emulated: whether the emulator runs its machine code.
     """
 
     name: str
     isa: tuple[int, int, int]
-    wavefront_sizes: tuple[int, ...]
+    wave_sizes: tuple[int, ...]
     features: frozenset[Feature]
     elf_machine_flags: int
     vgpr_file: int
@@ -54,9 +54,9 @@ class Target:
     is_emulated: bool = False
 
     @property
-    def wavefront_size(self) -> int:
-        """Lanes of a wave unless the kernel asks otherwise."""
-        return self.wavefront_sizes[0]
+    def wave_size(self) -> int:
+        """Lanes of a wave unless the kernel's options say otherwise."""
+        return self.wave_sizes[0]
 
     def __str__(self) -> str:
         return self.name
@@ -76,7 +76,7 @@ def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_gran
     return Target(
         name=name,
         isa=isa,
-        wavefront_sizes=(64,),
+        wave_sizes=(64,),
         features=_CDNA,
         elf_machine_flags=machine,
         vgpr_file=1024,
@@ -103,7 +103,7 @@ def _rdna(
     return Target(
         name=name,
         isa=isa,
-        wavefront_sizes=(32, 64),
+        wave_sizes=(32, 64),
         features=features,
         elf_machine_flags=machine,
         vgpr_file=vgpr_file,
@@ -121,7 +121,7 @@ def _rdna(
 _GFX1250 = Target(
     name="gfx1250",
     isa=(12, 5, 0),
-    wavefront_sizes=(32,),
+    wave_sizes=(32,),
     features=frozenset(
         {Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
     ),
@@ -149,8 +149,7 @@ TARGETS: tuple[Target, ...] = (
     _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, is_emulated=True),
     _GFX1250,
 )
-"""Every processor that amdjit compiles for; the emulator runs those of gfx1200's instruction set.
-"""
+"""Every processor that amdjit compiles for."""
 
 EMULATED: tuple[Target, ...] = tuple(target for target in TARGETS if target.is_emulated)
 
@@ -158,7 +157,9 @@ DEFAULT_TARGET = "gfx1201"
 
 
 def find_target(name: str) -> Target | None:
-    """Return the row of that name, or None. Feature suffixes of a HIP name (`gfx1201:xnack-`) are
-    ignored."""
+    """Return the target of this name, or None.
+
+    Features in a name of HIP's (`gfx1201:xnack-`) are ignored.
+    """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)

@@ -26,7 +26,7 @@ import code_quality
 import kernels
 from measurement import save, table
 
-from amdjit import api, examples, f16, f32
+from amdjit import compiler, examples, f16, f32
 from amdjit.compiled_kernel import CompiledKernel
 
 COUNTS = ("instructions", "vector", "vgprs", "sgprs", "spills", "ir_lines")
@@ -38,7 +38,7 @@ def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
     """Yield the name, the code and the seconds of every kernel that the examples compile, and of
     the measured ones."""
     made: list[tuple[str, CompiledKernel, float]] = []
-    compile_kernel = api.compile_kernel
+    compile_kernel = compiler.compile_kernel
 
     def noted(function: Any, *rest: Any) -> CompiledKernel:
         start = time.process_time()
@@ -48,7 +48,7 @@ def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
         made.append((_ADDRESS.sub("", name), compiled, seconds))
         return compiled
 
-    api.compile_kernel = noted
+    compiler.compile_kernel = noted
     try:
         for kernel, arguments in code_quality.KERNELS.values():
             kernel.compile(*arguments, target=code_quality.TARGET)
@@ -59,7 +59,7 @@ def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
             if main is not None:
                 main()
     finally:
-        api.compile_kernel = compile_kernel
+        compiler.compile_kernel = compile_kernel
     yield from made
 
 

@@ -35,7 +35,7 @@ from measurement import best, run_fresh, save, summary, table, timed
 import amdjit
 from amdjit.emulator import device as emulator_device
 from amdjit.emulator.host.jit import HostCompiler
-from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.tiers.compilation import KernelCompiler
 from amdjit.examples import (
     reduction,

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from amdjit.diagnostics import CompileError
-from amdjit.frontend import Limits, type_kernel
+from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.target import find_target
+from amdjit.language.compile_time import Compilation
+from amdjit.options import CompileOptions, named_target
 from amdjit.types import f32, i32
 
 _TEXT = Path(__file__).with_suffix(".txt")
@@ -115,8 +116,8 @@ def refusals(function: FunctionType) -> tuple[str, ...]:
     """Return the codes of the errors of a row's kernel."""
     try:
         # Typing does not read the library: the page is the same where there is none.
-        limits = Limits(find_target("gfx1201"), 32, device_library=Path("ocml.bc"))
-        type_kernel(function, (f32[:], f32[:], i32[:], i32), limits, PYTHON_FUNCTIONS)
+        compilation = Compilation(CompileOptions(named_target("gfx1201")), Path("ocml.bc"))
+        type_kernel(function, (f32[:], f32[:], i32[:], i32), compilation, PYTHON_FUNCTIONS)
     except CompileError as error:
         return tuple(diagnostic.code for diagnostic in error.diagnostics)
     return ()

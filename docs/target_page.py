@@ -20,7 +20,7 @@ INTRODUCTION = (
 def rows() -> list[tuple[str, ...]]:
     """Return a row for each fact, with a cell for each processor."""
     facts: dict[str, Callable[[Any], object]] = {
-        "wavefront sizes": lambda t: ", ".join(map(str, t.wavefront_sizes)),
+        "wavefront sizes": lambda t: ", ".join(map(str, t.wave_sizes)),
         "registers of a SIMD a lane": lambda t: t.vgpr_file,
         "handed out by": lambda t: t.vgpr_granule,
         "VGPRs of a wave, at most": lambda t: t.vgpr_limit,

@@ -26,7 +26,7 @@ def copy(x, out):
 
 @amdjit.kernel
 def wrong(x):
-    x[0] = unknown
+    x[0] = unknown  # noqa: F821
 
 
 def test_it_pauses_inside_only() -> None:

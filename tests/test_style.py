@@ -184,6 +184,20 @@ def test_importing_amdjit_loads_neither_the_compiler_nor_instruction_tables() ->
     )
 
 
+def test_a_launch_without_checks_loads_only_what_the_checks_must_have_seen() -> None:
+    program = (
+        "import numpy; from amdjit.emulator import EmulatorDevice; import amdjit; "
+        "from amdjit.target import find_target; from amdjit.examples.saxpy import saxpy; "
+        "a = numpy.ones(64, numpy.float32); "
+        "amdjit.use(EmulatorDevice(find_target('gfx1201'))).__enter__(); "
+        "saxpy[1, 64](numpy.float32(2), a, a, a)"
+    )
+    observers = {"init.written_memory", "init.layout", "memory.quarantine"}
+    checks = "amdjit.emulator.checks."
+    modules = {name.removeprefix(checks) for name in loaded(program, checks)}
+    assert modules - {"init", "memory"} == observers
+
+
 def test_what_the_disk_cache_holds_is_compiled_without_llvm(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,5 +1,19 @@
 """The embedded device: runs gfx12 code objects on the CPU by translating their machine code to host
-code."""
+code.
+
+The rooms, top first; each imports only what stands below it (contracts in pyproject.toml):
+
+    running, device      the device that the rest of amdjit launches on
+    checks               memory, race, init, sync, waits: what no GPU checks
+    launch               a launch: kernarg, workspace, dispatch, faults
+    tiers                a kernel as host code, in two tiers
+    instructions         an emitter for each mnemonic   | scheduling   workgroups, barriers, driver
+    wave                 registers, operands, MODE while a kernel is translated
+    analysis             facts about machine code       | expressions  the ISA's arithmetic
+    decoder              machine code as instructions   | host         IR, JIT, native library
+                                                        | memory       allocations of the device
+    layout               the memory that Python and host code share
+"""
 
 from __future__ import annotations
 
@@ -21,9 +35,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # The translator takes 25 ms to import, a sixth of what `import amdjit` may take, and who only
-    # compiles never needs it: so it is loaded at the first use of these names. The decoder beside
-    # it is needed by all.
+    # The translator takes 25 ms to import, a sixth of what `import amdjit` may take, and programs
+    # that only compile never need it: it is loaded when one of these names is first used.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -1,8 +1,7 @@
-"""The emulated device: what the rest of amdjit launches on where there is no AMD GPU."""
+"""The emulated device, on which the rest of amdjit launches if there is no AMD GPU."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 import time
@@ -13,26 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.sanitizing import is_on
 from amdjit.disk_cache import DiskCache, source_version
+from amdjit.emulator.checks.init.written_memory import WrittenMemory
+from amdjit.emulator.checks.memory.quarantine import WIDE_GAP, Quarantine
 from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.native_library import NativeLibrary
+from amdjit.emulator.native_sources import ROOMS
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
+from amdjit.late import late
 from amdjit.options import Environment, read_environment
 from amdjit.target import Target
 
+# The checks take milliseconds to import, which launches without them should not pay for.
 if TYPE_CHECKING:
     from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
+    from amdjit.emulator.checks import session
+    from amdjit.emulator.checks.memory import leaks
+else:
+    session = late("amdjit.emulator.checks.session")
+    leaks = late("amdjit.emulator.checks.memory.leaks")
 
 
 @dataclass
 class EmulatedEvent:
-    """A point in time; launches are done when they return, so an event is reached when it is
+    """A point in time. Launches are done when they return: an event is reached when it is
     recorded."""
 
     seconds: float | None = None
@@ -40,12 +49,12 @@ class EmulatedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedStream:
-    """A stream; all work is done in the order of the calls, so it has no state."""
+    """A stream. It has no state: all work is done in the order of the calls."""
 
 
 @dataclass
 class _Machine:
-    """What the first launch needs: made late, since LLVM's start-up costs time."""
+    """What the first launch needs. It is made late because LLVM takes time to start."""
 
     host: Host
     dispatcher: Dispatcher
@@ -64,7 +73,7 @@ class EmulatorDevice:
     threads: host threads a launch may use. time_limit: seconds a launch may take, None for no
     limit. memory: bytes that allocations may take. They default to AMDJIT_EMULATOR_THREADS,
     AMDJIT_EMULATOR_TIME_LIMIT and AMDJIT_EMULATOR_MEMORY, then to all processors, no limit and the
-    host's memory. compiler: makes the host code, for this CPU unless given.
+    host's memory. compiler: makes the host code; by default for this CPU.
     """
 
     def __init__(
@@ -82,6 +91,9 @@ class EmulatorDevice:
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
+        # These two must see everything from the beginning; others come with a checked launch.
+        self._memory.observer(WrittenMemory)
+        self._memory.observer(Quarantine)
         self._environment = settings
         self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
@@ -99,12 +111,12 @@ class EmulatorDevice:
 
     @property
     def environment(self) -> Environment:
-        """What the environment variables asked for when the device was made."""
+        """The settings of the environment variables when the device was made."""
         return self._environment
 
     @property
     def description(self) -> str:
-        """One line for people."""
+        """The device in one line, for people."""
         limit = self._memory.limit
         room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
         matrix = "" if self.matrix == "silicon" else f", matrix={self.matrix}"
@@ -125,7 +137,7 @@ class EmulatorDevice:
 
     @property
     def memory_limit(self) -> int | None:
-        """Bytes that allocations may take, None for as many as the host gives."""
+        """Bytes that allocations may take, None if only the host limits them."""
         return self._memory.limit
 
     @property
@@ -137,7 +149,9 @@ class EmulatorDevice:
         with self._lazy.lock:
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
-                library = NativeLibrary(compiler, self._cache, self._environment.emulator_matrix)
+                library = NativeLibrary(
+                    compiler, self._cache, ROOMS, self._environment.emulator_matrix
+                )
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
                 host = Host(
@@ -150,19 +164,17 @@ class EmulatorDevice:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes)
-        address = self._memory.allocate(nbytes, tracked=True)
-        importlib.import_module("amdjit.emulator.checks.memory.leaks").watch(
-            self._memory, address, self._environment
-        )
+        address = self._memory.allocate(nbytes, gap=WIDE_GAP)
+        leaks.watch(self._memory, address, self._environment)
         return address
 
     def share(self, address: int) -> None:
-        """Count all of the allocation that holds `address` as written: others may write it unseen
+        """Count the allocation that holds `address` as written: others may write it unobserved
         from now on."""
-        self._memory.written.forget(self._memory.check(address, 0))
+        self._memory.share(address)
 
     def free(self, address: int) -> None:
-        """Give an allocation back; BackendError if there is none at that address."""
+        """Free an allocation. BackendError if none starts at that address."""
         self._memory.free(address)
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
@@ -195,8 +207,8 @@ class EmulatorDevice:
         """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
         arguments.
 
-        LaunchError if it cannot start, KernelFault for what it does wrong; other memory is intact
-        then.
+        LaunchError if it cannot start, KernelFault for what it does wrong, which leaves other
+        memory intact.
         """
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
@@ -211,41 +223,40 @@ class EmulatorDevice:
         request: Request,
         stream: Any = None,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run a kernel as `launch` does, with checks; return their reports, and what stopped the
-        launch if it did not end by itself."""
-        # The checks take milliseconds to import, which launches without them need not pay.
-        session = importlib.import_module("amdjit.emulator.checks.session")
+        """Run a kernel as `launch` does, with checks.
+
+        Return their reports, and what stopped the launch if something did.
+        """
         dispatcher = self._machine().dispatcher
         geometry = Geometry(grid, block, dynamic_lds)
-        found: tuple[tuple[SanitizerReport, ...], KernelFault | None] = session.run_checked(
+        return session.run_checked(
             dispatcher, function, geometry, bytes(kernarg), self.time_limit, request
         )
-        return found
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` at once: all work is done."""
+        """Call `tell` immediately: all work is done."""
         tell()
 
     def synchronize(self) -> None:
-        """Return at once: all work is done."""
+        """Return immediately: all work is done."""
 
     def create_stream(self) -> EmulatedStream:
         """Make a stream."""
         return EmulatedStream()
 
     def synchronize_stream(self, stream: Any) -> None:
-        """Return at once: all work is done."""
+        """Return immediately: all work is done."""
 
     def create_event(self) -> EmulatedEvent:
         """Make an event."""
         return EmulatedEvent()
 
     def record_event(self, event: EmulatedEvent, stream: Any = None) -> None:
-        """Note the time."""
+        """Record the time."""
         event.seconds = time.perf_counter()
 
     def synchronize_event(self, event: EmulatedEvent) -> None:
-        """Return at once: a recorded event is reached."""
+        """Return immediately: a recorded event is reached."""
 
     def elapsed_milliseconds(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
         """Return the time between two recorded events; ValueError if one is not recorded."""
@@ -255,7 +266,7 @@ class EmulatorDevice:
 
 
 def _physical_memory() -> int | None:
-    """Return the host's bytes of memory, None where Python does not tell."""
+    """Return the bytes of the host's memory, None if Python does not know them."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -1,11 +1,31 @@
-"""The memory that Python and the generated host code share: arrays of 64-bit fields, addressed by
-these indices."""
+"""The memory that Python and the generated host code share: records of 64-bit fields.
+
+Python sees a record as an array, and a field is an index; host code reads and writes a field with
+the type that its declaration has (`host/record.py`).
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
 FIELD_BYTES = 8
+DWORD_BYTES = 4
+
+
+class Field(IntEnum):
+    """A field of a record: its index, its LLVM type and its unit, if it has one."""
+
+    type: str
+    unit: str
+
+    def __new__(cls, index: int, type_name: str = "i64", unit: str = "") -> Field:
+        """Make a member of its declaration."""
+        field = int.__new__(cls, index)
+        field._value_ = index
+        field.type = type_name
+        field.unit = unit
+        return field
+
 
 # The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA,
 # section 3.3, "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of
@@ -13,83 +33,95 @@ FIELD_BYTES = 8
 SCALAR_SLOTS = 144
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
-# MODE has no such code; it is kept behind them where a kernel does not always know it.
+# MODE has no such code. Its slot comes after them, for kernels that do not always know its value.
 MODE_SLOT = 128
-# What barriers keep of a wave (`native/barriers.py`): how often the workgroup's barrier had
-# completed when it waited last, and that number + 1 when it signalled last; whether the named
+# What barriers keep of a wave (`scheduling/barriers.py`): how often the workgroup's barrier had
+# completed when the wave last waited, and that number + 1 when it last signalled; whether the named
 # barrier that it has joined has completed, which one that is (its number + 1), and the ones that it
 # has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them
-# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half stand
-# behind all of the lower one's.
+# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half come
+# after all of the lower half's.
 HALF_LANES = 32
 VGPR_BYTES = HALF_LANES * 4
 HALF_VGPRS = 256
 
-# The high dwords of the flat apertures. They are no canonical x86-64 or AArch64 user addresses, so
+# The high dwords of the flat apertures. They are not canonical x86-64 or AArch64 user addresses, so
 # host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,
 # 4 GiB aligned).
 SHARED_APERTURE_HIGH = 0x01000000
 PRIVATE_APERTURE_HIGH = 0x02000000
 
 
-class Context(IntEnum):
+class Context(Field):
     """What one host thread knows while it runs a launch."""
 
-    LAUNCH = 0
-    TABLE = 1
-    TABLE_COUNT = 2
-    SITES = 3
-    LDS = 4
-    LDS_SIZE = 5
-    SCRATCH = 6
-    SCRATCH_LANE_BYTES = 7
-    STATES = 8
-    RESUMES = 9
+    LAUNCH = 0, "ptr"
+    TABLE = 1, "ptr"
+    TABLE_COUNT = 2, "i64", "rows"
+    SITES = 3, "ptr"
+    LDS = 4, "ptr"
+    LDS_SIZE = 5, "i64", "bytes"
+    SCRATCH = 6, "i64", "address"
+    SCRATCH_LANE_BYTES = 7, "i64", "bytes"
+    STATES = 8, "ptr"
+    RESUMES = 9, "ptr"
     GROUP_X = 10
     GROUP_Y = 11
     GROUP_Z = 12
     WAVE = 13
-    LOAD_BIAS = 14
-    SCRATCH_ALL = 15
-    LANE_BASE = 16
-    # Another one for each workgroup and each part of it between two barriers; EPOCHS is how many
-    # there were.
+    LOAD_BIAS = 14, "i64", "bytes"
+    SCRATCH_ALL = 15, "i64", "address"
+    LANE_BASE = 16, "i64", "lanes"
+    # A number that no other workgroup, and no other part of it between two barriers, has on this
+    # thread; EPOCHS is the last that was given.
     EPOCH = 17
-    # What the access in hand adds unsigned 32-bit offsets to, 0 if it does not.
-    OFFSET_BASE = 18
-    # The slots of the workgroups that are resident on this host thread, and the one of the
+    # What the current access adds unsigned 32-bit offsets to, 0 if it adds none.
+    OFFSET_BASE = 18, "i64", "address"
+    # The slots of the workgroups that are resident on this host thread, and the slot of the
     # workgroup that runs.
-    SLOTS = 19
+    SLOTS = 19, "ptr"
     SLOT = 20
-    RESIDENTS = 21
-    LDS_ALL = 22
-    LDS_STRIDE = 23
+    RESIDENTS = 21, "i64", "slots"
+    LDS_ALL = 22, "ptr"
+    LDS_STRIDE = 23, "i64", "bytes"
     EPOCHS = 24
-    # Which of the launch's host threads it is, from 0 on.
+    # The number of this host thread in the launch, from 0 on.
     THREAD = 25
-    # How many instructions, about, its waves may still execute until it looks at the stop flag; how
-    # often it does that until it calls ATTEND, which returns that number anew. 0 where nobody wants
-    # to be called.
-    BUDGET = 26
-    TICKS = 27
-    ATTEND = 28
+    # About how many instructions its waves may still execute before it looks at the stop flag; how
+    # many such looks remain before it calls ATTEND, which returns the next such number. ATTEND is
+    # null where nobody wants to be called.
+    BUDGET = 26, "i64", "instructions"
+    TICKS = 27, "i64", "budgets"
+    ATTEND = 28, "ptr"
     FIELDS = 29
 
 
 # The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's
 # document "AMDGPU Execution Synchronization", "s_barrier IDs GFX12").
 NAMED_BARRIERS = 16
-# Of each: how many signals it has, how many it waits for, whether it was initialised; how often it
-# has completed.
-BARRIER_ROW = 4
 
 
-class SlotField(IntEnum):
-    """The workgroup that is resident in a slot of a host thread; GROUP_X is negative for none."""
+class Barrier(Field):
+    """A barrier of a workgroup: its signals, and the signals that it waits for; whether it was
+    initialised, and how often it has completed."""
+
+    SIGNALS = 0, "i64", "waves"
+    MEMBERS = 1, "i64", "waves"
+    INITIALISED = 2
+    COMPLETED = 3, "i64", "times"
+    FIELDS = 4
+
+
+BARRIER_ROW = int(Barrier.FIELDS)
+
+
+class SlotField(Field):
+    """The workgroup that is resident in a slot of a host thread. GROUP_X is negative in a vacant
+    slot."""
 
     GROUP_X = 0
     GROUP_Y = 1
@@ -101,45 +133,45 @@ class SlotField(IntEnum):
 SLOT_ROW = SlotField.BARRIERS + (1 + NAMED_BARRIERS) * BARRIER_ROW
 
 
-class Launch(IntEnum):
+class Launch(Field):
     """What all threads of one launch share."""
 
     STOP = 0
     NEXT_GROUP = 1
-    GROUPS = 2
-    CHUNK = 3
-    GRID_X = 4
-    GRID_Y = 5
-    WAVES = 6
-    WAVE_FUNCTION = 7
-    STATE_BYTES = 8
-    SCALARS = 9
-    EXECS = 10
-    ITEM_IDS = 11
-    FAULT = 12
-    # The address of what the checks of this launch work with (`Sanitizer`), 0 if there are none.
-    SANITIZER = 13
-    # The program of `aj_threaded32` or `aj_threaded64`; not 0 when WAVE_FUNCTION is no longer what
-    # it was.
-    PROGRAM = 14
+    GROUPS = 2, "i64", "workgroups"
+    CHUNK = 3, "i64", "workgroups"
+    GRID_X = 4, "i64", "workgroups"
+    GRID_Y = 5, "i64", "workgroups"
+    WAVES = 6, "i64", "waves of a workgroup"
+    WAVE_FUNCTION = 7, "ptr"
+    STATE_BYTES = 8, "i64", "bytes"
+    SCALARS = 9, "ptr"
+    EXECS = 10, "ptr"
+    ITEM_IDS = 11, "ptr"
+    FAULT = 12, "ptr"
+    # What the checks of this launch work with (`Sanitizer`), null if there are none.
+    SANITIZER = 13, "ptr"
+    # The program of `aj_threaded32` or `aj_threaded64`. CHANGED is not 0 once WAVE_FUNCTION is
+    # another one than at the start.
+    PROGRAM = 14, "ptr"
     CHANGED = 15
     FIELDS = 16
 
 
-class Fault(IntEnum):
-    """The first fault of a launch."""
+class Fault(Field):
+    """The first fault of a launch. CLAIMED is not 0 once there is one."""
 
     CLAIMED = 0
     KIND = 1
     SITE = 2
     LANE = 3
-    ADDRESS = 4
+    ADDRESS = 4, "i64", "address"
     GROUP_X = 5
     GROUP_Y = 6
     GROUP_Z = 7
     WAVE = 8
-    SIZE = 9
-    BASE = 10
+    SIZE = 9, "i64", "bytes"
+    BASE = 10, "i64", "address"
     THREAD = 11
     SLOT = 12
     FIELDS = 13
@@ -159,18 +191,18 @@ class FaultKind(IntEnum):
     MISALIGNED = 10
     BUFFER = 11
     MODE = 12
-    # An instruction of a barrier, or a wave's end, whose effect nobody documents: the address is a
+    # An instruction of a barrier, or a wave's end, whose effect is not documented: the address is a
     # `BarrierMisuse`.
     BARRIER_MISUSE = 13
     # All waves of a workgroup wait, and none can go on.
     DEADLOCK = 14
-    # An instruction that needs all lanes of its wave, while some are inactive.
+    # An instruction that needs all lanes of its wave, of which some are inactive.
     PARTIAL_WAVE = 15
 
 
 class BufferRefusal(IntEnum):
-    """What a buffer access asks for that no document settles, or forbids; in the address of a fault
-    of kind BUFFER."""
+    """What a buffer access asks for that documents forbid or leave open; the address of a fault of
+    kind BUFFER."""
 
     TYPE = 1
     UNBOUND = 2
@@ -186,7 +218,8 @@ class BufferRefusal(IntEnum):
 
 
 class BarrierMisuse(IntEnum):
-    """What is wrong with the use of a barrier, whose number is in place of the access's size."""
+    """What is wrong with the use of a barrier, whose number takes the place of the access's
+    size."""
 
     NO_SUCH = 1
     NOT_INITIALISED = 2
@@ -210,17 +243,33 @@ class Stop(IntEnum):
     TIME_LIMIT = 3
 
 
-# What BUDGET starts with each time: some 50 us of arithmetic, some milliseconds of slow
+# What BUDGET starts with each time: about 50 us of arithmetic, or some milliseconds of slow
 # instructions.
 TICK_INSTRUCTIONS = 1 << 16
-# The driver counts so many for each time that it calls a wave.
+# What the driver counts each time that it calls a wave.
 CALL_INSTRUCTIONS = 64
 
-# A row of the allocation table: first address, one past the last, writable; three 64-bit fields.
-TABLE_ROW = 3
-# A row of the site cache: first address of the allocation last met there, its size; two 64-bit
-# fields.
-SITE_ROW = 2
+
+class Allocation(Field):
+    """A row of the allocation table, which is sorted by the first address. END is one past the
+    last."""
+
+    FIRST = 0, "i64", "address"
+    END = 1, "i64", "address"
+    WRITABLE = 2
+    FIELDS = 3
+
+
+class SiteRange(Field):
+    """A row of the site cache: the allocation that a site met last."""
+
+    FIRST = 0, "i64", "address"
+    SIZE = 1, "i64", "bytes"
+    FIELDS = 2
+
+
+TABLE_ROW = int(Allocation.FIELDS)
+SITE_ROW = int(SiteRange.FIELDS)
 
 
 def state_bytes(wave_size: int) -> int:
@@ -232,48 +281,49 @@ def state_bytes(wave_size: int) -> int:
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
 # A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
-# if nothing in its registers has changed since it gave way there before, or if it sleeps: it waits
-# for another wave.
+# if it waits for another wave: it sleeps, or its registers have not changed since it last gave way
+# there.
 WAVE_YIELDED = 1 << 30
 WAVE_WAITS = 1 << 29
-# It waits at a named barrier. At the workgroup's: it signals that at the same time.
+# WAVE_NAMED: it waits at a named barrier. WAVE_ARRIVES: at the workgroup's, which it signals at the
+# same time.
 WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
-class Sanitizer(IntEnum):
+class Sanitizer(Field):
     """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of
-    rows."""
+    rows. LOST counts the reports that found no row, SEQUENCE those that did. RACE, INIT: what these
+    checks work with. SYNC: not 0 if barriers are checked."""
 
-    ROWS = 0
+    ROWS = 0, "ptr"
     ROW_MASK = 1
-    LOST = 2
-    SEQUENCE = 3
-    RACE = 4
-    INIT = 5
+    LOST = 2, "i64", "reports"
+    SEQUENCE = 3, "i64", "reports"
+    RACE = 4, "ptr"
+    INIT = 5, "ptr"
     SYNC = 6
     FIELDS = 8
 
 
-class Report(IntEnum):
+class Report(Field):
     """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of
     the first find.
 
-    OTHER_*: the second place, where the kind has one; OTHER_SITE is the number of a site, 0 for
-    none.
+    OTHER_*: the second place, if the kind has one; OTHER_SITE is the number of a site, 0 for none.
     """
 
     KEY = 0
-    COUNT = 1
+    COUNT = 1, "i64", "finds"
     KIND = 2
     SITE = 3
     LANE = 4
-    ADDRESS = 5
+    ADDRESS = 5, "i64", "address"
     GROUP_X = 6
     GROUP_Y = 7
     GROUP_Z = 8
     WAVE = 9
-    SIZE = 10
-    BASE = 11
+    SIZE = 10, "i64", "bytes"
+    BASE = 11, "i64", "address"
     OTHER_SITE = 12
     OTHER_GROUP = 13
     OTHER_WAVE = 14
@@ -283,10 +333,10 @@ class Report(IntEnum):
 
 
 REPORT_ROWS = 256
-# The kinds of reports: below 32 those of faults, which are the memory check's; then each check has
-# 32 numbers.
+# The kinds of reports: below 32 those of faults (`FaultKind`), then 32 numbers for each check.
+FAULT_KINDS = 0
 RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS = 32, 64, 96, 128
-# What the driver finds of barriers: waves went on without one that has ended; waves wait at
+# What the driver finds about barriers: waves went on without one that has ended; waves wait at
 # different ones.
 SYNC_UNREACHED, SYNC_DIFFERENT = SYNC_KINDS + 1, SYNC_KINDS + 2
 # What native code finds: a wave signals the workgroup's barrier twice; a barrier completes again

@@ -1,44 +1,39 @@
-"""The emulated device's memory: host memory with a table of allocations and room between them.
+"""The emulated device's memory: host memory with a table of allocations, and gaps between them.
 
 A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so
-that running over its end is seen even where the next allocation is near.
+that running over its end is noticed even if the next allocation is near.
+
+Checks learn what happens to memory as `MemoryObserver`s; this module knows none of them.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import importlib
 import struct
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import Allocation, BackendError
-from amdjit.emulator.checks.init.written_memory import WrittenMemory
-from amdjit.emulator.checks.memory.quarantine import CallPlace, Freed, Quarantine, call_place
 from amdjit.emulator.layout import TABLE_ROW
-
-if TYPE_CHECKING:
-    from amdjit.emulator.checks.race.memory import RaceMemory
 
 ALIGNMENT = 256
 GAP = 4096
-# Where the memory check is on: address space is no memory until it is used.
-TRACKED_GAP = 1 << 20
 
-
+# First byte, one past the last, and whether kernels may write it.
 Piece = tuple[int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), what it is called in faults, and what kernels may write of it.
+    """An allocation: [start, end), and a label for faults, which only amdjit's own have.
 
-    rows: its rows of the table. content: the memory, which lies in `storage`. made: where in the
-    program, if the memory check was on.
+    rows: its rows of the table, which say what kernels may write. content: the memory, which lies
+    in `storage`.
     """
 
     start: int
@@ -47,7 +42,36 @@ class Range:
     rows: bytes
     storage: NDArray[np.uint8]
     content: NDArray[np.uint8]
-    made: CallPlace | None = None
+
+
+class MemoryObserver:
+    """What a check knows about a device's memory; `DeviceMemory.observer` attaches one.
+
+    The methods are called after the fact, from any thread and from finalizers: like
+    `DeviceMemory`, an observer has no lock. By default they do nothing.
+    """
+
+    def allocated(self, allocation: Range) -> None:
+        """Note a new allocation, in which nothing has been written yet."""
+
+    def freed(self, allocation: Range) -> None:
+        """Note that an allocation is gone."""
+
+    def wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        """Note that the host has written bytes of an allocation, from byte `first` on."""
+
+    def shared(self, allocation: Range) -> None:
+        """Note that others may write an allocation unobserved from now on."""
+
+    def launched(self) -> None:
+        """Note that a kernel has run whose writes nobody observed."""
+
+    def explain_free(self, address: int) -> str:
+        """Return why no allocation starts at `address`, to end an error message; "" if unknown."""
+        return ""
+
+
+_Observer = TypeVar("_Observer", bound=MemoryObserver)
 
 
 def _rows(start: int, pieces: tuple[Piece, ...]) -> bytes:
@@ -61,8 +85,8 @@ def _rows(start: int, pieces: tuple[Piece, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All allocations at one time: `rows` are start, end, writable, sorted. `storages` keeps the
-    memory alive."""
+    """All allocations at one time. rows: start, end, writable, sorted. storages: keep the memory
+    alive."""
 
     rows: NDArray[np.uint64]
     storages: tuple[NDArray[np.uint8], ...]
@@ -71,49 +95,51 @@ class Table:
 class DeviceMemory:
     """Allocations by address. Safe to use from several threads.
 
-    There is no lock: arrays are freed by finalizers, which the garbage collector may run in the
-    middle of any method here, and a lock that this thread holds already would never be given.
-    Instead each step is one operation of a dict that no other thread and no collection can divide
-    (docs.python.org/3/faq/library.html, thread-safe operations).
+    Allocating and freeing takes no lock. Finalizers free arrays, and the garbage collector may run
+    them in the middle of any method here: they would wait forever for a lock that this thread
+    already holds. Instead, each step is one operation of a dict, which neither another thread nor a
+    collection can interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
     """
 
     def __init__(self, limit: int | None = None) -> None:
-        """Allow so many bytes in all, None for as many as the host gives."""
+        """Allow `limit` bytes in all, or as many as the host has if it is None."""
         self.limit = limit
         self._sizes: dict[int, int] = {}
         self._ranges: dict[int, Range] = {}
-        self._change = object()  # another one after each change of `_ranges`
-        self.quarantine = Quarantine()
-        self.written = WrittenMemory()
-        self._race: RaceMemory | None = None
-        self._table: tuple[object, Table] | None = None  # and the change that it is of
+        self._change = object()  # replaced after each change of `_ranges`
+        self._table: tuple[object, Table] | None = None  # with its `_change`
+        self._observers: tuple[MemoryObserver, ...] = ()
+        self._attaching = threading.Lock()  # no finalizer attaches an observer
 
-    @property
-    def race(self) -> RaceMemory:
-        """What the race check keeps of this memory; made at the first use."""
-        if self._race is None:
-            self._race = importlib.import_module("amdjit.emulator.checks.race.memory").RaceMemory()
-        return self._race
+    def observer(self, kind: type[_Observer]) -> _Observer:
+        """Return the observer of a kind; the first call attaches it, and it knows nothing of what
+        happened before."""
+        with self._attaching:
+            for known in self._observers:
+                if isinstance(known, kind):
+                    return known
+            made = kind()
+            self._observers = (*self._observers, made)
+            return made
 
     def allocate(
         self,
         nbytes: int,
         label: str = "",
         pieces: tuple[Piece, ...] | None = None,
-        tracked: bool = False,
+        gap: int = GAP,
     ) -> int:
-        """Reserve memory, at least one byte; returns its address. BackendError when the host has
+        """Reserve memory, at least one byte, and return its address. BackendError if the host has
         none left.
 
-        pieces: what kernels may access, all of it, writable, if not given. tracked: the memory
-        check is on.
+        pieces: what kernels may access; by default all of it, writable. gap: bytes after it that
+        belong to no allocation.
         """
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
         size = max(nbytes, 1)
         if self.limit is not None and size > self.limit - self.used:
             self._make_room(size)
-        gap = TRACKED_GAP if tracked else GAP
         try:
             storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + gap, np.uint8)
         except (MemoryError, ValueError) as error:
@@ -121,29 +147,36 @@ class DeviceMemory:
         base = storage.ctypes.data
         first = -base % ALIGNMENT
         start, content = base + first, storage[first : first + size]
-        made = call_place() if tracked else None
         self._sizes[start] = size
         rows = _rows(start, pieces or ((0, size, True),))
-        self._ranges[start] = Range(start, start + size, label, rows, storage, content, made)
-        if not label:
-            self.written.allocated(start, size)
+        allocation = Range(start, start + size, label, rows, storage, content)
+        self._ranges[start] = allocation
+        for observer in self._observers:
+            observer.allocated(allocation)
         self._change = object()
         return start
 
     def free(self, address: int) -> None:
-        """Give an allocation back; BackendError if there is none at `address`."""
+        """Free an allocation. BackendError if none starts at `address`."""
         freed = self._ranges.pop(address, None)
         self._sizes.pop(address, None)
         if freed is None:
-            raise BackendError(
-                f"free: no allocation starts at {address:#x}{self._freed_before(address)}"
-            )
-        if freed.made is not None:
-            self.quarantine.add(
-                Freed(freed.start, freed.end, freed.made, call_place(), freed.storage)
-            )
-        self.written.forget(address)
+            why = "".join(observer.explain_free(address) for observer in self._observers)
+            raise BackendError(f"free: no allocation starts at {address:#x}{why}")
+        for observer in self._observers:
+            observer.freed(freed)
         self._change = object()
+
+    def share(self, address: int) -> None:
+        """Tell observers that others may write the allocation that holds `address` unobserved."""
+        allocation = self._holding_all(address, 0)
+        for observer in self._observers:
+            observer.shared(allocation)
+
+    def launched(self) -> None:
+        """Tell observers that a kernel has run whose writes nobody observed."""
+        for observer in self._observers:
+            observer.launched()
 
     @property
     def used(self) -> int:
@@ -152,11 +185,11 @@ class DeviceMemory:
 
     @property
     def room(self) -> int | None:
-        """Bytes that may still be allocated, None for as many as the host gives."""
+        """Bytes that may still be allocated, None if only the host limits them."""
         return None if self.limit is None else max(self.limit - self.used, 0)
 
     def _make_room(self, size: int) -> None:
-        gc.collect()  # arrays in reference cycles are freed only so
+        gc.collect()  # frees arrays in reference cycles
         assert self.limit is not None
         if size > self.limit - self.used:
             raise BackendError(
@@ -165,24 +198,13 @@ class DeviceMemory:
                 "(AMDJIT_EMULATOR_MEMORY sets how many it has)"
             )
 
-    def _freed_before(self, address: int) -> str:
-        before = self.quarantine.find(address)
-        where = before.freed if before is not None else None
-        return f"; it was freed before, at {where.file}:{where.line}" if where is not None else ""
-
-    def tracked(self) -> tuple[Range, ...]:
-        """Return the allocations that were made while the memory check was on."""
-        return tuple(
-            allocation for allocation in self._ranges.copy().values() if allocation.made is not None
-        )
-
     def table(self) -> Table:
-        """Return all allocations as they are now. What is freed later stays alive while the table
-        does."""
+        """Return all allocations as they are now. The table keeps their memory alive, freed or
+        not."""
         change, known = self._change, self._table
         if known is not None and known[0] is change:
             return known[1]
-        # Of thousands of allocations: sorted and joined in C, each row made with its allocation.
+        # There may be thousands: sort and join in C, from rows made with each allocation.
         found = self._ranges.copy()
         ranges = [found[start] for start in sorted(found)]
         rows = np.frombuffer(
@@ -195,12 +217,14 @@ class DeviceMemory:
         return table
 
     def bounds(self) -> list[tuple[int, int]]:
-        """Return the first byte and the one past the last of all allocations."""
+        """Return the first byte, and one past the last, of each allocation."""
         return [(allocation.start, allocation.end) for allocation in self._ranges.copy().values()]
 
     def check(self, address: int, nbytes: int) -> int:
-        """Return the start of the allocation that holds all of [address, address + nbytes);
-        BackendError without."""
+        """Return the start of the allocation that holds [address, address + nbytes).
+
+        BackendError if none holds all of it.
+        """
         return self._holding_all(address, nbytes).start
 
     def _holding_all(self, address: int, nbytes: int) -> Range:
@@ -226,7 +250,7 @@ class DeviceMemory:
         if data.nbytes:
             first = address - allocation.start
             allocation.content[first : first + data.nbytes] = np.frombuffer(data, np.uint8)
-            self.written.wrote(allocation.start, first, data.nbytes)
+            self._wrote(allocation, first, data.nbytes)
 
     def read(self, destination: memoryview, address: int) -> None:
         """Copy bytes out to writable host memory."""
@@ -239,14 +263,18 @@ class DeviceMemory:
 
     def copy(self, destination: int, source: int, nbytes: int) -> None:
         """Copy between two places, which may overlap."""
-        start = self.check(destination, nbytes)
+        allocation = self._holding_all(destination, nbytes)
         self.check(source, nbytes)
         if nbytes:
             ctypes.memmove(destination, source, nbytes)
-            self.written.wrote(start, destination - start, nbytes)
+            self._wrote(allocation, destination - allocation.start, nbytes)
+
+    def _wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        for observer in self._observers:
+            observer.wrote(allocation, first, nbytes)
 
     def holding(self, address: int) -> Range | None:
-        """Return the allocation that an address lies in."""
+        """Return the allocation that contains an address."""
         ranges = self._ranges.copy().values()
         return next(
             (allocation for allocation in ranges if allocation.start <= address < allocation.end),

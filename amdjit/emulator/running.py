@@ -19,7 +19,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.target import find_target
 
 Argument = NDArray[Any] | np.generic | int | None
-# Where an array lies on the device, and the argument's name.
+# An array's address on the device, the array, and the argument's name.
 _Place = tuple[int, NDArray[Any], str]
 _Call = tuple[EmulatedFunction, Extent, Extent, int, bytearray]
 
@@ -38,11 +38,11 @@ def run(
 ) -> None:
     """Run a kernel on the emulator.
 
-    grid: workgroups; block: work-items a workgroup; up to 3 extents each. args: C-contiguous
-    arrays, passed as pointers and updated in place, None (or 0) for null pointers, and NumPy
-    scalars (those of structured types for structures by value), laid out as the code object's
-    metadata says. LaunchError for arguments that do not fit, KernelFault for what the kernel does
-    wrong, SanitizerError for what checks find where `amdjit.sanitize` or AMDJIT_SANITIZE asks for
+    grid: workgroups; block: work-items of a workgroup; up to 3 extents each. args: one for each
+    argument in the code object's metadata: a C-contiguous array, which is passed as a pointer and
+    updated in place; None (or 0) for a null pointer; or a NumPy scalar, of a structured type for a
+    structure by value. LaunchError for arguments that do not fit, KernelFault for what the kernel
+    does wrong, SanitizerError for what checks find if `amdjit.sanitize` or AMDJIT_SANITIZE asks for
     them.
     """
     target = find_target(CodeObject.read(code_object).target_name)
@@ -112,7 +112,7 @@ def _argument_bytes(
     label: str,
     places: list[_Place],
 ) -> bytes:
-    """Return what stands in the kernarg segment. LaunchError: what is wrong, to go behind the
+    """Return an argument's bytes in the kernarg segment. LaunchError: what is wrong, without the
     argument's name."""
     if argument.value_kind == "by_value":
         return _value_bytes(argument, value)

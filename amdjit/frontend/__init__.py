@@ -1,21 +1,35 @@
-"""From Python source to the typed tree."""
+"""From Python source to the typed tree.
 
-from amdjit.frontend.building.compilation import Limits
+The way of a function through the rooms:
+
+1. `program.type_kernel` reads the source (`source.reading`) and opens a `session.TypingSession`.
+2. `names.kernel_parameters` binds the parameters to the argument types; a `Const` argument is bound
+   to its value.
+3. A `building.builder.FunctionBuilder` runs the statements in order; the table in
+   `statement_typing` names the function for each node of `ast`.
+4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
+   `values.kinds.Value`: known now, or a node of the typed tree with a type.
+5. Operators bring their operands to one type (`building.operands`); a name at a meeting of branches
+   gets one binding (`names.merging`); loops are typed again until their types are stable.
+6. `calls.dispatch` types calls. For a device function the session types its body once for each
+   combination of argument types, by the same steps.
+7. A statement that is refused leaves its error in the builder, and typing goes on after it; all
+   errors are raised together at the end.
+8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
+   takes; `narrow_products` adds warnings, and `names.dependencies` what the code depends on.
+"""
+
 from amdjit.frontend.names.annotation_places import at_annotation
+from amdjit.frontend.names.dependencies import Dependency
 from amdjit.frontend.names.parameters import array_matches
 from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
 from amdjit.frontend.source.reading import definition_span
-from amdjit.frontend.values.dependencies import OutsideRead
 from amdjit.frontend.values.kinds import CompileTime
 from amdjit.frontend.values.structures import element_of_dtype, field_types, structure_of
-from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 
 __all__ = [
-    "COMPLEX64",
-    "COMPLEX128",
     "CompileTime",
-    "Limits",
-    "OutsideRead",
+    "Dependency",
     "TypedKernel",
     "array_matches",
     "at_annotation",

@@ -1,4 +1,5 @@
-"""Expressions: names, constants, operators, conditions, attributes."""
+"""Expressions: the table from nodes of `ast` to the functions that type them, with names, constants
+and attributes."""
 
 from __future__ import annotations
 
@@ -8,19 +9,21 @@ from collections.abc import Mapping
 
 from amdjit.declarations import Coordinates, Property
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
+from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
-from amdjit.frontend.expressions.operators import binary, compare, unary
+from amdjit.frontend.expressions.formatted_text import constant_text
+from amdjit.frontend.expressions.operators import binary, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
-from amdjit.frontend.expressions.special_forms import Arguments
 from amdjit.frontend.expressions.subscripts import subscript
-from amdjit.frontend.expressions.texts import constant_text
 from amdjit.frontend.expressions.views import slice_value
-from amdjit.frontend.names.scope import bind, outside_value, read_name
-from amdjit.frontend.statements.comprehensions import comprehension
+from amdjit.frontend.iteration.comprehensions import comprehension
+from amdjit.frontend.names.scope import bind, read_name, value_of_object
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.tree import nodes as tree
@@ -54,10 +57,10 @@ def _read_property(builder: FunctionBuilder, value: Value, node: ast.expr) -> Va
 
 
 def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
-    """A tuple; `*other` puts another tuple's items in."""
+    """A tuple; `*other` inserts the items of another tuple."""
     items: list[Value] = []
     values = builder.evaluate_all([e.value if isinstance(e, ast.Starred) else e for e in node.elts])
-    # An item may stay unused: its effects must not.
+    # An item may stay unused, but its effects must happen.
     for element, value in zip(node.elts, builder.in_order(values, node), strict=True):
         if not isinstance(element, ast.Starred):
             items.append(value)
@@ -69,20 +72,20 @@ def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
 
 
 def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:
-    """`left + right` and its like."""
+    """`left + right` and the other binary operators."""
     left, right = builder.evaluate_all((node.left, node.right))
     return binary(builder, type(node.op), left, right, node)
 
 
 def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
-    """`-x` and its like."""
+    """`-x` and the other unary operators."""
     if isinstance(node.op, ast.Not):
         return tested(builder, node)
     return unary(builder, type(node.op), builder.evaluate(node.operand), node)
 
 
 def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
-    """`a < b < c`: each operand is evaluated at most once, later ones only if they are needed."""
+    """`a < b < c`: each operand is evaluated at most once, and only if it is needed."""
     left = builder.evaluate(node.left)
     return _compare_rest(builder, left, list(zip(node.ops, node.comparators, strict=True)), node)
 
@@ -100,8 +103,8 @@ def _compare_rest(
 
 
 def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
-    """`and`, `or`: like Python they give one of the operands, and evaluate the right one only if it
-    is needed."""
+    """`and`, `or`: as in Python the result is one of the operands, and the right one is evaluated
+    only if it is needed."""
     combine = both if isinstance(node.op, ast.And) else either
 
     def from_index(index: int) -> Value:
@@ -114,7 +117,7 @@ def boolean_operation(builder: FunctionBuilder, node: ast.BoolOp) -> Value:
 
 
 def conditional(builder: FunctionBuilder, node: ast.IfExp) -> Value:
-    """`a if condition else b`: a compile-time condition types one side only."""
+    """`a if condition else b`: with a compile-time condition only one side is typed."""
     return chosen(builder, node, builder.evaluate)
 
 
@@ -195,14 +198,17 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
         value = getattr(owner, node.attr)
     except AttributeError:
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(CompileTime(owner)), attribute=node.attr,
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(CompileTime(owner)),
+            attribute=node.attr,
             remedy=_similar(owner, node.attr),
-        ) from None  # fmt: skip
+        ) from None
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
     if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):
         builder.session.note_read(owner, node.attr, value)
-    return _read_property(builder, outside_value(builder, value, node.attr, node), node)
+    return _read_property(builder, value_of_object(builder, value, node.attr, node), node)
 
 
 def _similar(owner: object, name: str) -> str:

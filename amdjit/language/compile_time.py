@@ -11,43 +11,64 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
+from amdjit.options import CompileOptions
 from amdjit.target import Target
 
 
-class Compilation(Protocol):
-    """What the compilation of a kernel knows of its target."""
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compilation of a kernel, as the front end and compile-time functions see it.
+
+    device_library: the bitcode of OCML, if it is installed.
+    """
+
+    options: CompileOptions
+    device_library: Path | None = None
 
     @property
     def target(self) -> Target:
         """The processor."""
-        ...
+        return self.options.target
 
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        ...
+        return self.options.wave_size
 
     @property
     def block(self) -> tuple[int, int, int] | None:
-        """The workgroup's shape where it is compiled in."""
-        ...
+        """The shape of a workgroup if it is compiled in."""
+        return self.options.required_workgroup_size
+
+    @property
+    def asserts(self) -> bool:
+        """Whether `assert` and `raise` are compiled."""
+        return self.options.asserts
+
+    @property
+    def bounds_check(self) -> bool:
+        """Whether every index is tested against the shape of its array."""
+        return bool(self.options.bounds_check)
 
     @property
     def flushes_denormals(self) -> bool:
-        """Whether f32 numbers too small to be normal are taken and given as 0."""
-        ...
+        """Whether f32 subnormals are read and written as 0."""
+        return self.options.denormals == "flush"
 
     @property
     def approximates_functions(self) -> bool:
-        """Whether `fastmath` has the flag `afn`."""
-        ...
+        """Whether `fastmath` includes the flag `afn`."""
+        return "afn" in self.options.fast_math_flags
 
 
 class Refused(Exception):
-    """What a compile-time function raises about its arguments. problem: what is wrong; remedy: what
-    to write."""
+    """Raised by a compile-time function that refuses its arguments.
+
+    problem: what is wrong. remedy: what to write instead.
+    """
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -56,12 +77,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, eq=False)
 class CompileTimeFunction:
-    """A Python function that is run when a kernel that calls it is compiled; its result is a
-    compile-time value.
+    """A Python function that runs when a kernel that calls it is compiled.
 
-    It gets the `Compilation` and the arguments: values that are known, and the types of others.
-    What it refuses is an error at the line of the kernel, or of the function outside amdjit, that
-    called for it.
+    It gets the `Compilation` and the arguments: values if they are known, else types. Its result is
+    a compile-time value. If it raises `Refused`, the error is reported at the call in the kernel,
+    or in the innermost calling function outside amdjit.
     """
 
     function: Callable[..., Any]
@@ -72,5 +92,5 @@ class CompileTimeFunction:
 
 
 def compile_time(function: Callable[..., Any]) -> CompileTimeFunction:
-    """Mark a function that is run when kernels are compiled."""
+    """Mark a function that runs when kernels are compiled."""
     return CompileTimeFunction(function)

@@ -1,60 +1,67 @@
-"""A launch whose arguments are on their device: check it, run it, bring back what it wrote and what
-it reports."""
+"""A launch, from the user's call to the results: one line of stages, each made of the one before.
+
+    call             arguments as the user wrote them
+    bound arguments  one value for each parameter                 Signature.bind
+    leaves           records taken apart into single values       leaves_of
+    staged values    arrays on the device in place of NumPy's     Staging
+    types            what the kernel is compiled for              argument_types
+    specialisation   the code for these types, on the device      Specialisations.load
+    passed values    Python's numbers computed and checked        passed_values
+    kernarg          the bytes that the kernel reads              ArgumentPacker.pack
+    launch           contents of host arrays copied, code run     PreparedLaunch.launch
+    results          what the kernel wrote copied back            Staging.download
+
+`prepare` goes as far as the passed values: what is wrong with a call is found before anything runs.
+"""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.reports import ReportTable
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
-from amdjit.diagnostics import KernelFault
+from amdjit.devices import current_device
+from amdjit.diagnostics import KernelFault, TypeCheckError
 from amdjit.frontend import CompileTime
-from amdjit.language.launch_numbers import PythonNumber
-from amdjit.launching.record_arguments import single_kinds
+from amdjit.language.launch_numbers import PythonNumber, TooWideError
+from amdjit.late import late
+from amdjit.launching.argument_types import argument_types, widened
+from amdjit.launching.record_arguments import Leaves, assembled, leaves_of
+from amdjit.launching.signature import Signature
+from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
-from amdjit.runtime.arguments import ArgumentPacker
-from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.device import Device
+from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
-from amdjit.target import Target
 
 if TYPE_CHECKING:
     from amdjit.checking.array_places import ArrayArgument
+    from amdjit.runtime import sanitized
+else:
+    # Loaded where launches are checked, or one has failed.
+    sanitized = late("amdjit.runtime.sanitized")
 
-__all__ = ["Loaded", "PreparedLaunch", "choose_block", "parameter_values", "written_arguments"]
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A specialisation on a device, ready to launch. written: as of `written_arguments`."""
-
-    compiled: CompiledKernel
-    written: tuple[bool, ...]
-    packer: ArgumentPacker
-    module: Module
-    function: Function
-    static_lds: int
-    max_workgroup_size: int
-
-    @cached_property
-    def shared_arrays(self) -> list[ArrayArgument]:
-        """The static LDS arrays, for reports: found by a walk over the whole program, so once."""
-        arrays: list[ArrayArgument] = _checks().shared_arrays(
-            self.compiled.program, self.compiled.optimized_llvm
-        )
-        return arrays
+__all__ = ["LaunchableKernel", "PreparedLaunch", "prepare"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class LaunchableKernel:
+    """What all launches of a kernel share."""
+
+    signature: Signature
+    specialisations: Specialisations
+    host_copies: HostCopies
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedLaunch:
-    """The arguments of a launch on their device, and the code for them."""
+    """The code of a launch and the values to pass to it; nothing has run, nothing is copied."""
 
     device: Device
     stream: Stream | None
@@ -64,9 +71,8 @@ class PreparedLaunch:
     environment: Environment
 
     def launch(self, grid: Any, block: Any, dynamic_lds: int) -> None:
-        """Check the grid, copy arrays, run, copy back."""
+        """Check the grid, copy arrays to the device, run the kernel, copy what it wrote back."""
         loaded = self.loaded
-        required = loaded.compiled.options.required_workgroup_size
         shape = check_launch(
             grid,
             block,
@@ -74,7 +80,7 @@ class PreparedLaunch:
             self.device.target,
             loaded.max_workgroup_size,
             loaded.static_lds,
-            required,
+            loaded.compiled.options.required_workgroup_size,
         )
         kernarg = loaded.packer.pack(self.values)
         self.staging.upload(self.stream)
@@ -82,16 +88,12 @@ class PreparedLaunch:
         if loaded.compiled.reports is None:
             self._start(shape, dynamic_lds, kernarg, handle)
         else:
-            self._launch_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
+            self._start_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
         if self.staging.has_host_arrays:
-            if handle is None:
-                self.device.synchronize()
-            elif loaded.compiled.reports is not None:
-                self.device.synchronize_stream(handle)
-            self.staging.download(loaded.written, self.stream)
+            self._bring_back(handle)
 
     def _start(self, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any) -> None:
-        """Start the kernel, with the checks that hold here."""
+        """Start the kernel, with the checks that are on."""
         function = self.loaded.function
         option = self.loaded.compiled.options.sanitize
         try:
@@ -99,19 +101,17 @@ class PreparedLaunch:
                 self.device.launch(function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
                 return
             call = (function, shape.grid, shape.block, dynamic_lds, kernarg)
-            _checks().launch(self.device, call, option, self.environment, self._arrays(), handle)
+            sanitized.launch(self.device, call, option, self.environment, self._arrays(), handle)
         except KernelFault as fault:
-            _checks().locate(fault, self._arrays())
+            sanitized.locate(fault, self._arrays())
             raise
 
     def _arrays(self) -> list[ArrayArgument]:
         staging = self.staging
-        arrays: list[ArrayArgument] = _checks().array_arguments(
-            staging.names, staging.arguments, self.loaded.written
-        )
-        return arrays + self.loaded.shared_arrays
+        arguments = sanitized.array_arguments(staging.names, staging.arguments, self.loaded.written)
+        return arguments + self.loaded.shared_arrays
 
-    def _launch_reporting(
+    def _start_reporting(
         self,
         table: ReportTable,
         shape: LaunchShape,
@@ -119,6 +119,7 @@ class PreparedLaunch:
         kernarg: bytearray,
         handle: Any,
     ) -> None:
+        """Start a kernel that prints or asserts: it gets a record, which is read afterwards."""
         compiled, device = self.loaded.compiled, self.device
         options = compiled.options
         record = make_record(
@@ -130,74 +131,92 @@ class PreparedLaunch:
             options.print_buffer,
             handle,
         )
-        kernarg = with_record(kernarg, record)
         try:
-            self._start(shape, dynamic_lds, kernarg, handle)
+            self._start(shape, dynamic_lds, with_record(kernarg, record), handle)
         except KernelFault:
-            record.tell(
-                handle
-            )  # what was printed until then; an assertion that failed as well says more
+            # What was printed before the fault; an assertion that failed as well says more.
+            record.tell(handle)
             raise
         device.when_done(lambda: record.tell(handle), handle)
 
-
-def _checks() -> Any:
-    # Loaded where checks are made, or a launch has failed: who has neither need not pay for it.
-    return importlib.import_module("amdjit.runtime.sanitized")
-
-
-def written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
-    """For each single value of the arguments, `Const` ones included, whether the kernel may write
-    it."""
-    written = iter(
-        [
-            flag
-            for flag, use in zip(compiled.written, compiled.launch_uses, strict=True)
-            if use is None
-        ]
-    )
-    passed = (CompileTime, PythonNumber)
-    return tuple(
-        False if isinstance(a, passed) else next(written) for a in single_kinds(compiled.arguments)
-    )
+    def _bring_back(self, handle: Any) -> None:
+        """Wait for the launch and copy to the host arrays what the kernel wrote."""
+        if handle is None:
+            self.device.synchronize()
+        elif self.loaded.compiled.reports is not None:
+            self.device.synchronize_stream(handle)
+        self.staging.download(self.loaded.written, self.stream)
 
 
-def parameter_values(
-    compiled: CompiledKernel, names: Sequence[str], kinds: Sequence[Argument], values: Sequence[Any]
-) -> tuple[Any, ...]:
-    """Return what a launch passes: its arguments, and in place of Python's numbers what the kernel
-    uses of them.
+def prepare(
+    kernel: LaunchableKernel,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    stream: Stream | None,
+) -> PreparedLaunch:
+    """Choose the device and the specialisation for a call, and place its arrays; nothing runs yet.
 
-    LaunchError for a number that does not fit the type in which the kernel uses it.
+    A warning about copied arrays names the line of the caller's caller.
     """
-    pairs = list(zip(values, kinds, strict=True))
-    passed = iter(
-        [value for value, kind in pairs if not isinstance(kind, (CompileTime, PythonNumber))]
-    )
-    if not any(compiled.launch_uses):
-        return tuple(passed)
-    parts = zip(names, kinds, values, strict=True)
-    numbers = {name: value for name, kind, value in parts if isinstance(kind, PythonNumber)}
+    signature, specialisations = kernel.signature, kernel.specialisations
+    bound = signature.bind(arguments, keywords)
+    device = stream.device if isinstance(stream, Stream) else current_device()
+    annotations = signature.known_annotations
+    if annotations is None:
+        annotations = signature.annotations(specialisations.options.complete(device.target))
+    try:
+        leaves = leaves_of(signature.kernel, signature.names, annotations, bound)
+        staging = Staging(device, leaves.names, leaves.values, leaves.by_value)
+        types = argument_types(signature.kernel, leaves, staging.arguments)
+    except TypeCheckError as failure:
+        raise signature.at_annotation(failure) from None
+    loaded, values = _specialised(specialisations, device, leaves, types, staging.arguments)
+    if staging.has_host_arrays and specialisations.warns(loaded.compiled.options):
+        kernel.host_copies.note(staging.host_places, callers=3)
+    staging.check_writable(loaded.written)
+    environment = specialisations.options.environment
+    return PreparedLaunch(device, stream, loaded, staging, values, environment)
+
+
+def _specialised(
+    specialisations: Specialisations,
+    device: Device,
+    leaves: Leaves,
+    types: tuple[Argument, ...],
+    staged: Sequence[Any],
+) -> tuple[Loaded, tuple[Any, ...]]:
+    """Return the specialisation of a launch and the values to pass to it.
+
+    Python's integers are i32; where what the kernel computes from them alone does not fit one,
+    they are i64.
+    """
+    loaded = specialisations.load(device, assembled(leaves.shapes, types))
+    try:
+        return loaded, passed_values(loaded.compiled, leaves.names, types, staged)
+    except TooWideError:
+        wider = widened(types)
+        if wider is None:
+            raise
+    loaded = specialisations.load(device, assembled(leaves.shapes, wider))
+    return loaded, passed_values(loaded.compiled, leaves.names, wider, staged)
+
+
+def passed_values(
+    compiled: CompiledKernel, names: Sequence[str], types: Sequence[Argument], values: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Return the values that a launch passes: its arguments, and numbers computed from Python's.
+
+    Those take the place of Python's own numbers. LaunchError for a number that does not fit the
+    type in which the kernel uses it.
+    """
+    pairs = zip(values, types, strict=True)
+    passed = [value for value, kind in pairs if not isinstance(kind, (CompileTime, PythonNumber))]
     uses = compiled.launch_uses
+    if not any(uses):
+        return tuple(passed)
+    parts = zip(names, types, values, strict=True)
+    numbers = {name: value for name, kind, value in parts if isinstance(kind, PythonNumber)}
+    remaining = iter(passed)
     return tuple(
-        next(passed) if use is None else use.argument(compiled.name, numbers) for use in uses
+        next(remaining) if use is None else use.argument(compiled.name, numbers) for use in uses
     )
-
-
-# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
-_BLOCKS = (256, 128, 512, 1024, 64)
-
-
-def choose_block(loaded: Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
-    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
-    required = loaded.compiled.options.required_workgroup_size
-    if required is not None:
-        return required
-    wave = loaded.compiled.options.wave_size
-    lds = loaded.static_lds + dynamic_lds
-    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size] or [
-        loaded.max_workgroup_size
-    ]
-    resources = importlib.import_module("amdjit.code_object.resources")
-    best = max(fitting, key=lambda size: resources.waves_by_lds(lds, -(-size // wave), target))
-    return best, 1, 1

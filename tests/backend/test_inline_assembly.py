@@ -29,7 +29,7 @@ def test_the_instruction_is_in_the_code(target: Target, linker: Linker, wave_siz
     code_object = CodeObject.read(link(emit_object(optimised, target, options), linker))
     kernel = code_object.kernels["kernel"]
     assert V_MOV_B32_V1_42 in code_object.code(kernel)
-    assert kernel.metadata.wavefront_size == wave_size
+    assert kernel.metadata.wave_size == wave_size
     assert [argument.name for argument in kernel.metadata.arguments] == ["p"]
     assert "v_mov_b32 v1, 42" in emit_assembly(optimised, target, options)
 

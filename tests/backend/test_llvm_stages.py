@@ -67,7 +67,7 @@ def test_code_is_the_code_of_opt_and_llc(
 def test_wave64_is_a_choice(ir: Callable[[str], str], target: Target, linker: Linker) -> None:
     options = CompileOptions(target, wave_size=64)
     linked = link(emit_object(optimise(ir("saxpy"), target, options), target, options), linker)
-    assert CodeObject.read(linked).kernels["saxpy"].descriptor.wavefront_size == 64
+    assert CodeObject.read(linked).kernels["saxpy"].descriptor.wave_size == 64
 
 
 def test_another_target_makes_a_code_object_for_it(
@@ -185,7 +185,8 @@ declare void @llvm.assume(i1)
 declare float @llvm.vector.reduce.fadd.v4f32(float, <4 x float>)
 declare void @llvm.lifetime.start.p5(ptr addrspace(5))
 declare float @llvm.amdgcn.fmed3.f32(float, float, float)
-declare <8 x float> @llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16(<8 x half>, <8 x half>, <8 x float>)
+declare <8 x float> @llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16(
+    <8 x half>, <8 x half>, <8 x float>)
 declare i32 @llvm.amdgcn.readfirstlane.i32(i32)
 declare void @llvm.amdgcn.s.barrier.signal(i32)
 declare <2 x half> @llvm.amdgcn.cvt.pkrtz(float, float)

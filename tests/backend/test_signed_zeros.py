@@ -156,7 +156,7 @@ def test_a_uniform_subtraction_from_zero_is_compiled_everywhere(type: str, proce
 }}
 """
     for level in (0, 1, 3):
-        for wave_size in target.wavefront_sizes:
+        for wave_size in target.wave_sizes:
             options = CompileOptions(target, opt_level=level, wave_size=wave_size)
             code = emit_assembly(optimise(text, target, options), target, options)
             assert re.search(r"\t[sv]_(?:dual_)?(?:sub|pk_add|add|sub_nc)_\w*f(?:16|32)", code)

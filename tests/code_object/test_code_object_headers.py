@@ -85,7 +85,7 @@ def test_relocations_are_those_of_readelf(linked: tuple[CodeObject, Path]) -> No
         (".vgpr_count", "vgpr_count"),
         (".sgpr_spill_count", "sgpr_spills"),
         (".vgpr_spill_count", "vgpr_spills"),
-        (".wavefront_size", "wavefront_size"),
+        (".wavefront_size", "wave_size"),
         (".max_flat_workgroup_size", "max_flat_workgroup_size"),
         (".symbol", "symbol"),
         (".uses_dynamic_stack", "uses_dynamic_stack"),

@@ -46,7 +46,7 @@ def directives(kernel: Kernel) -> dict[str, int]:
         "system_sgpr_workgroup_id_z": int(z),
         "system_sgpr_workgroup_info": int(d.enable_workgroup_info),
         "system_vgpr_workitem_id": d.workitem_id_components - 1,
-        "wavefront_size32": int(d.wavefront_size == 32),
+        "wavefront_size32": int(d.wave_size == 32),
         "uses_dynamic_stack": int(d.uses_dynamic_stack),
     } | {f"user_sgpr_{name}": int(name in on) for name in USER_SGPRS}
 

@@ -18,7 +18,7 @@ from amdjit.options import CompileOptions
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
-import generate
+import generate  # noqa: E402
 
 TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 

@@ -7,13 +7,13 @@ import re
 
 from model.catalogue import mnemonics
 
-MODEL = "test_emulator_against_model.py"
-OTHERS = "test_emulator_rare_instructions.py"
+MODEL = "instructions/test_emulator_against_model.py"
+OTHERS = "instructions/test_emulator_rare_instructions.py"
 # What the model leaves out: the test that has it instead, and why. The first pattern that matches a
 # mnemonic counts.
 OUTSIDE: dict[str, tuple[str, str]] = {
     r"v_(wmma|swmmac)_\w+": (
-        "test_emulator_matrix.py",
+        "matrix/test_emulator_matrix.py",
         "it has a NumPy model of its own: layouts and products",
     ),
     r"global_load_tr_b\d+": (
@@ -21,15 +21,18 @@ OUTSIDE: dict[str, tuple[str, str]] = {
         "the ISA document does not print its lanes; they are those measured on gfx1201",
     ),
     r"s_barrier_\w+|s_get_barrier_state": (
-        "test_emulator_barriers.py",
+        "scheduling/test_emulator_barriers.py",
         "it acts between waves: whole workgroups are run",
     ),
     r"s_trap|s_endpgm_saved": (
-        "test_emulator_faults.py",
+        "launch/test_emulator_faults.py",
         "it ends the wave: the fault is looked at",
     ),
     r"s_sendmsg\w*": (OTHERS, "what a message does and returns is the machine's, not the wave's"),
-    r"s_code_end": ("test_emulator_launches.py", "padding behind a kernel: nothing runs into it"),
+    r"s_code_end": (
+        "launch/test_emulator_launches.py",
+        "padding behind a kernel: nothing runs into it",
+    ),
     r"s_atc_probe\w*|s_waitcnt": (OTHERS, "no assembler text stands for it, and it has no result"),
 }
 TESTS: dict[str, str] = {pattern: file for pattern, (file, _) in OUTSIDE.items()}

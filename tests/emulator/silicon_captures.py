@@ -1,26 +1,14 @@
-"""The captures of gfx1201 in tests/hardware: their rows, and the registers that their generators
-describe."""
+"""Registers of gfx1201 that the generators of the captures in tests/hardware describe."""
 
 from __future__ import annotations
 
-import functools
-import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from captures import xorshift32
 from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
-
-
-@functools.cache
-def capture(name: str) -> dict[str, Any]:
-    """Return a file of captures."""
-    folder = Path(__file__).parents[1] / "hardware"
-    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return found
 
 
 def of_gfx12(matrix: dict[str, Any]) -> list[dict[str, Any]]:
@@ -28,35 +16,12 @@ def of_gfx12(matrix: dict[str, Any]) -> list[dict[str, Any]]:
     return [captured for captured in matrix["captures"] if captured["arch"] == "gfx12"]
 
 
-def numbers(texts: Sequence[str]) -> list[int]:
-    """Return the numbers of hexadecimal texts."""
-    return [int(text, 16) for text in texts]
-
-
-def random_words(seed: int) -> Iterator[int]:
-    """Yield what xorshift32 gives after its seed."""
-    state = seed
-    while True:
-        state ^= state << 13 & 0xFFFFFFFF
-        state ^= state >> 17
-        state ^= state << 5 & 0xFFFFFFFF
-        yield state
-
-
-def digest(registers: Registers) -> str:
-    """Return FNV-1a of registers by lanes."""
-    value = 14695981039346656037
-    for byte in np.ascontiguousarray(registers).astype("<u4").tobytes():
-        value = (value ^ byte) * 1099511628211 % 2**64
-    return f"{value:#018x}"
-
-
 _INTEGER_C = (0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFF80, 0x80000080)
 
 
 def integer_inputs(sample: int, lanes: int = 32) -> Registers:
     """Return six registers of factors and eight of C."""
-    words = random_words(0xA3987412 + sample)
+    words = xorshift32(0xA3987412 + sample)
     factors = [[next(words) for _ in range(lanes)] for _ in range(6)]
     return np.array(
         [*factors, *[[_INTEGER_C[next(words) % 6] for _ in range(lanes)] for _ in range(8)]],
@@ -76,7 +41,7 @@ _INDICES = (4, 8, 12, 9, 13, 14)
 
 def sparse_inputs(a: str, b: str, result: str, seed: int, lanes: int = 32) -> list[Registers]:
     """Return the registers of A, B, C and the index."""
-    words = random_words(seed)
+    words = xorshift32(seed)
 
     def packed(kind: str) -> int:
         width = {"f32": 32, "fp8": 8, "bf8": 8}.get(kind, 16)
@@ -95,3 +60,21 @@ def sparse_inputs(a: str, b: str, result: str, seed: int, lanes: int = 32) -> li
         sum(_INDICES[next(words) % 6] << start for start in range(0, 32, 4)) for _ in range(lanes)
     ]
     return [*parts, np.array([index], np.uint32)]
+
+
+def sparse_kinds(instruction: str) -> tuple[str, str, str]:
+    """Return the types of A, B and the result."""
+    result, _, *factors = instruction.removeprefix("V_SWMMAC_").lower().split("_")
+    return factors[0], factors[-1], result
+
+
+def sparse_seed(row: dict[str, Any]) -> int:
+    return 0x76895231 if row["kind"] == "sw16" else 0x7381A593 + int(row["sample"])
+
+
+def negated_halves(neg: int) -> int:
+    """Return the sign bits of pairs of products: B's elements are negated after their selection, as
+    A's partners."""
+    return (0x8000 if (neg ^ neg >> 1) & 1 else 0) | (
+        0x80000000 if (neg >> 2 ^ neg >> 3) & 1 else 0
+    )

@@ -39,7 +39,7 @@ def test_it_agrees_with_numpy(name: str) -> None:
 def test_a_second_launch_compiles_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
     example.main()
-    monkeypatch.setattr("amdjit.api.compile_kernel", None)
+    monkeypatch.setattr("amdjit.compiler.compile_kernel", None)
     example.main()
 
 

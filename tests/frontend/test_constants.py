@@ -6,7 +6,7 @@ import linecache
 from types import FunctionType
 
 import pytest
-from typing_of_expressions import LIMITS
+from typing_of_expressions import COMPILATION
 
 from amdjit import i32
 from amdjit.diagnostics import CompileError
@@ -25,7 +25,7 @@ HUGE = [
 
 
 @pytest.mark.parametrize("text", HUGE)
-def test_constants_out_of_all_proportion_are_refused_at_once(text: str) -> None:
+def test_huge_constants_are_refused_immediately(text: str) -> None:
     source = f"def huge(a):\n    a[0] = {text}\n"
     file = f"<{text}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -34,4 +34,4 @@ def test_constants_out_of_all_proportion_are_refused_at_once(text: str) -> None:
     huge = found["huge"]
     assert isinstance(huge, FunctionType)
     with pytest.raises(CompileError):
-        type_kernel(huge, (i32[:].resolved(),), LIMITS, PYTHON_FUNCTIONS)
+        type_kernel(huge, (i32[:].resolved(),), COMPILATION, PYTHON_FUNCTIONS)

@@ -1,4 +1,5 @@
-"""The types that the front end gives to operators: one small kernel an operator."""
+# ruff: noqa: F821, F841
+"""The types that the front end gives to operators, with one small kernel for each operator."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ from types import FunctionType
 from typing import Any
 
 from amdjit.diagnostics import TypeCheckError
-from amdjit.frontend import Limits, type_kernel
+from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.options import named_target
+from amdjit.language.compile_time import Compilation
+from amdjit.options import CompileOptions, named_target
 from amdjit.tree import nodes as tree
 from amdjit.types import Layout, Scalar, Type
 
-LIMITS = Limits(named_target("gfx1201"), 32)
+COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 
 
 def add(a, b):
@@ -124,7 +126,7 @@ def type_of(operator: str, *elements: Scalar) -> Type | None:
     arrays = tuple(element[:].resolved() for element in elements)
     assert all(array.layout is Layout.CONTIGUOUS for array in arrays)
     try:
-        typed = type_kernel(function, arrays, LIMITS, PYTHON_FUNCTIONS)
+        typed = type_kernel(function, arrays, COMPILATION, PYTHON_FUNCTIONS)
     except TypeCheckError:
         return None
     last = [

@@ -1,4 +1,4 @@
-"""The types that operators give to operands of any type, also of types that no array holds."""
+"""The result types of operators on operands of any type, including types that no array holds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from types import FunctionType
 from typing import Any
 
 from amdjit.diagnostics import CompileError
-from amdjit.frontend import Limits, type_kernel
+from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.options import named_target
+from amdjit.language.compile_time import Compilation
+from amdjit.options import CompileOptions, named_target
 from amdjit.types import Type, boolean
 
-LIMITS = Limits(named_target("gfx1201"), 32)
+COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 
 
 @lru_cache
@@ -32,9 +33,11 @@ def kernel_of(expression: str) -> FunctionType:
 
 
 def type_of_expression(expression: str, left: Type, right: Type) -> Type | None:
-    """Return the type of an expression of `a`, `b` and a boolean `c`; None where it is refused."""
+    """Return the type of an expression of `a`, `b` and a boolean `c`, None if it is refused."""
     try:
-        typed = type_kernel(kernel_of(expression), (left, right, boolean), LIMITS, PYTHON_FUNCTIONS)
+        typed = type_kernel(
+            kernel_of(expression), (left, right, boolean), COMPILATION, PYTHON_FUNCTIONS
+        )
     except CompileError:
         return None
     # What is known when compiling needs no function: here only the truth of tuples and comparisons

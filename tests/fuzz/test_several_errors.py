@@ -18,14 +18,15 @@ from refusals import ARGUMENTS, random_functions
 from running import KERNEL_NAMES, define
 
 from amdjit.diagnostics import CompileError
-from amdjit.frontend import Limits, type_kernel
+from amdjit.frontend import type_kernel
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.target import find_target
+from amdjit.options import CompileOptions, named_target
 from amdjit.types import Array, Type, i32
 
-LIMITS = Limits(find_target("gfx1201"), 32)
+COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)
 NUMBERS = tuple(
     PYTHON_FLOAT if isinstance(number, float) else PYTHON_INT for number in PYTHON_NUMBERS.values()
@@ -34,7 +35,7 @@ NUMBERS = tuple(
 
 def refusal(function: FunctionType, arguments: tuple[Type, ...]) -> CompileError | None:
     try:
-        type_kernel(function, arguments, LIMITS, PYTHON_FUNCTIONS)
+        type_kernel(function, arguments, COMPILATION, PYTHON_FUNCTIONS)
     except CompileError as error:
         return error
     return None

@@ -17,6 +17,7 @@ from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]
+A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 ROW, COL = matrix.row_major, matrix.col_major
 
 
@@ -82,3 +83,39 @@ def marked(cases: Iterable[Any], often: Iterable[Any]) -> list[Any]:
         case if case in chosen else pytest.param(case, marks=pytest.mark.exhaustive)
         for case in cases
     ]
+
+
+def converting(
+    source: Any, target: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int
+) -> Any:
+    @amdjit.kernel(block=wave_size, wave_size=wave_size)
+    def convert(a, d):
+        part = matrix.fragment(source, *first, dtype, layouts[0])
+        matrix.load_matrix_sync(part, a)
+        other = matrix.apply_fragment(part, target, *second, dtype, layouts[1])
+        matrix.store_matrix_sync(d, other)
+
+    first, second = sizes(source, rows, columns), sizes(target, rows, columns)
+    return convert
+
+
+def check_conversion(
+    uses: Any, dtype: Any, rows: int, columns: int, layouts: Any, wave_size: int
+) -> None:
+    values = (
+        np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
+        % 251
+    )
+    expected = values.astype(dtype.dtype)
+    a = np.ascontiguousarray(expected if layouts[0] is ROW else expected.T)
+    d = np.zeros((rows, columns) if layouts[1] is ROW else (columns, rows), dtype.dtype)
+    with amdjit.use("emulator:gfx1201"):
+        converting(*uses, dtype, rows, columns, layouts, wave_size)[1, wave_size](a, d)
+    np.testing.assert_array_equal(
+        (d if layouts[1] is ROW else d.T).astype(float), expected.astype(float)
+    )
+
+
+def sizes(use: Any, rows: int, columns: int) -> tuple[int, int, int]:
+    """Return m, n, k of a fragment that is a matrix of these rows and columns."""
+    return {A: (rows, 16, columns), B: (16, columns, rows), C: (rows, columns, 16)}[use]

@@ -20,7 +20,7 @@ STANDIN = Path(__file__).parent / "standin_hip"
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(STANDIN))
 
-import standin
+import standin  # noqa: E402  (its folder is on the path from here on)
 
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 
@@ -61,7 +61,7 @@ def test_the_hip_device_works_through_the_real_hip_python() -> None:
 
 
 @needs_standin
-def test_two_gpus() -> None:
+def test_launches_on_two_gpus_reach_their_own() -> None:
     run_checks("many_gpus_checks.py", 1, devices="2")
 
 

@@ -196,9 +196,9 @@ def test_the_place_of_the_error_is_named() -> None:
 
 
 def test_what_is_no_node_is_refused() -> None:
-    with pytest.raises(InternalError, match="int is no expression"):
+    with pytest.raises(InternalError, match="int is not an expression"):
         checked(do(3))
-    with pytest.raises(InternalError, match="Read is no statement"):
+    with pytest.raises(InternalError, match="Read is not a statement"):
         checked(read(X))
 
 

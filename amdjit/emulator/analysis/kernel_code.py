@@ -27,4 +27,4 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
         and segment.address <= symbol.address < segment.end
         and symbol.address not in kernels
     )
-    return Text(segment.data, segment.address, functions, kernel.descriptor.wavefront_size)
+    return Text(segment.data, segment.address, functions, kernel.descriptor.wave_size)

@@ -1,4 +1,4 @@
-"""From the rows that native code leaves to reports: what all checks share."""
+"""From the rows that native code writes to reports: what all checks share."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from dataclasses import dataclass
 
 from amdjit.checking.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin, SanitizerReport
-from amdjit.emulator.checks.memory.quarantine import Quarantine
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What a row's numbers mean in one launch."""
+    """What the numbers of a row mean in one launch."""
 
     function: EmulatedFunction
-    compiled: CompiledKernel
+    compiled: HostKernel
     geometry: Geometry
     arguments: tuple[ArrayArgument, ...]
     memory: DeviceMemory
-    quarantine: Quarantine
 
     @property
     def kernel(self) -> str:
@@ -34,7 +32,7 @@ class LaunchFacts:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.function.kernel.descriptor.wavefront_size
+        return self.function.kernel.descriptor.wave_size
 
     def line(self, site: int) -> tuple[str | None, int | None]:
         """Return the source file and line of a site."""
@@ -58,7 +56,7 @@ class LaunchFacts:
         return group % x, group // x % y, group // (x * y)
 
     def thread(self, wave: int, lane: int) -> Coordinates | None:
-        """Return the indices of a work-item in its workgroup; None without a lane."""
+        """Return the indices of a work-item in its workgroup, None if no lane is given."""
         if lane < 0:
             return None
         item = wave * self.wave_size + lane
@@ -66,7 +64,7 @@ class LaunchFacts:
         return item % x, item // x % y, item // (x * y)
 
     def place(self, row: Row) -> Place | None:
-        """Return the element that a row's address is, or would be."""
+        """Return the array element at a row's address, or that would be there."""
         pc = self.compiled.site_pcs[row[Report.SITE]]
         base = self.function.module.register_base(
             pc, row[Report.BASE] & (1 << 64) - 1, self.wave_size
@@ -74,8 +72,8 @@ class LaunchFacts:
         return place_of(self.arguments, row.address, base)
 
     def lds_place(self, address: int) -> Place | None:
-        """Return the element of a shared array that a byte of the workgroup's LDS is, None where
-        that is not known."""
+        """Return the element of a shared array at a byte of the workgroup's LDS, None if it is
+        not known."""
         return place_in_lds(self.arguments, address)
 
 
@@ -89,7 +87,7 @@ class Row:
         return self._values[field]
 
     def counting(self, more: int) -> Row:
-        """Return this row, seen so much more often."""
+        """Return this row with a larger count."""
         values = list(self._values)
         values[Report.COUNT] += more
         return Row(values)
@@ -104,13 +102,13 @@ class Row:
         return self[Report.GROUP_X], self[Report.GROUP_Y], self[Report.GROUP_Z]
 
     def lane(self) -> int | None:
-        """The lane, None where there is none."""
+        """The lane, None if there is none."""
         return self[Report.LANE] if self[Report.LANE] >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check says of a row, in words; `SanitizerReport` says what each is. place: the element
+    """What a check says about a row; `SanitizerReport` explains the fields. place: the element that
     it is about."""
 
     kind: str
@@ -131,7 +129,7 @@ def report_of(
     nbytes: int | None = None,
     pc: int | None = None,
 ) -> SanitizerReport:
-    """Return the report of a row. pc: the instruction, if it is not that of the row's site."""
+    """Return the report of a row. pc: the instruction, if it is not the one at the row's site."""
     pc = facts.compiled.site_pcs[row[Report.SITE]] if pc is None else pc
     file, line = facts.line_of(pc)
     place = finding.place
@@ -160,8 +158,8 @@ def report_of(
 
 
 def one_an_instruction(rows: Iterable[Row], pcs: Sequence[int]) -> list[Row]:
-    """Return the rows, in their order, with those of one instruction counted together: each half of
-    a wave64 has a site of its own.
+    """Return the rows in their order, with those of one instruction combined: each half of a wave64
+    has a site of its own.
 
     pcs: the instruction of each site.
     """

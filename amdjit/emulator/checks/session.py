@@ -1,9 +1,12 @@
 """One checked launch: what its code is built with, the memory that its checks share, and the
-reports that come out."""
+reports that come out.
+
+`CHECKS` is the only list of the checks: a new one is a folder with a `Check`, and an entry there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,127 +14,85 @@ from numpy.typing import NDArray
 from amdjit.checking.settings import Request
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.check import KINDS_OF_A_CHECK, Check
 from amdjit.emulator.checks.findings import LaunchFacts, Row, one_an_instruction
-from amdjit.emulator.checks.init.check import UndefinedValues
-from amdjit.emulator.checks.init.launch_shadows import LaunchShadows, launch_shadows
-from amdjit.emulator.checks.init.reports import InitReports
-from amdjit.emulator.checks.memory.check import AlignmentInstrument, memory_report
-from amdjit.emulator.checks.race.check import RaceInstrument
-from amdjit.emulator.checks.race.memory import RaceLaunch, begin_race_launch
-from amdjit.emulator.checks.race.reports import race_report
-from amdjit.emulator.checks.sync.check import Synchronisation
-from amdjit.emulator.checks.sync.reports import sync_report
+from amdjit.emulator.checks.init.check import InitCheck
+from amdjit.emulator.checks.memory.check import MemoryCheck
+from amdjit.emulator.checks.race.check import RaceCheck
+from amdjit.emulator.checks.sync.check import SyncCheck
+from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.layout import (
-    INIT_KINDS,
-    MEMORY_KINDS,
-    RACE_KINDS,
-    REPORT_ROWS,
-    SYNC_KINDS,
-    Report,
-    Sanitizer,
-)
+from amdjit.emulator.launch.workspace import Plan
+from amdjit.emulator.layout import REPORT_ROWS, Report, Sanitizer
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.tiers.compilation import CompiledKernel
-from amdjit.emulator.wave.instrument import Instrument, Instruments
+from amdjit.emulator.wave.instrument import Instruments
 
-# Each check's part of the translated code, if it has one.
-INSTRUMENTS: Mapping[str, type[Instrument]] = {
-    "memory": AlignmentInstrument,
-    "race": RaceInstrument,
-    "init": UndefinedValues,
-    "sync": Synchronisation,
-}
-# What makes the reports of each check's kinds; the kinds below 32 are those of faults, which are
-# the memory check's.
-DESCRIPTIONS: Mapping[int, Callable[[Row, LaunchFacts], SanitizerReport | None]] = {
-    0: memory_report,
-    RACE_KINDS: race_report,
-    MEMORY_KINDS: memory_report,
-    SYNC_KINDS: sync_report,
-}
-_KINDS_OF_A_CHECK = 32
-_MOST_THREADS = 64
-# Reports of the synchronisation check that tell more than the fault which follows from the same
-# mistake, by its kind.
-_TOLD: Mapping[str, frozenset[str]] = {
-    "barrier": frozenset({"signalled-twice"}),
-    "partial-wave": frozenset({"matrix-partial-exec", "transpose-partial-exec"}),
-}
-assert all(
-    first % _KINDS_OF_A_CHECK == 0 for first in (RACE_KINDS, INIT_KINDS, SYNC_KINDS, MEMORY_KINDS)
-)
+# In the order in which their code stands at an instruction.
+CHECKS: tuple[type[Check], ...] = (MemoryCheck, RaceCheck, InitCheck, SyncCheck)
 
 
 class Session:
-    """The checks of one launch; `dispatch.Checks`."""
+    """The checks of one launch: a `dispatch.Checks`.
+
+    Rows may be of checks that were not asked for: the driver reports wrong addresses in every
+    checked launch.
+    """
 
     def __init__(self, memory: DeviceMemory, request: Request) -> None:
         self._memory = memory
         self._request = request
+        self._every = [check() for check in CHECKS]
+        self._chosen = [check for check in self._every if check.name in request.checks]
         self._rows: NDArray[np.int64] = np.zeros((REPORT_ROWS, Report.FIELDS), np.int64)
         self._fields: NDArray[np.int64] = np.zeros(Sanitizer.FIELDS, np.int64)
         self._fields[Sanitizer.ROWS] = self._rows.ctypes.data
         self._fields[Sanitizer.ROW_MASK] = REPORT_ROWS - 1
         self._facts: LaunchFacts | None = None
-        self._shadows: LaunchShadows | None = None
-        self._race: RaceLaunch | None = None
 
     @property
     def instruments(self) -> Instruments:
         """What to build into the code."""
-        chosen = tuple(kind for check, kind in INSTRUMENTS.items() if check in self._request.checks)
-        if self._request.promises_alignment:
-            return chosen
-        return tuple(kind for kind in chosen if kind is not AlignmentInstrument)
+        parts = (check.instruments(self._request) for check in self._chosen)
+        return tuple(instrument for several in parts for instrument in several)
+
+    @property
+    def natives(self) -> Sequence[NativeSources]:
+        """The native functions that this code calls."""
+        return [room for check in self._chosen for room in check.natives]
 
     @property
     def most_threads(self) -> int:
         """How many host threads may run the launch."""
-        return 1 if "race" in self._request.checks else _MOST_THREADS
+        return min([Check.most_threads, *(check.most_threads for check in self._chosen)])
 
-    def prepare(
-        self,
-        function: EmulatedFunction,
-        compiled: CompiledKernel,
-        geometry: Geometry,
-        threads: int,
-        residents: int,
-    ) -> int:
+    def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
         """Make the memory that the checks work with; return its address.
 
-        threads, residents: host threads, and the workgroups that each may have under way.
+        residents: how many workgroups a host thread may have under way.
         """
-        arguments, memory = self._request.arguments, self._memory
-        self._facts = LaunchFacts(
-            function, compiled, geometry, arguments, memory, memory.quarantine
-        )
-        self._fields[Sanitizer.SYNC] = "sync" in self._request.checks
-        if "init" in self._request.checks:
-            self._shadows = launch_shadows(memory, function, compiled, geometry, threads, residents)
-            self._fields[Sanitizer.INIT] = self._shadows.fields.ctypes.data
-        else:
-            memory.written.launched()
-        if "race" in self._request.checks:
-            self._race = begin_race_launch(memory, function, compiled, geometry, residents)
-            self._fields[Sanitizer.RACE] = self._race.address
+        arguments = self._request.arguments
+        facts = LaunchFacts(function, plan.compiled, plan.geometry, arguments, self._memory)
+        self._facts = facts
+        if not any(check.observes_writes for check in self._chosen):
+            self._memory.launched()
+        for check in self._chosen:
+            value = check.begin(facts, plan.threads, residents)
+            if check.field is not None:
+                self._fields[check.field] = value
         return int(self._fields.ctypes.data)
 
     def end(self) -> None:
         """The launch is over, however it went."""
-        if self._race is not None:
-            self._race.end()
+        for check in self._chosen:
+            check.end()
 
     def table(self, table: Table) -> Table:
-        """Return the allocations, of which those that the kernel only reads cannot be written."""
-        inputs = _inputs(table, self._request) if "memory" in self._request.checks else []
-        if not inputs:
-            return table
-        rows = table.rows.copy()
-        rows[inputs, 2] = 0
-        return Table(rows, table.storages)
+        """Return the allocations that the kernel may access, and how."""
+        for check in self._chosen:
+            table = check.table(table, self._request.arguments)
+        return table
 
     def reports(self) -> tuple[SanitizerReport, ...]:
         """Return what was found, in the order in which it was."""
@@ -140,14 +101,19 @@ class Session:
         found = [Row(row) for row in self._rows if row[Report.KEY]]
         found.sort(key=lambda row: row[Report.SEQUENCE])
         found = one_an_instruction(found, self._facts.compiled.site_pcs)
+        by_kind = {first: check for check in self._every for first in check.kinds}
         reports = []
-        descriptions = {**DESCRIPTIONS, INIT_KINDS: InitReports(found).report}
         for row in found:
-            describe = descriptions[row[Report.KIND] // _KINDS_OF_A_CHECK * _KINDS_OF_A_CHECK]
-            report = describe(row, self._facts)
+            check = by_kind[row[Report.KIND] // KINDS_OF_A_CHECK * KINDS_OF_A_CHECK]
+            report = check.report(row, found, self._facts)
             if report is not None:
                 reports.append(report)
         return _one_a_line(reports)[: self._request.limit]
+
+    def explains(self, fault: KernelFault, reports: Sequence[SanitizerReport]) -> bool:
+        """Return whether a report says more about the same mistake than the fault does."""
+        kinds = [check.replaces.get(fault.kind, frozenset()) for check in self._chosen]
+        return any(report.kind in several for report in reports for several in kinds)
 
 
 def run_checked(
@@ -158,29 +124,16 @@ def run_checked(
     time_limit: float | None,
     request: Request,
 ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-    """Launch with checks. Returns the reports, and what stopped the launch if something did."""
+    """Launch with checks. Return the reports, and what stopped the launch if something did."""
     session = Session(dispatcher.memory, request)
     try:
         dispatcher.launch_checked(function, geometry, kernarg, time_limit, session)
     except KernelFault as fault:
         reports = session.reports()
-        told = any(report.kind in _TOLD.get(fault.kind, ()) for report in reports)
-        return reports, None if told else fault
+        return reports, None if session.explains(fault, reports) else fault
     finally:
         session.end()
     return session.reports(), None
-
-
-def _inputs(table: Table, request: Request) -> list[int]:
-    """Return the rows of allocations that hold arrays of the launch, none of which the kernel
-    writes."""
-    written: dict[int, bool] = {}
-    starts = table.rows[:, 0]
-    for argument in request.arguments:
-        row = int(np.searchsorted(starts, np.uint64(argument.address), "right")) - 1
-        if row >= 0 and argument.address < table.rows[row, 1]:
-            written[row] = written.get(row, False) or argument.written
-    return [row for row, is_written in written.items() if not is_written]
 
 
 def _one_a_line(reports: list[SanitizerReport]) -> tuple[SanitizerReport, ...]:

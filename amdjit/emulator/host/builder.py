@@ -1,129 +1,48 @@
-"""A small writer of LLVM IR text. Textual IR plus `parse_assembly` is cheaper than building
+"""A small writer of LLVM IR text. Textual IR and `parse_assembly` are cheaper than building
 objects."""
 
 from __future__ import annotations
 
-import re
-import struct
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-LANES = 32  # of a wave32, of a half of a wave64
+from amdjit.emulator.host.blocks import Blocks
+from amdjit.emulator.host.declaration import Declaration
+from amdjit.emulator.host.values import (
+    LANES,
+    NOTHING,
+    NULL,
+    Value,
+    bits_of,
+    constant,
+    element_of,
+    is_float,
+    lanes_of,
+    like,
+    mangle,
+    sequence,
+    vector,
+)
 
-_INTEGER = re.compile(r"(?:splat \(i\d+ )?(-?\d+)\)?")
-_FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """An SSA value or a constant: its LLVM type and its text (`%12`, `7`, `splat (i32 7)`)."""
-
-    type: str
-    text: str
-
-
-def vector(element: str, lanes: int = LANES) -> str:
-    """Return the type of a vector of `lanes` elements."""
-    return f"<{lanes} x {element}>"
-
-
-def lanes_of(type_name: str) -> int | None:
-    """Return how many lanes a vector type has, None for a scalar."""
-    return int(type_name[1 : type_name.index(" ")]) if type_name[0] == "<" else None
+# Names of native functions start so; LLVM's intrinsics have other names.
+NATIVE_PREFIX = "aj_"
 
 
-def element_of(type_name: str) -> str:
-    """Return the element type of a vector type, a scalar type itself."""
-    return type_name[type_name.index("x ") + 2 : -1] if type_name[0] == "<" else type_name
-
-
-def like(type_name: str, element: str) -> str:
-    """Return `element` with the shape (scalar or vector) of `type_name`."""
-    lanes = lanes_of(type_name)
-    return element if lanes is None else vector(element, lanes)
-
-
-def bits_of(type_name: str) -> int:
-    """Return the width of one element in bits."""
-    element = element_of(type_name)
-    return _FLOAT_BITS[element] if element in _FLOAT_BITS else int(element[1:])
-
-
-def is_float(type_name: str) -> bool:
-    """Tell whether the elements are floats."""
-    return element_of(type_name) in _FLOAT_BITS
-
-
-def _scalar_text(element: str, value: float) -> str:
-    if element == "half":
-        return f"0xH{int.from_bytes(struct.pack('<e', value), 'little'):04X}"
-    if element == "float":
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
-    if element in ("float", "double"):
-        return f"0x{int.from_bytes(struct.pack('<d', value), 'little'):016X}"
-    bits = int(element[1:])
-    number = int(value) & ((1 << bits) - 1)
-    if bits == 1:
-        return "true" if number else "false"
-    return str(number - (1 << bits) if number >> (bits - 1) else number)
-
-
-def constant(type_name: str, value: float) -> Value:
-    """Return a constant; for a vector type, all lanes hold it."""
-    element = element_of(type_name)
-    text = _scalar_text(element, value)
-    return Value(type_name, text if type_name == element else f"splat ({element} {text})")
-
-
-def sequence(element: str, values: Iterable[int]) -> Value:
-    """Return a vector constant of integers."""
-    items = [_scalar_text(element, value) for value in values]
-    return Value(
-        vector(element, len(items)), "<" + ", ".join(f"{element} {item}" for item in items) + ">"
-    )
-
-
-class Builder:
-    """Collects the lines of one function and the names of the functions that it calls."""
+class Builder(Blocks):
+    """Arithmetic, memory and calls in one function, and the declarations of what it calls."""
 
     def __init__(self, prefix: str = "t") -> None:
-        self.lines: list[str] = []
+        super().__init__(prefix)
         self.declarations: dict[str, str] = {}
-        self._prefix = prefix
-        self._next = 0
-        # The label of the block that lines are added to.
-        self.current = "entry"
-        # Float results that nobody has looked for NaNs in yet, by their text; None: each is checked
-        # at once.
+        # Float results that nobody has searched for NaNs yet, by their text; None: each is checked
+        # immediately.
         self.unchecked: dict[str, Value] | None = None
-        # Whether NaNs are met so often here that each result is made exact without a branch.
+        # Whether NaNs are so frequent here that each result is made exact without a branch.
         self.is_exact = False
 
-    def name(self) -> str:
-        """Return a fresh local name, with its `%`."""
-        self._next += 1
-        return f"%{self._prefix}{self._next}"
-
     def restart(self) -> None:
-        """Begin another function; declarations stay known."""
-        self.lines = []
-        self.current = "entry"
-        self._next = 0
-
-    def line(self, text: str) -> None:
-        """Append one line as it is."""
-        self.lines.append("  " + text)
-
-    def label(self, name: str) -> None:
-        """Start a block."""
-        self.current = name
-        self.lines.append(f"{name}:")
-
-    def emit(self, type_name: str, text: str) -> Value:
-        """Append an instruction and return its result."""
-        name = self.name()
-        self.lines.append(f"  {name} = {text}")
-        return Value(type_name, name)
+        """Begin another function, which calls nothing yet."""
+        super().restart()
+        self.declarations = {}
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
         """Append a binary operation (`add`, `fmul`, `lshr`, ...)."""
@@ -162,8 +81,7 @@ class Builder:
     def known(self, value: Value) -> int | None:
         """Return the bits of an integer constant whose lanes are all the same, None for other
         values."""
-        match = _INTEGER.fullmatch(value.text)
-        return int(match[1]) & (1 << bits_of(value.type)) - 1 if match else None
+        return value.known
 
     def not_(self, value: Value) -> Value:
         """Bitwise complement."""
@@ -211,8 +129,8 @@ class Builder:
         return self.cast("bitcast", value, like(value.type, element))
 
     def opaque(self, value: Value) -> Value:
-        """Return an i32 of which LLVM does not know where it comes from: an empty piece of assembly
-        gives it."""
+        """Return an i32 whose origin LLVM does not know: it comes out of an empty piece of
+        assembly."""
         return self.emit(value.type, f'call {value.type} asm "", "=r,0"({value.type} {value.text})')
 
     def resize(self, value: Value, bits: int, signed: bool = False) -> Value:
@@ -229,9 +147,21 @@ class Builder:
         return self.emit(result, f"call {result} @{name}({_arguments(arguments)})")
 
     def call_void(self, name: str, arguments: Sequence[Value]) -> None:
-        """Call a function without result and declare it."""
+        """Call a function without a result and declare it."""
         self._declare(name, "void", arguments)
         self.line(f"call void @{name}({_arguments(arguments)})")
+
+    def invoke(self, function: Declaration, *arguments: Value) -> Value:
+        """Call a function by its declaration; `NOTHING` if it has no result."""
+        function.check(arguments)
+        if function.result == "void":
+            self.call_void(function.name, arguments)
+            return NOTHING
+        return self.call(function.name, function.result, arguments)
+
+    def call_pointer(self, pointer: Value, result: str, arguments: Sequence[Value]) -> Value:
+        """Call the function at an address."""
+        return self.emit(result, f"call {result} {pointer.text}({_arguments(arguments)})")
 
     def _declare(self, name: str, result: str, arguments: Sequence[Value]) -> None:
         types = ", ".join(argument.type for argument in arguments)
@@ -246,7 +176,8 @@ class Builder:
     def splat(self, value: Value, lanes: int = LANES) -> Value:
         """Copy a scalar to all lanes."""
         if not value.text.startswith("%"):
-            return Value(vector(value.type, lanes), f"splat ({value.type} {value.text})")
+            text = f"splat ({value.type} {value.text})"
+            return Value(vector(value.type, lanes), text, value.known)
         type_name = vector(value.type, lanes)
         one = self.emit(
             type_name, f"insertelement {type_name} poison, {value.type} {value.text}, i64 0"
@@ -296,17 +227,43 @@ class Builder:
         """Store a value."""
         self.line(f"store {value.type} {value.text}, ptr {pointer.text}, align {alignment}")
 
+    def load_atomic(self, type_name: str, pointer: Value) -> Value:
+        """Load what other threads change."""
+        alignment = bits_of(type_name) // 8
+        return self.emit(
+            type_name,
+            f"load atomic {type_name}, ptr {pointer.text} monotonic, align {alignment}",
+        )
+
+    def atomic(
+        self, operation: str, pointer: Value, operand: Value, order: str = "seq_cst"
+    ) -> Value:
+        """Change memory atomically (`add`, `or`, `and`, ...); the result is what was there."""
+        text = f"atomicrmw {operation} ptr {pointer.text}, {operand.type} {operand.text} {order}"
+        return self.emit(operand.type, text)
+
+    def compare_exchange(self, pointer: Value, expected: Value, new: Value) -> tuple[Value, Value]:
+        """Replace memory if it holds a value; return what was there, and whether it was so."""
+        pair = f"{{ {new.type}, i1 }}"
+        values = f"{new.type} {expected.text}, {new.type} {new.text}"
+        result = self.emit(pair, f"cmpxchg ptr {pointer.text}, {values} seq_cst seq_cst")
+        old, replaced = (f"extractvalue {pair} {result.text}, {part}" for part in (0, 1))
+        return self.emit(new.type, old), self.emit("i1", replaced)
+
+    def copy(self, target: Value, source: Value, size: int | Value) -> None:
+        """Copy bytes between places that do not overlap."""
+        count = constant("i64", size) if isinstance(size, int) else size
+        self.call_void("llvm.memcpy.p0.p0.i64", [target, source, count, constant("i1", 0)])
+
+    def fill(self, target: Value, byte: int, size: int | Value) -> None:
+        """Set bytes."""
+        count = constant("i64", size) if isinstance(size, int) else size
+        everything = [target, constant("i8", byte), count, constant("i1", 0)]
+        self.call_void("llvm.memset.p0.i64", everything)
+
     def pointer(self, address: Value) -> Value:
         """Turn an i64 into a pointer."""
         return self.cast("inttoptr", address, like(address.type, "ptr"))
-
-    def branch(self, target: str) -> None:
-        """Jump to a block."""
-        self.line(f"br label %{target}")
-
-    def branch_if(self, condition: Value, yes: str, no: str) -> None:
-        """Jump by an i1."""
-        self.line(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
     def concat_bits(self, low: Value, high: Value) -> Value:
         """Join two i32 (or vectors of them) to i64."""
@@ -330,10 +287,19 @@ def _arguments(arguments: Sequence[Value]) -> str:
     return ", ".join(f"{argument.type} {argument.text}" for argument in arguments)
 
 
-def mangle(type_name: str) -> str:
-    """Return a type's suffix in the name of an overloaded intrinsic."""
-    names = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
-    element = element_of(type_name)
-    lanes = lanes_of(type_name)
-    short = names.get(element, element)
-    return short if lanes is None else f"v{lanes}{short}"
+__all__ = [
+    "LANES",
+    "NOTHING",
+    "NULL",
+    "Builder",
+    "Value",
+    "bits_of",
+    "constant",
+    "element_of",
+    "is_float",
+    "lanes_of",
+    "like",
+    "mangle",
+    "sequence",
+    "vector",
+]

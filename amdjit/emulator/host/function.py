@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TypeVar
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
+from amdjit.emulator.host.declaration import Declaration
+from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import FIELD_BYTES, SITE_ROW, Context
 
 V32 = vector("i32")
 V64 = vector("i64")
+TRUE, FALSE = constant("i1", 1), constant("i1", 0)
+
+_Function = TypeVar("_Function", bound="NativeFunction")
 
 
 def i32(value: int) -> Value:
@@ -22,15 +29,31 @@ def i64(value: int) -> Value:
 
 
 class NativeFunction(Builder):
-    """One function: its parameters are values, its text comes from `text`."""
+    """One function: its parameters are values, its text comes from `text`.
 
-    def __init__(self, name: str, result: str, parameters: Sequence[tuple[str, str]]) -> None:
+    linkage: "internal" for a function that only others of the same module call.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        result: str,
+        parameters: Sequence[tuple[str, str]],
+        linkage: str = "",
+    ) -> None:
         super().__init__()
         self.symbol = name
         self.result = result
         self._parameters = parameters
-        self._labels = 0
+        self._linkage = linkage
+        self._slots: list[str] = []
         self.label("entry")
+
+    @classmethod
+    def of(cls: type[_Function], declared: Declaration, linkage: str = "") -> _Function:
+        """Begin the definition of a declared function."""
+        parameters = [(kind, name) for name, kind in declared.parameters]
+        return cls(declared.name, declared.result, parameters, linkage)
 
     def parameter(self, name: str) -> Value:
         """Return a parameter by name."""
@@ -38,33 +61,53 @@ class NativeFunction(Builder):
             Value(type_name, f"%{key}") for type_name, key in self._parameters if key == name
         )
 
-    def block(self, hint: str) -> str:
-        """Return a fresh label."""
-        self._labels += 1
-        return f"{hint}{self._labels}"
+    @property
+    def parameters(self) -> list[Value]:
+        """All parameters, in their order."""
+        return [Value(type_name, f"%{key}") for type_name, key in self._parameters]
 
     def text(self, attributes: str) -> str:
-        """Return the whole definition, with declarations of what it calls in front."""
-        declarations = self.declarations.values()
+        """Return the whole definition, after declarations of what it calls."""
+        return "\n".join([*self.declarations.values(), self.definition(attributes)])
+
+    def definition(self, attributes: str) -> str:
+        """Return the definition alone."""
         parameters = ", ".join(f"{type_name} %{key}" for type_name, key in self._parameters)
-        head = f"define {self.result} @{self.symbol}({parameters}) {attributes} {{"
-        return "\n".join([*declarations, head, *self.lines, "}"])
+        head = f"{self.result} @{self.symbol}({parameters}) {attributes} {{"
+        entry, *lines = self.lines
+        define = f"define {self._linkage}".rstrip()
+        return "\n".join([f"{define} {head}", entry, *self._slots, *lines, "}"])
 
     def allocate(self, type_name: str, alignment: int = 64) -> Value:
         """Reserve stack memory. Only in the entry block."""
         return self.emit("ptr", f"alloca {type_name}, align {alignment}")
 
+    def variable(self, value: Value) -> Variable:
+        """Return a variable that starts with a value. LLVM makes SSA values of it."""
+        place = self.name()
+        self._slots.append(f"  {place} = alloca {value.type}, align 8")
+        made = Variable(self, value.type, Value("ptr", place))
+        made.set(value)
+        return made
+
+    # The context
+
+    @property
+    def thread(self) -> Record:
+        """The context, which is a parameter of almost every native function."""
+        return Record(self, self.parameter("context"))
+
     def context(self, field: Context) -> Value:
-        """Read a 64-bit field of the context."""
+        """Read a field of the context as an integer."""
         return self.load("i64", self.context_field(field), 8)
 
     def context_field(self, field: Context) -> Value:
         """Return the address of a field of the context."""
-        return self.offset(self.parameter("context"), field * FIELD_BYTES)
+        return self.thread.at(field)
 
     def context_pointer(self, field: Context) -> Value:
         """Read a pointer field of the context."""
-        return self.load("ptr", self.offset(self.parameter("context"), field * FIELD_BYTES), 8)
+        return self.load("ptr", self.context_field(field), 8)
 
     def site_row(self) -> Value:
         """Return the address of this site's cache row."""
@@ -73,48 +116,74 @@ class NativeFunction(Builder):
         assert SITE_ROW * FIELD_BYTES == 1 << 4
         return self.offset(sites, index)
 
-    def give(self, value: Value | None = None) -> None:
-        """Return from the function."""
-        self.line("ret void" if value is None else f"ret {value.type} {value.text}")
+    def each_lane(self, mask: Value, before: str | None = None) -> LaneLoop:
+        """Open a loop over the set bits of `mask`; it may be empty. Use it in a `with`, or close
+        it."""
+        return LaneLoop(self, mask)
 
-    def phi(self, type_name: str, *incoming: tuple[Value, str]) -> Value:
-        """Join values of predecessors."""
-        parts = ", ".join(f"[ {value.text}, %{block} ]" for value, block in incoming)
-        return self.emit(type_name, f"phi {type_name} {parts}")
 
-    def each_lane(self, mask: Value, before: str) -> LaneLoop:
-        """Open a loop over the set bits of `mask`; it may be empty. `before` is the current
-        block."""
-        return LaneLoop(self, mask, before)
+class Variable:
+    """A value that changes: what the blocks before have set counts."""
+
+    def __init__(self, function: NativeFunction, kind: str, place: Value) -> None:
+        self._function = function
+        self._kind = kind
+        self._place = place
+
+    def get(self) -> Value:
+        """Read the variable."""
+        return self._function.load(self._kind, self._place, 8)
+
+    def set(self, value: Value) -> None:
+        """Change the variable."""
+        assert value.type == self._kind
+        self._function.store(value, self._place, 8)
+
+    def set_if(self, condition: Value, value: Value) -> None:
+        """Change the variable where a condition holds."""
+        self.set(self._function.select(condition, value, self.get()))
 
 
 class LaneLoop:
-    """A loop over active lanes: `lane` is the i64 index. Values do not flow out; use memory."""
+    """A loop over active lanes: `lane` is the i64 index, `number` the same as i32. Values flow out
+    through variables or memory."""
 
-    def __init__(self, function: NativeFunction, mask: Value, before: str) -> None:
+    def __init__(self, function: NativeFunction, mask: Value) -> None:
         self._function = function
-        self._head = function.block("lanes")
-        self._done = f"{self._head}.done"
-        self._step = function.name()
-        body = f"{self._head}.body"
-        function.branch(self._head)
-        function.label(self._head)
-        text = f"phi i32 [ {mask.text}, %{before} ], [ {self._step}, %{self._head}.latch ]"
-        self._left = function.emit("i32", text)
-        function.branch_if(function.compare("eq", self._left, i32(0)), self._done, body)
-        function.label(body)
-        lane = function.intrinsic("cttz", self._left, flags=[constant("i1", 1)])
-        self.lane = function.resize(lane, 64)
-        self.body = body
+        self._opened = function.loop(left=mask)
+        self._loop = self._opened.__enter__()
+        self._loop.leave_if(function.compare("eq", self._loop.left, i32(0)))
+        self.number = function.intrinsic("cttz", self._loop.left, flags=[TRUE])
+        self.lane = function.resize(self.number, 64)
+        self.body = function.current
+
+    def __enter__(self) -> LaneLoop:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.close()
 
     def close(self) -> str:
         """End the body; the current block is then the one after the loop, whose label is
         returned."""
-        function = self._function
-        function.branch(f"{self._head}.latch")
-        function.label(f"{self._head}.latch")
-        rest = function.sub(self._left, i32(1))
-        function.line(f"{self._step} = and i32 {self._left.text}, {rest.text}")
-        function.branch(self._head)
-        function.label(self._done)
-        return self._done
+        if self._function.is_open:
+            left = self._loop.left
+            rest = self._function.sub(left, i32(1))
+            self._loop.again(left=self._function.and_(left, rest))
+        self._opened.__exit__(None, None, None)
+        return self._function.current
+
+
+def module_text(functions: Iterable[NativeFunction], attributes: str) -> str:
+    """Return a module of several functions, the first of which may call the others."""
+    made = list(functions)
+    declarations = {name: line for f in made for name, line in f.declarations.items()}
+    for function in made:
+        declarations.pop(function.symbol, None)
+    return "\n".join([*declarations.values(), *(f.definition(attributes) for f in made)])

@@ -5,25 +5,36 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from amdjit.emulator.host.builder import NATIVE_PREFIX
+
 _WIDE_VECTORS = "avx512f"
-# LLVM keeps 9 KiB of each library until its JIT goes, also when the code is gone. A new JIT costs
-# 1.2 ms.
+# LLVM keeps 9 KiB of each library as long as its JIT exists, even when the code is gone. A new JIT
+# costs 1.2 ms.
 _LIBRARIES_OF_A_JIT = 32
+
+
+@dataclass(frozen=True, slots=True)
+class HostObject:
+    """An object file, and the native functions of other objects that it calls."""
+
+    image: bytes
+    natives: tuple[str, ...]
 
 
 class HostCompiler:
     """Compiles IR for the CPU that this process runs on. LLVM objects are not shared between
-    threads: one lock."""
+    threads: one lock guards them."""
 
     def __init__(self, cpu: str | None = None, without: frozenset[str] = frozenset()) -> None:
-        """Compile for this CPU, or for an older one: another name, and fewer features than the host
-        has."""
+        """Compile for this CPU, or for an older one: another name, and the host's features without
+        some."""
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         features = llvm.get_host_cpu_features()
@@ -32,8 +43,8 @@ class HostCompiler:
         self.cpu: str = cpu or llvm.get_host_cpu_name()
         self.features: str = features.flatten()
         self.wide_vectors = bool(features.get(_WIDE_VECTORS, False))
-        # Other architectures that run Python convert in hardware; only x86-64 before Ivy Bridge
-        # does not.
+        # Of the processors that run Python, only x86-64 before Ivy Bridge cannot convert in
+        # hardware.
         self.converts_halves = bool(features.get("f16c", True))
         self._lock = threading.Lock()
         self._machine = self._target_machine(1)
@@ -43,12 +54,12 @@ class HostCompiler:
 
     @property
     def identity(self) -> str:
-        """What object code depends on besides the IR: LLVM, processor and features."""
+        """What object code depends on in addition to the IR: LLVM, processor and features."""
         return f"{llvmlite.__version__}|{llvm.llvm_version_info}|{self.cpu}|{self.features}"
 
     def _target_machine(self, level: int) -> Any:
-        # Level 2 takes longer and its code is no faster; level 0 takes half as long, its code up to
-        # 3 times.
+        # Level 2 takes longer and its code is no faster; level 0 takes half as long, and its code
+        # takes up to three times as long.
         target = llvm.Target.from_default_triple()
         return target.create_target_machine(
             cpu=self.cpu,
@@ -61,12 +72,12 @@ class HostCompiler:
 
     @property
     def function_attributes(self) -> str:
-        """Attributes of every generated function: both sides of a call must agree on how vectors
-        are passed.
+        """The attributes of every generated function: both sides of a call must agree on how
+        vectors are passed.
 
-        With a frame pointer LLVM can align the stack on which it spills vectors. Without one, they
-        cross cache lines or not as it happens with the caller's stack, which is a third of a loop's
-        time.
+        With a frame pointer LLVM can align the stack on which it spills vectors. Without one,
+        whether they cross cache lines depends on the caller's stack, which makes up to a third of a
+        loop's time.
         """
         width = 512 if self.wide_vectors else 256
         return (
@@ -75,19 +86,22 @@ class HostCompiler:
             f'"target-cpu"="{self.cpu}" "target-features"="{self.features}"'
         )
 
-    def compile(self, text: str) -> bytes:
+    def compile(self, text: str) -> HostObject:
         """Turn IR text into an object file. All that the text leaves to do is to put stack slots
         into registers."""
         with self._lock:
             module = self._parse(text)
+            natives = _called_natives(module)
             _run_passes(self._machine, module)
-            return bytes(self._machine.emit_object(module))
+            return HostObject(bytes(self._machine.emit_object(module)), natives)
 
-    def compile_quickly(self, text: str) -> bytes:
+    def compile_quickly(self, text: str) -> HostObject:
         """Turn IR text that has no stack slots into an object file in half the time; its code is
         slower."""
         with self._lock:
-            return bytes(self._quick_machine.emit_object(self._parse(text)))
+            module = self._parse(text)
+            natives = _called_natives(module)
+            return HostObject(bytes(self._quick_machine.emit_object(module)), natives)
 
     def _parse(self, text: str) -> Any:
         module = llvm.parse_assembly(text)
@@ -122,11 +136,16 @@ class HostCompiler:
 
 
 class LinkedCode:
-    """Host code in memory; it is unmapped when the last reference goes."""
+    """Host code in memory. It is unmapped when the last reference goes."""
 
     def __init__(self, tracker: Any, addresses: dict[str, int]) -> None:
         self._tracker = tracker
         self.addresses = addresses
+
+
+def _called_natives(module: Any) -> tuple[str, ...]:
+    declared = (function.name for function in module.functions if function.is_declaration)
+    return tuple(sorted(name for name in declared if name.startswith(NATIVE_PREFIX)))
 
 
 def _run_passes(machine: Any, module: Any) -> None:
@@ -138,6 +157,6 @@ def _run_passes(machine: Any, module: Any) -> None:
         if not function.is_declaration:
             manager.run(function, builder)
     # llvmlite's own `close` frees nothing: the order of the class's bases hides the method that
-    # does.
+    # frees.
     NewPassManager._dispose(manager)
     manager.detach()

@@ -1,44 +1,51 @@
-"""An ALU instruction described by types and an expression; the emitters of vector and scalar
-forms."""
+"""An ALU instruction as an expression: the emitters of vector and scalar instructions with one
+result.
+
+A row of the tables is a mnemonic and an expression over LLVM values. How many sources there are,
+their types, and whether the old result is one of them come from the opcode table:
+
+    "v_bfe_i32": ix.bfe(signed=True)      src0:i32 src1:i32 src2:i32   ->   expression(b, x, y, z)
+    "v_fmac_f32": fma                     vdst:f32 (read, too) ...     ->   expression(b, x, y, old)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.instruction import Instruction, Opcode, Register
 from amdjit.emulator.expressions.integers import Expression
-from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.builder import Value, is_float
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.wave.frame import Frame
 
 Emitter = Callable[[Frame, Instruction], None]
 
 
+def source_places(opcode: Opcode) -> Iterator[int]:
+    """Yield the indices of an ALU instruction's sources among its operands. The result is operand
+    0; if the instruction also reads it, it is the last source."""
+    yield from range(1, len(opcode.operands))
+    if opcode.operands[0].read:
+        yield 0
+
+
 @dataclass(frozen=True, slots=True)
 class VectorOp:
     """A VALU instruction with one result.
 
-    sources: type codes of the sources, in the order of the opcode's operands after the result.
-    accumulates: the old result is one more source, the last. clamped: the expression under `clamp`,
-    where it is not the float one. scaled: the expression under `omod`, where rounding depends on
-    it.
+    clamped: the expression under `clamp`, unless that is the plain one clamped to [0, 1]. scaled:
+    the expression under `omod`, if it rounds differently.
     """
 
     expression: Expression
-    sources: tuple[str, ...]
-    accumulates: str | None = None
     clamped: Expression | None = None
     scaled: Expression | None = None
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
-        operands = [
-            frame.source(instruction, index + 1, code) for index, code in enumerate(self.sources)
-        ]
-        if self.accumulates:
-            operands.append(frame.source(instruction, 0, self.accumulates))
+        operands = [frame.source(instruction, place) for place in source_places(instruction.opcode)]
         return frame.without_overflow(
             self._value(frame, instruction, operands), operands, instruction
         )
@@ -63,62 +70,56 @@ class VectorOp:
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         value = self.compute(frame, instruction)
-        if instruction.modifiers.clamp and self.clamped is None and not _is_float(value):
+        if instruction.modifiers.clamp and self.clamped is None and not is_float(value.type):
             raise Untranslatable(instruction, "clamp is not emulated for this instruction")
         frame.write(instruction, 0, value)
 
 
-def _is_float(value: Value) -> bool:
-    return "float" in value.type or "half" in value.type or "double" in value.type
+# The rows of a table: an expression by mnemonic, or an operation with variants.
+Rows = Mapping[str, Expression | VectorOp]
 
 
-def vector_op(
-    expression: Expression,
-    sources: str,
-    accumulates: str | None = None,
-    clamped: Expression | None = None,
-) -> VectorOp:
-    """Describe a VALU instruction; `sources` lists type codes."""
-    return VectorOp(expression, tuple(sources.split()), accumulates, clamped)
+def in_range(expression: Expression) -> VectorOp:
+    """Return the row of a result that cannot leave its type's range: `clamp` changes nothing (RDNA
+    4 ISA, 7.2.3.1)."""
+    return VectorOp(expression, clamped=expression)
+
+
+def vector_ops(rows: Rows) -> dict[str, VectorOp]:
+    """Return the emitters of a table of VALU instructions."""
+    return {name: row if isinstance(row, VectorOp) else VectorOp(row) for name, row in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
-    """A SALU instruction with one result. nonzero: SCC tells whether the result is not 0; else it
-    stays."""
+    """A SALU instruction with one result. tests_result: SCC becomes whether the result is not 0;
+    other instructions leave SCC alone."""
 
     expression: Expression
-    sources: tuple[str, ...]
-    nonzero: bool = False
-    accumulates: str | None = None
+    tests_result: bool = False
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         operands = [
-            frame.scalar_source(instruction, index + 1, code)
-            for index, code in enumerate(self.sources)
+            frame.scalar_source(instruction, place) for place in source_places(instruction.opcode)
         ]
-        if self.accumulates:
-            operands.append(frame.scalar_source(instruction, 0, self.accumulates))
         result = self.expression(frame.builder, *operands)
         if "half" in result.type:
             frame.refuse_overflow(instruction)
         result = frame.flushed_result(result, instruction)
         frame.write_scalar(instruction.operands[0], result)
-        if self.nonzero:
+        if self.tests_result:
             zero = frame.builder.const(result, 0)
             frame.registers.write_condition_code(frame.builder.compare("ne", result, zero))
 
 
-def scalar_op(
-    expression: Expression, sources: str, nonzero: bool = False, accumulates: str | None = None
-) -> ScalarOp:
-    """Describe a SALU instruction; `sources` lists type codes."""
-    return ScalarOp(expression, tuple(sources.split()), nonzero, accumulates)
+def scalar_ops(rows: Mapping[str, Expression], tests_result: bool = False) -> dict[str, ScalarOp]:
+    """Return the emitters of SALU instructions, one for each expression."""
+    return {name: ScalarOp(expression, tests_result) for name, expression in rows.items()}
 
 
 def vector_register(instruction: Instruction, role: str) -> Register:
-    """Return an operand that must be a register."""
+    """Return the operand of a role that is always a register."""
     operand = instruction.operand(role)
     assert isinstance(operand, Register)
     return operand

@@ -1,5 +1,4 @@
-"""What faults of barriers say: a misuse at its line, and of waves that wait for ever where each of
-them is."""
+"""The messages of faults at barriers: a misuse, or where each of the waves is that wait forever."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BarrierMisuse
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 _WAIT_BYTES = 4
 
@@ -18,9 +17,9 @@ _WAIT_BYTES = 4
 class StoppedWave:
     """Where a wave was when its launch was stopped.
 
-    resume: the id that it would resume from, None if it has ended. named: whether it waits for the
+    resume: the id from which it would resume, None if it has ended. named: whether it waits for the
     named barrier that it has joined (`joined`, None for none). signalled: whether it has signalled
-    the workgroup's barrier and that has not completed. end_site: where it has ended.
+    the workgroup's barrier, which has not completed since. end_site: where it has ended.
     """
 
     resume: int | None
@@ -32,8 +31,8 @@ class StoppedWave:
 
 @dataclass(frozen=True, slots=True)
 class StoppedGroup:
-    """The waves of a workgroup, and for each barrier, of which 0 is the workgroup's, its signals
-    and its members."""
+    """The waves of a workgroup, and the signals and members of each barrier; barrier 0 is the
+    workgroup's."""
 
     waves: tuple[StoppedWave, ...]
     barriers: tuple[tuple[int, int], ...]
@@ -67,15 +66,13 @@ _MISUSES = {
 
 
 def misuse_message(address: int, number: int) -> str:
-    """Return what is wrong; the fault's address is a `BarrierMisuse`, its size the barrier's
-    number."""
+    """Return what is wrong. The fault's address is a `BarrierMisuse`, its size the number of the
+    barrier."""
     return _MISUSES[BarrierMisuse(address)].format(name=number - (number >> 31 << 32))
 
 
-def deadlock_message(
-    group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
-) -> str:
-    """Return one line for each run of waves that are at the same place."""
+def deadlock_message(group: StoppedGroup, function: EmulatedFunction, compiled: HostKernel) -> str:
+    """Return one line for each run of waves at the same place."""
     lines = [_where(wave, group, function, compiled) for wave in group.waves]
     numbers = itertools.count()
     runs = [(line, [next(numbers) for _ in run]) for line, run in itertools.groupby(lines)]
@@ -91,7 +88,7 @@ def _waves(numbers: Sequence[int]) -> str:
 
 
 def _where(
-    wave: StoppedWave, group: StoppedGroup, function: EmulatedFunction, compiled: CompiledKernel
+    wave: StoppedWave, group: StoppedGroup, function: EmulatedFunction, compiled: HostKernel
 ) -> str:
     if wave.resume is None:
         member = (

@@ -1,4 +1,4 @@
-"""Launches: set-up of waves, host threads, time limit, interruption."""
+"""Launches: preparation of waves, host threads, time limit, interruption."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ctypes
 import itertools
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.faults import fault_from_record
 from amdjit.emulator.launch.kernarg import Geometry, segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
@@ -18,11 +20,10 @@ from amdjit.emulator.launch.takeover import Takeover
 from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private_bytes
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.native_library import NativeLibrary
 from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.target import Target
 
@@ -30,7 +31,7 @@ _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _POLL_SECONDS = 0.05
 # Bytes of a kernarg segment; compilers stay below 4 KiB.
 _MOST_ARGUMENTS = 1 << 20
-# So many geometries of a kernel are kept ready.
+# How many geometries of a kernel are kept ready.
 _PLANS = 4
 
 
@@ -38,8 +39,7 @@ _PlanKey = tuple[Geometry, Instruments]
 
 
 class Checks(Protocol):
-    """What a checked launch needs besides. most_threads: how many host threads the checks can live
-    with."""
+    """What a checked launch needs in addition: all that launches know of checks."""
 
     @property
     def instruments(self) -> Instruments:
@@ -47,23 +47,24 @@ class Checks(Protocol):
         ...
 
     @property
+    def natives(self) -> Sequence[NativeSources]:
+        """The native functions that this code calls."""
+        ...
+
+    @property
     def most_threads(self) -> int:
         """How many host threads may run the launch."""
         ...
 
-    def prepare(
-        self,
-        function: EmulatedFunction,
-        compiled: CompiledKernel,
-        geometry: Geometry,
-        threads: int,
-        residents: int,
-    ) -> int:
-        """Make the memory that the checks work with; return its address (`layout.Sanitizer`)."""
+    def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
+        """Make the memory that the checks work with; return its address (`layout.Sanitizer`).
+
+        residents: how many workgroups a host thread may have under way.
+        """
         ...
 
     def table(self, table: Table) -> Table:
-        """Return the allocations as the launch shall see them."""
+        """Return the allocations that the kernel may access, and how."""
         ...
 
 
@@ -96,12 +97,12 @@ class Dispatcher:
         plan = self._plan(function, geometry)
         drive = self._drives[plan.wave_size]
         workspace = plan.take(self._memory)
-        self._memory.written.launched()
+        self._memory.launched()
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
         running = plan.compiled.running
         start = time.perf_counter() if running is not None else 0.0
         if plan.short:
-            # It ends before anybody could want to interrupt it.
+            # It ends before anyone could want to interrupt it.
             drive(workspace.contexts[0])
         else:
             takeover = Takeover(function, plan, workspace) if running is not None else None
@@ -125,11 +126,10 @@ class Dispatcher:
     ) -> None:
         """Run a kernel with checks in its code. KernelFault for what stopped it, LaunchError if it
         cannot start."""
+        self._library.add(*checks.natives)
         plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
         workspace = plan.take(self._memory)
-        address = checks.prepare(
-            function, plan.compiled, geometry, plan.threads, workspace.residents
-        )
+        address = checks.prepare(function, plan, workspace.residents)
         workspace.begin(
             kernarg, next(self._dispatches), checks.table(self._memory.table()), address
         )
@@ -140,7 +140,7 @@ class Dispatcher:
         self._end(function, plan, workspace)
 
     def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
-        """Keep the workspace for the next launch, or raise what stopped this one."""
+        """Keep the workspace for the next launch, or raise what stopped this launch."""
         workspace.end()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
@@ -162,21 +162,21 @@ class Dispatcher:
         if plan is not None and not plan.compiled.is_outgrown:
             return plan
         check_launch(function.kernel, geometry, self._target, self._memory.room)
-        wave_size = function.kernel.descriptor.wavefront_size
+        wave_size = function.kernel.descriptor.wave_size
         if wave_size not in self._drives:
             self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
         compiled = self._compiled(function, geometry, instruments)
         plan = make_plan(function, compiled, geometry, min(self._threads, most_threads))
-        # A new dictionary each time: other threads may be reading the old one.
+        # A new dictionary each time: other threads may read the old one.
         newest = list((plans or {}).items())[1 - _PLANS :]
         self._plans[function] = dict([*newest, ((geometry, instruments), plan)])
         return plan
 
     def _compiled(
         self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
-    ) -> CompiledKernel:
+    ) -> HostKernel:
         kernel, kernels = function.kernel, function.module.kernels
-        wave_size = kernel.descriptor.wavefront_size
+        wave_size = kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0
         if instruments:
             return kernels.full(kernel, full_waves, instruments)
@@ -213,27 +213,26 @@ class Dispatcher:
 
 
 def _abandon(workspace: Workspace, batch: Batch) -> None:
-    """Stop a launch. Native code uses the workspace: nothing may leave before the last thread
-    has."""
+    """Stop a launch, and wait until the last thread has left native code, which uses the
+    workspace."""
     workspace.stop(Stop.INTERRUPT)
     while True:
         try:
             if batch.wait(_POLL_SECONDS):
                 return
-        except BaseException:  # what was raised first counts
+        except BaseException:  # only what was raised first counts
             continue
 
 
 def _pause(deadline: float | None) -> float:
-    """Return for how many seconds to wait until the next look at the clock and at Ctrl-C."""
+    """Return how many seconds to wait before looking at the clock and for Ctrl-C again."""
     if deadline is None:
         return _POLL_SECONDS
     return min(_POLL_SECONDS, max(deadline - time.monotonic(), 0.001))
 
 
 def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int | None) -> None:
-    """LaunchError if the device could not run such a launch. room: bytes of memory that are
-    left."""
+    """Raise LaunchError if the device cannot run such a launch. room: free bytes of memory."""
     name = kernel.name
     if min(geometry.block) < 1 or min(geometry.grid) < 1:
         raise LaunchError(

@@ -1,4 +1,4 @@
-"""From the record that native code leaves to the exception that users see."""
+"""From the record that native code writes to the exception that users see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",
@@ -46,18 +46,17 @@ class _Place:
 def fault_from_record(
     record: Sequence[int],
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
 ) -> KernelFault:
-    """Return the exception for a filled record (fields as in `layout.Fault`). group: the waves
-    around it."""
+    """Return the exception for a record (`layout.Fault`). group: the waves of its workgroup."""
     kind = FaultKind(record[Fault.KIND])
-    # The site of a deadlock is an id to resume from, behind a wait.
+    # The site of a deadlock is an id to resume from, after a wait.
     pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
     pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
-    wave_size = function.kernel.descriptor.wavefront_size
+    wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
@@ -86,8 +85,8 @@ def fault_from_record(
 
 
 def _signed(address: int, base: int) -> int:
-    """An offset is unsigned in the machine code, of 32 bits; a negative index makes a large one of
-    it."""
+    """Take an offset as signed: machine code has 32 unsigned bits, in which a negative index
+    becomes large."""
     return address - (1 << 32) if base and 1 << 31 <= address - base < 1 << 32 else address
 
 
@@ -102,7 +101,7 @@ def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
 
 
 def global_verb(instruction: str, writes: bool) -> str:
-    """Return what an instruction does to global memory, in words."""
+    """Return in words what an instruction does to global memory."""
     if "_atomic_" in instruction:
         return "atomic operation"
     return "store" if writes else "load"
@@ -144,34 +143,30 @@ _OTHER = {
     FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
     FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot "
     "complete",
-    FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is no known code",
+    FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is not known to be code",
     FaultKind.MISALIGNED: "the address is not aligned",
     FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, "
-    "and some are inactive: "
-    "let whole waves come here, in workgroups of whole waves",
-    FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not have: traps on "
-    "float exceptions, "
-    "or one that is reserved",
+    "and some are inactive: let whole waves come here, in workgroups of whole waves",
+    FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not support: traps "
+    "on float exceptions, or a reserved one",
 }
-# RDNA 4 ISA, 9.3 to 9.6: what it forbids, and where it does not say what happens.
+# What RDNA 4 ISA, 9.3 to 9.6, forbids or leaves open.
 _BUFFERS = {
-    BufferRefusal.TYPE: "these four registers are no buffer resource: bits 127:126 are not 0",
-    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0), as "
-    "one that is not bound",
+    BufferRefusal.TYPE: "these four registers hold no buffer resource: bits 127:126 are not 0",
+    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0): it is "
+    "not bound",
     BufferRefusal.SWIZZLE: "the buffer resource's swizzle (bits 63:62) is 2, which is reserved",
     BufferRefusal.ELEMENT: "the access does not fit into an element of this swizzled buffer",
-    BufferRefusal.STRIDE: "the stride of this swizzled buffer is no multiple of its element's size",
+    BufferRefusal.STRIDE: "the stride of this swizzled buffer is not a multiple of its "
+    "element's size",
     BufferRefusal.RAW_INDEX: "a raw buffer (OOB_SELECT 3) with a stride has an index: the ISA "
-    "document ignores the "
-    "stride in one place and adds it in another; use OOB_SELECT 0",
+    "document ignores the stride in one place and adds it in another; use OOB_SELECT 0",
     BufferRefusal.SWIZZLED_OFFSET: "a swizzled buffer with OOB_SELECT 3 has a scalar offset: the "
-    "ISA document does "
-    "not say how that shortens it; use OOB_SELECT 0",
+    "ISA document does not say how that shortens it; use OOB_SELECT 0",
     BufferRefusal.COMPRESSED: "the buffer resource asks for access to compressed data or metadata "
     "(bits 123:122)",
     BufferRefusal.SELECT: "the buffer resource's channel selection (bits 107:96) names what is "
-    "reserved or not in "
-    "the format, or reorders the channels of a store",
+    "reserved or not in the format, or reorders the channels of a store",
     BufferRefusal.VALUE: "a value does not fit the format without rounding or clamping, which the "
     "ISA document "
     "leaves open",

@@ -19,7 +19,7 @@ _AXES = "xyz"
 
 
 class Geometry(NamedTuple):
-    """A launch: workgroups, work-items a workgroup, LDS asked for at the launch in bytes."""
+    """A launch: workgroups, work-items of each, and the bytes of LDS that the launch asks for."""
 
     grid: Extent
     block: Extent
@@ -46,7 +46,7 @@ def hidden_value(kind: str, geometry: Geometry) -> int:
     """Return what a hidden argument holds (LLVM AMDGPU guide, code object V5 "Kernel Argument
     Metadata").
 
-    Queues, heaps, host calls and multi-grid data do not exist here: their pointers are null.
+    There are no queues, heaps, host calls or multi-grid data here: their pointers are null.
     """
     name = kind.removeprefix("hidden_")
     if name[-2:-1] == "_" and name[-1] in _AXES:
@@ -63,8 +63,8 @@ def hidden_value(kind: str, geometry: Geometry) -> int:
 
 
 def segment_size(kernel: Kernel) -> int:
-    """Return how many bytes hold kernarg, padded as loads of whole vectors may read, packet and
-    queue."""
+    """Return how many bytes hold kernarg, packet and queue. Kernarg is padded: loads of whole
+    vectors may read beyond it."""
     return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES
 
 
@@ -82,8 +82,7 @@ def _padded(kernel: Kernel) -> int:
 
 
 def build_segment(kernel: Kernel, geometry: Geometry, explicit: bytes, address: int) -> bytearray:
-    """Return the bytes of the kernarg segment and what stands behind it, for a segment at
-    `address`.
+    """Return the bytes of the kernarg segment at `address`, and of what follows it.
 
     LaunchError if `explicit` does not cover the kernel's arguments.
     """
@@ -116,7 +115,7 @@ def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:
 def user_sgprs(
     kernel: Kernel, segment: bytes | memoryview, address: int, dispatch_id: int
 ) -> list[tuple[int, int]]:
-    """Return (SGPR, value) of the user SGPRs; `segment` is at `address`. LaunchError if one is not
+    """Return the user SGPRs as (SGPR, value); `segment` is at `address`. LaunchError if one is not
     emulated."""
     packet = address + _padded(kernel)
     values = {

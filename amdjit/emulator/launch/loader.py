@@ -29,7 +29,7 @@ class EmulatedModule:
             self.code_object = CodeObject.read(data)
         except MalformedCodeObject as error:
             raise BackendError(
-                f"this is no code object that the emulator can load: {error}"
+                f"this is not a code object that the emulator can load: {error}"
             ) from error
         self._check(target_name)
         self.kernels = KernelCompiler(host, self.code_object)
@@ -52,8 +52,7 @@ class EmulatedModule:
             )
 
     def function(self, name: str) -> EmulatedFunction:
-        """Look up a kernel by name; BackendError if there is none or it needs what the emulator has
-        not."""
+        """Look up a kernel by name. BackendError if there is none."""
         kernel = self.code_object.kernels.get(name)
         if kernel is None:
             there = ", ".join(self.code_object.kernels) or "none"
@@ -70,8 +69,8 @@ class EmulatedModule:
         return f"{disassemble(self.decoded(pc, wave_size))} at pc {pc:#x}"
 
     def register_base(self, pc: int, base: int, wave_size: int) -> int:
-        """Return what of an access's base comes from registers: without the instruction's own
-        offset. 0 stays 0."""
+        """Return an access's base without the instruction's own offset: what registers hold. 0
+        stays 0."""
         return base and base - self.decoded(pc, wave_size).immediates.get("offset", 0)
 
 
@@ -89,8 +88,8 @@ class EmulatedFunction:
 
 
 def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
-    """Copy the segments to one allocation, of which writable segments may be written; returns
-    address and bias."""
+    """Copy the segments to one allocation, in which kernels may write the writable ones; return
+    its address and the bias."""
     low = min(segment.address for segment in code_object.segments) & ~0xFFF
     high = max(segment.end for segment in code_object.segments)
     pieces = tuple(
@@ -107,7 +106,7 @@ def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
 
 
 def _relocate(image: NDArray[np.uint8], low: int, base: int, code_object: CodeObject) -> None:
-    """Write the addresses in tables of pointers: the addend where the code object has been put."""
+    """Write the addresses in tables of pointers: the addend, moved by the bias."""
     for relocation in code_object.relocations:
         start = relocation.address - low
         if not 0 <= start <= len(image) - 8:

@@ -1,5 +1,5 @@
-"""A launch of the quick tier that runs long: the full code is made meanwhile, and its waves change
-over to it."""
+"""A long launch of the quick tier: full code is made while it runs, and its waves change over to
+it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import time
 
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan, Workspace
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
 
 class Takeover:
-    """What a launch does about it each time that it looks at the clock; all in the thread that
-    waits for it."""
+    """Watches one launch. All methods are called by the thread that waits for its end."""
 
     def __init__(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
         self._function = function
@@ -21,12 +20,12 @@ class Takeover:
         self._workspace = workspace
         self._start = time.perf_counter()
         self._thread: threading.Thread | None = None
-        self._made: list[CompiledKernel] = []
+        self._made: list[HostKernel] = []
         self._done = False
 
     def look(self) -> None:
-        """Begin to make the full code when the launch has taken long enough; hand it over when it
-        is there."""
+        """Begin to make the full code when the launch has taken long enough, and hand it over
+        when it is ready."""
         if self._done:
             return
         if self._made:

@@ -1,7 +1,7 @@
-"""What launches of a kernel with one geometry share, and the memory of a launch, which later ones
-use again.
+"""What launches of a kernel with one geometry share, and the memory of a launch, which later
+launches use again.
 
-A launch that finds all this made writes its arguments, resets a few fields and runs.
+If all of it exists already, a launch writes its arguments, resets a few fields and runs.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.attendance import Attendance
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
-# A work-item's stack where the compiler does not know how deep it gets (recursion, unknown calls).
+# A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
 _CHUNKS_PER_THREAD = 8
-# Workgroups that wait for each other must be resident together. As many waves are as on the largest
-# processor of the family: 64 compute units of 2 SIMDs of 16 waves (RDNA 4 ISA, 2.1; Radeon RX 9070
-# XT), if their memory allows.
+# Workgroups that wait for each other must be resident together: if their memory allows, as many
+# waves as on the largest processor of the family, 64 compute units of 2 SIMDs of 16 waves (RDNA 4
+# ISA, 2.1; Radeon RX 9070 XT).
 _RESIDENT_WAVES = 2048
 _RESIDENT_BYTES = 256 << 20
-# Larger workspaces, and more of them than two launches at a time need, go with their launch.
+# Larger workspaces, and more than two launches at a time need, are freed after their launch.
 _KEPT_BYTES = 128 << 20
 _KEPT = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A translated kernel with a geometry. idle: the workspaces that no launch uses at the moment.
+    """A translated kernel with a geometry.
 
-    threads: how many host threads run it. short: it is over before it would pay to hand it to
-    another thread.
+    threads: how many host threads run it. short: it ends before handing it to another thread would
+    pay. idle: the workspaces that no launch uses now.
     """
 
     kernel: Kernel
-    compiled: CompiledKernel
+    compiled: HostKernel
     geometry: Geometry
     load_bias: int
     threads: int
@@ -82,7 +82,7 @@ class Plan:
     @property
     def wave_size(self) -> int:
         """Lanes of a wave."""
-        return self.kernel.descriptor.wavefront_size
+        return self.kernel.descriptor.wave_size
 
     @property
     def state_bytes(self) -> int:
@@ -103,13 +103,13 @@ class Plan:
 
 
 def make_plan(
-    function: EmulatedFunction, compiled: CompiledKernel, geometry: Geometry, threads: int
+    function: EmulatedFunction, compiled: HostKernel, geometry: Geometry, threads: int
 ) -> Plan:
-    """Plan launches that may use so many host threads."""
+    """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
-    waves = -(-geometry.items // descriptor.wavefront_size)
+    waves = -(-geometry.items // descriptor.wave_size)
     ids, execs = _work_items(
-        geometry, descriptor.workitem_id_components, waves * descriptor.wavefront_size
+        geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
@@ -122,13 +122,14 @@ class Workspace:
     """The memory that native code works with in one launch at a time; it must outlive the native
     calls.
 
-    contexts: the address of each host thread's context. attendance: whom the first one calls back.
-    nbytes: about what it takes. residents: how many workgroups a host thread may have under way.
+    contexts: the address of each host thread's context. attendance: what the first thread calls
+    back. nbytes: about how much memory it takes. residents: how many workgroups a host thread may
+    have under way.
     """
 
     def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
-        # Not the plan itself, which has this workspace in turn: memory would wait for the garbage
-        # collector.
+        # Do not keep the plan: it refers to this workspace, and only the garbage collector would
+        # free the cycle.
         self._kernel, self._geometry = plan.kernel, plan.geometry
         self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
         self.nbytes = 0
@@ -145,7 +146,7 @@ class Workspace:
         self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
         self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
         self._compiled = plan.compiled
-        self._changed: CompiledKernel | None = None
+        self._changed: HostKernel | None = None
         self._launch = self._shared(plan)
         self._start_with(plan.compiled)
         self._sites: list[NDArray[np.uint8]] = []
@@ -164,8 +165,7 @@ class Workspace:
     def begin(self, explicit: bytes, dispatch: int, table: Table, checks: int = 0) -> None:
         """Set up a launch with these arguments. LaunchError if they are not the kernel's.
 
-        checks: the address of what the launch's checks work with (`layout.Sanitizer`), 0 if there
-        are none.
+        checks: the address of the checks' `layout.Sanitizer`, 0 without checks.
         """
         self._write_arguments(explicit, dispatch)
         if table.rows is not self._rows:
@@ -184,12 +184,12 @@ class Workspace:
         self.record[Fault.CLAIMED] = 0
 
     def end(self) -> None:
-        """The launch is over: let go of memory that was freed meanwhile."""
+        """Release memory that was freed while the launch ran."""
         self._table = None
 
-    def change(self, compiled: CompiledKernel) -> None:
-        """Let the waves of a launch of the quick tier go on with full code, each where it pauses or
-        goes round a loop.
+    def change(self, compiled: HostKernel) -> None:
+        """Let the waves of a launch of the quick tier continue in full code, each when it next
+        pauses or repeats a loop.
 
         Sites and resume ids are the same in both.
         """
@@ -202,7 +202,7 @@ class Workspace:
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.CHANGED] = 1
 
-    def _start_with(self, compiled: CompiledKernel) -> None:
+    def _start_with(self, compiled: HostKernel) -> None:
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.PROGRAM] = (
             compiled.program.ctypes.data if compiled.program is not None else 0
@@ -210,7 +210,7 @@ class Workspace:
         self._launch[Launch.CHANGED] = 0
 
     def stop(self, reason: Stop) -> None:
-        """Ask all threads to stop; a fault that was first stays the reason."""
+        """Ask all threads to stop. An earlier fault stays the reason."""
         if self._launch[Launch.STOP] == Stop.RUN:
             self._launch[Launch.STOP] = reason
 

@@ -3,9 +3,9 @@
 A barrier completes when it has as many signals as members; its signals are then counted from 0
 again, and each wave concerned has a bit that says so, which `s_barrier_wait` waits for and clears
 (RDNA 4 ISA, 5.6.1 "Barrier State"). For the workgroup's barrier the bit is whether it has completed
-since the wave waited last: nobody goes round all waves. Named barriers are GFX12.5's in LLVM's
-document "AMDGPU Execution Synchronization", whose model this is; its undefined cases are faults. A
-workgroup of one wave has no barriers: their instructions do nothing (RDNA 4 ISA, 5.6).
+since the wave last waited, so that nobody has to visit all waves. Named barriers are GFX12.5's in
+LLVM's document "AMDGPU Execution Synchronization", whose model this is; its undefined cases are
+faults. A workgroup of one wave has no barriers: their instructions do nothing (RDNA 4 ISA, 5.6).
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.declaration import declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.host.record import Record, WaveState
 from amdjit.emulator.layout import (
     BARRIER_ROW,
-    FIELD_BYTES,
+    DWORD_BYTES,
     JOINED_SLOT,
     NAMED_BARRIERS,
     NAMED_COMPLETE_SLOT,
@@ -25,14 +27,36 @@ from amdjit.emulator.layout import (
     SLOT_ROW,
     SYNC_OVERRUN,
     SYNC_TWICE,
+    Barrier,
     BarrierMisuse,
     Context,
     FaultKind,
     Launch,
     SlotField,
 )
+from amdjit.emulator.scheduling.fault_record import FAULT
+from amdjit.emulator.scheduling.report_rows import SYNC_REPORT
 
-_SIGNALS, _MEMBERS, _INITIALISED, _COMPLETED = range(BARRIER_ROW)
+BARRIER_COMPLETE = declare("aj_barrier_complete", context="ptr", site="i32", number="i32")
+BARRIER_ARRIVE = declare("aj_barrier_arrive", "i32", context="ptr", state="ptr", site="i32")
+BARRIER_SIGNAL = declare(
+    "aj_barrier_signal",
+    "i32",
+    context="ptr",
+    state="ptr",
+    site="i32",
+    number="i32",
+    members="i32",
+)
+BARRIER_INIT = declare("aj_barrier_init", context="ptr", site="i32", number="i32", members="i32")
+BARRIER_JOIN = declare("aj_barrier_join", context="ptr", state="ptr", site="i32", number="i32")
+BARRIER_LEAVE = declare("aj_barrier_leave", context="ptr", state="ptr", site="i32")
+BARRIER_WAIT = declare(
+    "aj_barrier_wait", "i32", context="ptr", state="ptr", site="i32", number="i32"
+)
+BARRIER_STATE = declare("aj_barrier_state", "i32", context="ptr", site="i32", number="i32")
+BARRIER_END = declare("aj_barrier_end", context="ptr", state="ptr", site="i32")
+
 # Counts have 7 bits: RDNA 4 ISA, S_GET_BARRIER_STATE.
 _MOST_MEMBERS = 127
 
@@ -40,266 +64,211 @@ _MOST_MEMBERS = 127
 class _Operation(NativeFunction):
     """A barrier's instruction: `context`, perhaps the wave's `state`, `site` and `number`."""
 
-    def __init__(self, name: str, result: str, *parameters: tuple[str, str]) -> None:
-        super().__init__(name, result, [("ptr", "context"), *parameters])
-        self._returns = result
+    @property
+    def launch(self) -> Record:
+        return self.thread.follow(Context.LAUNCH)
 
-    def launch_field(self, field: Launch) -> Value:
-        launch = self.context_pointer(Context.LAUNCH)
-        return self.load("i64", self.offset(launch, field * FIELD_BYTES), 8)
+    @property
+    def kept(self) -> WaveState:
+        """What the wave keeps of barriers."""
+        return WaveState(self, self.parameter("state"))
 
-    def barrier(self, index: Value) -> Value:
-        """Return the address of a barrier's row; index 0 is the workgroup's."""
-        slot = self.mul(self.context(Context.SLOT), i64(SLOT_ROW * FIELD_BYTES))
-        row = self.offset(self.context_pointer(Context.SLOTS), slot)
-        distance = self.mul(self.resize(index, 64), i64(BARRIER_ROW * FIELD_BYTES))
-        return self.offset(self.offset(row, SlotField.BARRIERS * FIELD_BYTES), distance)
-
-    def get(self, row: Value, field: int) -> Value:
-        return self.load("i64", self.offset(row, field * FIELD_BYTES), 8)
-
-    def put(self, row: Value, field: int, value: Value) -> None:
-        self.store(value, self.offset(row, field * FIELD_BYTES), 8)
-
-    def kept(self, slot: int, state: Value | None = None) -> Value:
-        """Read a dword of a wave's state."""
-        return self.load("i32", self.kept_place(slot, state), 4)
-
-    def kept_place(self, slot: int, state: Value | None = None) -> Value:
-        return self.offset(state or self.parameter("state"), slot * 4)
+    def barrier(self, index: Value) -> Record:
+        """Return a barrier; index 0 is the workgroup's."""
+        slot = self.thread.follow(Context.SLOTS).row(self.context(Context.SLOT), SLOT_ROW)
+        barriers = Record(self, slot.at(SlotField.BARRIERS))
+        return barriers.row(index, BARRIER_ROW)
 
     def misused(
         self, wrong: Value, misuse: BarrierMisuse, number: Value, result: Value | None = None
     ) -> None:
         """Fault and return where a condition holds."""
-        bad, good = self.block("bad"), self.block("good")
-        self.branch_if(wrong, bad, good)
-        self.label(bad)
-        kind, nowhere, why = i32(FaultKind.BARRIER_MISUSE), i64(-1), i64(misuse)
-        arguments = [self.parameter("context"), kind, self.parameter("site"), nowhere, why, number]
-        self.call_void("aj_fault", arguments)
-        self.give(result)
-        self.label(good)
+        with self.if_(wrong):
+            context, site = self.parameter("context"), self.parameter("site")
+            kind = i32(FaultKind.BARRIER_MISUSE)
+            self.invoke(FAULT, context, kind, site, i64(-1), i64(misuse), number)
+            self.give(result)
 
     def alone(self, result: Value | None = None) -> None:
         """Return where the workgroup is one wave."""
-        self.give_if(self.compare("eq", self.launch_field(Launch.WAVES), i64(1)), result)
+        self.give_if(self.compare("eq", self.launch.get(Launch.WAVES), i64(1)), result)
 
     def give_if(self, condition: Value, result: Value | None = None) -> None:
-        yes, no = self.block("yes"), self.block("no")
-        self.branch_if(condition, yes, no)
-        self.label(yes)
-        self.give(result)
-        self.label(no)
+        """Return where a condition holds."""
+        with self.if_(condition):
+            self.give(result)
 
     def no_such(self, number: Value, result: Value | None = None) -> None:
         """Fault for a number that is no named barrier's."""
-        self.misused(
-            self.compare("ugt", number, i32(NAMED_BARRIERS)), BarrierMisuse.NO_SUCH, number, result
-        )
+        is_wrong = self.compare("ugt", number, i32(NAMED_BARRIERS))
+        self.misused(is_wrong, BarrierMisuse.NO_SUCH, number, result)
+
+    def not_initialised(self, barrier: Record, number: Value, result: Value | None = None) -> None:
+        """Fault for a named barrier that nobody has initialised."""
+        is_wrong = self.compare("eq", barrier.get(Barrier.INITIALISED), i64(0))
+        self.misused(is_wrong, BarrierMisuse.NOT_INITIALISED, number, result)
 
     def complete(self, index: Value) -> None:
-        self.call_void(
-            "aj_barrier_complete", [self.parameter("context"), self.parameter("site"), index]
-        )
+        """Complete a named barrier."""
+        self.invoke(BARRIER_COMPLETE, self.parameter("context"), self.parameter("site"), index)
 
-    def complete_own(self, row: Value) -> None:
+    def complete_own(self, barrier: Record) -> None:
         """Complete the workgroup's barrier."""
-        self.put(row, _SIGNALS, i64(0))
-        self.put(row, _COMPLETED, self.add(self.get(row, _COMPLETED), i64(1)))
+        barrier.set(Barrier.SIGNALS, i64(0))
+        barrier.set(Barrier.COMPLETED, self.add(barrier.get(Barrier.COMPLETED), i64(1)))
 
-    def phase(self, row: Value) -> Value:
+    def phase(self, barrier: Record) -> Value:
         """Return what a wave notes when it signals the workgroup's barrier, as i32."""
-        return self.resize(self.add(self.get(row, _COMPLETED), i64(1)), 32)
+        return self.resize(self.add(barrier.get(Barrier.COMPLETED), i64(1)), 32)
+
+    def drop_member(self, barrier: Record, members: Value) -> Value:
+        """Take a member off; return whether that completes the barrier."""
+        left, signals = self.sub(members, i64(1)), barrier.get(Barrier.SIGNALS)
+        barrier.set(Barrier.MEMBERS, left)
+        is_full = self.compare("eq", signals, left)
+        return self.and_(is_full, self.compare("ne", signals, i64(0)))
 
 
 def _complete_text(attributes: str) -> str:
-    """Return `aj_barrier_complete(context, site, number)`: tell the waves that have joined, and
-    count from 0 again."""
-    f = _Operation("aj_barrier_complete", "void", ("i32", "site"), ("i32", "number"))
+    """Return `aj_barrier_complete`: tell the waves that have joined, and count from 0 again."""
+    f = _Operation.of(BARRIER_COMPLETE)
     number = f.parameter("number")
-    f.put(f.barrier(number), _SIGNALS, i64(0))
+    f.barrier(number).set(Barrier.SIGNALS, i64(0))
     others = f.not_(f.shift("shl", i32(1), number))
-    waves, stride = f.launch_field(Launch.WAVES), f.launch_field(Launch.STATE_BYTES)
-    first = f.mul(f.mul(f.context(Context.SLOT), waves), stride)
-    states = f.offset(f.context_pointer(Context.STATES), first)
-    following = f.name()
-    f.branch("wave")
-    f.label("wave")
-    wave = f.emit("i64", f"phi i64 [ 0, %entry ], [ {following}, %next ]")
-    state = f.offset(states, f.mul(wave, stride))
-    place = f.kept_place(NAMED_SIGNALLED_SLOT, state)
-    f.store(f.and_(f.load("i32", place, 4), others), place, 4)
-    joined = f.compare("eq", f.kept(JOINED_SLOT, state), f.add(number, i32(1)))
-    f.branch_if(joined, "tell", "next")
-    f.label("tell")
-    told = f.kept(NAMED_COMPLETE_SLOT, state)
-    f.store(i32(1), f.kept_place(NAMED_COMPLETE_SLOT, state), 4)
-    # An ended wave waits for nothing.
-    number_of_wave = f.add(f.mul(f.context(Context.SLOT), waves), wave)
-    resume = f.load(
-        "i32", f.offset(f.context_pointer(Context.RESUMES), f.shift("shl", number_of_wave, 2)), 4
-    )
-    lives = f.compare("sge", resume, i32(0))
-    f.branch_if(f.and_(f.compare("ne", told, i32(0)), lives), "late", "next")
-    f.label("late")
-    f.call_void(
-        "aj_sync_report", [f.parameter("context"), i32(SYNC_OVERRUN), f.parameter("site"), wave]
-    )
-    f.branch("next")
-    f.label("next")
-    f.line(f"{following} = add i64 {wave.text}, 1")
-    f.branch_if(f.compare("ult", Value("i64", following), waves), "wave", "done")
-    f.label("done")
+    waves, stride = f.launch.get(Launch.WAVES), f.launch.get(Launch.STATE_BYTES)
+    first = f.mul(f.context(Context.SLOT), waves)
+    states = f.offset(f.thread.get(Context.STATES), f.mul(first, stride))
+    with f.count_to(waves) as wave, f.section() as telling:
+        kept = WaveState(f, f.offset(states, f.mul(wave, stride)))
+        kept.set(NAMED_SIGNALLED_SLOT, f.and_(kept.get(NAMED_SIGNALLED_SLOT), others))
+        has_joined = f.compare("eq", kept.get(JOINED_SLOT), f.add(number, i32(1)))
+        telling.leave_unless(has_joined)
+        told = kept.get(NAMED_COMPLETE_SLOT)
+        kept.set(NAMED_COMPLETE_SLOT, i32(1))
+        # An ended wave waits for nothing.
+        place = f.shift("shl", f.add(first, wave), 2)
+        resume = f.load("i32", f.offset(f.thread.get(Context.RESUMES), place), DWORD_BYTES)
+        is_alive = f.compare("sge", resume, i32(0))
+        with f.if_(f.and_(f.compare("ne", told, i32(0)), is_alive)):
+            context, site = f.parameter("context"), f.parameter("site")
+            f.invoke(SYNC_REPORT, context, i32(SYNC_OVERRUN), site, wave)
     f.give()
     return f.text(f"noinline {attributes}")
 
 
 def _arrive_text(attributes: str) -> str:
-    """Return `aj_barrier_arrive(context, state, site)`: signal the workgroup's barrier.
+    """Return `aj_barrier_arrive`: signal the workgroup's barrier.
 
     The result is whether it is the first signal, -1 in a workgroup of one wave.
     """
-    f = _Operation("aj_barrier_arrive", "i32", ("ptr", "state"), ("i32", "site"))
+    f = _Operation.of(BARRIER_ARRIVE)
+    context, _, site = f.parameters
     f.alone(i32(-1))
-    row = f.barrier(i32(0))
-    phase = f.phase(row)
-    again = f.compare("eq", f.kept(SIGNALLED_SLOT), phase)
-    f.branch_if(again, "twice", "count")
-    f.label("twice")
-    f.call_void(
-        "aj_sync_report", [f.parameter("context"), i32(SYNC_TWICE), f.parameter("site"), i64(0)]
-    )
-    f.branch("count")
-    f.label("count")
-    f.store(phase, f.kept_place(SIGNALLED_SLOT), 4)
-    signals = f.get(row, _SIGNALS)
+    barrier = f.barrier(i32(0))
+    phase = f.phase(barrier)
+    with f.if_(f.compare("eq", f.kept.get(SIGNALLED_SLOT), phase)):
+        f.invoke(SYNC_REPORT, context, i32(SYNC_TWICE), site, i64(0))
+    f.kept.set(SIGNALLED_SLOT, phase)
+    signals = barrier.get(Barrier.SIGNALS)
     now = f.add(signals, i64(1))
-    f.put(row, _SIGNALS, now)
-    f.branch_if(f.compare("eq", now, f.get(row, _MEMBERS)), "complete", "done")
-    f.label("complete")
-    f.complete_own(row)
-    f.branch("done")
-    f.label("done")
+    barrier.set(Barrier.SIGNALS, now)
+    with f.if_(f.compare("eq", now, barrier.get(Barrier.MEMBERS))):
+        f.complete_own(barrier)
     f.give(f.resize(f.compare("eq", signals, i64(0)), 32))
     return f.text(attributes)
 
 
 def _signal_text(attributes: str) -> str:
-    """Return `aj_barrier_signal(context, state, site, number, members)`: members are a new count, 0
-    for none.
+    """Return `aj_barrier_signal`. members: a new count, 0 to keep the old one.
 
     The result is whether it is the first signal, -1 in a workgroup of one wave.
     """
-    parameters = (("ptr", "state"), ("i32", "site"), ("i32", "number"), ("i32", "members"))
-    f = _Operation("aj_barrier_signal", "i32", *parameters)
+    f = _Operation.of(BARRIER_SIGNAL)
     number, members = f.parameter("number"), f.resize(f.parameter("members"), 64)
     f.alone(i32(-1))
     # 0 is the barrier that does nothing, -2 the trap handler's: S_BARRIER_SIGNAL.
     f.give_if(f.or_(f.compare("eq", number, i32(0)), f.compare("eq", number, i32(-2))), i32(0))
     f.no_such(number, i32(0))
-    row = f.barrier(number)
-    f.misused(
-        f.compare("eq", f.get(row, _INITIALISED), i64(0)),
-        BarrierMisuse.NOT_INITIALISED,
-        number,
-        i32(0),
-    )
-    signals = f.get(row, _SIGNALS)
+    barrier = f.barrier(number)
+    f.not_initialised(barrier, number, i32(0))
+    signals = barrier.get(Barrier.SIGNALS)
     changes = f.compare("ne", members, i64(0))
     reached = f.and_(changes, f.compare("ule", members, signals))
     f.misused(reached, BarrierMisuse.COUNT_REACHED, number, i32(0))
-    wanted = f.select(changes, members, f.get(row, _MEMBERS))
+    wanted = f.select(changes, members, barrier.get(Barrier.MEMBERS))
     f.misused(f.compare("eq", wanted, i64(0)), BarrierMisuse.NO_MEMBERS, number, i32(0))
-    f.put(row, _MEMBERS, wanted)
+    barrier.set(Barrier.MEMBERS, wanted)
     now = f.add(signals, i64(1))
-    f.put(row, _SIGNALS, now)
-    signalled = f.or_(f.kept(NAMED_SIGNALLED_SLOT), f.shift("shl", i32(1), number))
-    f.store(signalled, f.kept_place(NAMED_SIGNALLED_SLOT), 4)
-    f.branch_if(f.compare("eq", now, wanted), "complete", "done")
-    f.label("complete")
-    f.complete(number)
-    f.branch("done")
-    f.label("done")
+    barrier.set(Barrier.SIGNALS, now)
+    own = f.shift("shl", i32(1), number)
+    f.kept.set(NAMED_SIGNALLED_SLOT, f.or_(f.kept.get(NAMED_SIGNALLED_SLOT), own))
+    with f.if_(f.compare("eq", now, wanted)):
+        f.complete(number)
     f.give(f.resize(f.compare("eq", signals, i64(0)), 32))
     return f.text(attributes)
 
 
 def _init_text(attributes: str) -> str:
-    """Return `aj_barrier_init(context, site, number, members)`."""
-    f = _Operation(
-        "aj_barrier_init", "void", ("i32", "site"), ("i32", "number"), ("i32", "members")
-    )
+    """Return `aj_barrier_init`: give a named barrier its count of members."""
+    f = _Operation.of(BARRIER_INIT)
     number, members = f.parameter("number"), f.parameter("members")
     f.alone()
     f.give_if(f.compare("eq", number, i32(0)))
     f.no_such(number)
     too_many = f.compare("ugt", members, i32(_MOST_MEMBERS))
     f.misused(f.or_(f.compare("eq", members, i32(0)), too_many), BarrierMisuse.NO_COUNT, number)
-    row = f.barrier(number)
-    for field, value in (
-        (_SIGNALS, i64(0)),
-        (_MEMBERS, f.resize(members, 64)),
-        (_INITIALISED, i64(1)),
-    ):
-        f.put(row, field, value)
+    barrier = f.barrier(number)
+    barrier.set(Barrier.SIGNALS, i64(0))
+    barrier.set(Barrier.MEMBERS, f.resize(members, 64))
+    barrier.set(Barrier.INITIALISED, i64(1))
     f.give()
     return f.text(attributes)
 
 
 def _join_text(attributes: str) -> str:
-    """Return `aj_barrier_join(context, state, site, number)`: what completed for the one joined
-    before is forgotten."""
-    f = _Operation("aj_barrier_join", "void", ("ptr", "state"), ("i32", "site"), ("i32", "number"))
+    """Return `aj_barrier_join`: completions of the barrier that was joined before are forgotten."""
+    f = _Operation.of(BARRIER_JOIN)
     number = f.parameter("number")
     f.alone()
     f.no_such(number)
-    uninitialised = f.compare("eq", f.get(f.barrier(number), _INITIALISED), i64(0))
-    named = f.compare("ne", number, i32(0))
-    f.misused(f.and_(uninitialised, named), BarrierMisuse.NOT_INITIALISED, number)
-    f.store(f.add(number, i32(1)), f.kept_place(JOINED_SLOT), 4)
-    f.store(i32(0), f.kept_place(NAMED_COMPLETE_SLOT), 4)
+    is_missing = f.compare("eq", f.barrier(number).get(Barrier.INITIALISED), i64(0))
+    is_named = f.compare("ne", number, i32(0))
+    f.misused(f.and_(is_missing, is_named), BarrierMisuse.NOT_INITIALISED, number)
+    f.kept.set(JOINED_SLOT, f.add(number, i32(1)))
+    f.kept.set(NAMED_COMPLETE_SLOT, i32(0))
     f.give()
     return f.text(attributes)
 
 
 def _leave_text(attributes: str) -> str:
-    """Return `aj_barrier_leave(context, state, site)`: one member fewer, which may complete the
-    barrier."""
-    f = _Operation("aj_barrier_leave", "void", ("ptr", "state"), ("i32", "site"))
+    """Return `aj_barrier_leave`: one member fewer, which may complete the barrier."""
+    f = _Operation.of(BARRIER_LEAVE)
     f.alone()
-    joined = f.kept(JOINED_SLOT)
+    joined = f.kept.get(JOINED_SLOT)
     f.misused(f.compare("eq", joined, i32(0)), BarrierMisuse.LEAVE_NOT_JOINED, i32(0))
     number = f.sub(joined, i32(1))
-    f.store(i32(0), f.kept_place(JOINED_SLOT), 4)
+    f.kept.set(JOINED_SLOT, i32(0))
     f.give_if(f.compare("eq", number, i32(0)))
-    row = f.barrier(number)
-    own = f.and_(f.kept(NAMED_SIGNALLED_SLOT), f.shift("shl", i32(1), number))
+    barrier = f.barrier(number)
+    own = f.and_(f.kept.get(NAMED_SIGNALLED_SLOT), f.shift("shl", i32(1), number))
     f.misused(f.compare("ne", own, i32(0)), BarrierMisuse.LEAVE_SIGNALLED, number)
-    members = f.get(row, _MEMBERS)
+    members = barrier.get(Barrier.MEMBERS)
     f.misused(f.compare("eq", members, i64(0)), BarrierMisuse.NO_MEMBERS, number)
-    left, signals = f.sub(members, i64(1)), f.get(row, _SIGNALS)
-    f.put(row, _MEMBERS, left)
-    full = f.and_(f.compare("eq", signals, left), f.compare("ne", signals, i64(0)))
-    f.branch_if(full, "complete", "done")
-    f.label("complete")
-    f.complete(number)
-    f.branch("done")
-    f.label("done")
+    with f.if_(f.drop_member(barrier, members)):
+        f.complete(number)
     f.give()
     return f.text(attributes)
 
 
 def _wait_text(attributes: str) -> str:
-    """Return `aj_barrier_wait(context, state, site, number)`: whether the wave has to wait for a
-    named barrier.
+    """Return `aj_barrier_wait`: whether the wave has to wait for a named barrier.
 
-    It is the one that it has joined, whatever the number is: LLVM, "Code Sequences".
+    It is the barrier that the wave has joined, whatever the number is: LLVM, "Code Sequences".
     """
-    f = _Operation("aj_barrier_wait", "i32", ("ptr", "state"), ("i32", "site"), ("i32", "number"))
+    f = _Operation.of(BARRIER_WAIT)
     number = f.parameter("number")
     f.alone(i32(0))
-    joined = f.kept(JOINED_SLOT)
+    joined = f.kept.get(JOINED_SLOT)
     null, none = f.compare("eq", number, i32(0)), f.compare("ule", joined, i32(1))
     f.give_if(f.and_(null, none), i32(0))
     f.misused(null, BarrierMisuse.WAIT_FOR_NULL, f.sub(joined, i32(1)), i32(0))
@@ -309,60 +278,46 @@ def _wait_text(attributes: str) -> str:
 
 
 def _state_text(attributes: str) -> str:
-    """Return `aj_barrier_state(context, site, number)`: signals << 16 | members << 4 | valid
-    (S_GET_BARRIER_STATE)."""
-    f = _Operation("aj_barrier_state", "i32", ("i32", "site"), ("i32", "number"))
+    """Return `aj_barrier_state`: signals << 16 | members << 4 | valid (S_GET_BARRIER_STATE)."""
+    f = _Operation.of(BARRIER_STATE)
     number = f.parameter("number")
-    one = f.compare("eq", f.launch_field(Launch.WAVES), i64(1))
+    one = f.compare("eq", f.launch.get(Launch.WAVES), i64(1))
     f.misused(f.or_(one, f.compare("eq", number, i32(0))), BarrierMisuse.NO_STATE, number, i32(0))
     index = f.select(f.compare("eq", number, i32(-1)), i32(0), number)
     f.no_such(index, i32(0))
-    row = f.barrier(index)
-    f.misused(
-        f.compare("eq", f.get(row, _INITIALISED), i64(0)),
-        BarrierMisuse.NOT_INITIALISED,
-        number,
-        i32(0),
-    )
-    counts = f.or_(
-        f.shift("shl", f.get(row, _SIGNALS), 16), f.shift("shl", f.get(row, _MEMBERS), 4)
-    )
+    barrier = f.barrier(index)
+    f.not_initialised(barrier, number, i32(0))
+    signals = f.shift("shl", barrier.get(Barrier.SIGNALS), 16)
+    counts = f.or_(signals, f.shift("shl", barrier.get(Barrier.MEMBERS), 4))
     f.give(f.resize(f.or_(counts, i64(1)), 32))
     return f.text(attributes)
 
 
 def _end_text(attributes: str) -> str:
-    """Return `aj_barrier_end(context, state, site)`: a wave has ended, and no longer counts at the
-    workgroup's barrier.
+    """Return `aj_barrier_end`: a wave has ended, and no longer counts at the workgroup's barrier.
 
     A wave that has signalled it and ends before it completes would count once too often (LLVM,
     "Barrier drop races").
     """
-    f = _Operation("aj_barrier_end", "void", ("ptr", "state"), ("i32", "site"))
+    f = _Operation.of(BARRIER_END)
     f.alone()
-    row = f.barrier(i32(0))
-    own = f.compare("eq", f.kept(SIGNALLED_SLOT), f.phase(row))
+    barrier = f.barrier(i32(0))
+    own = f.compare("eq", f.kept.get(SIGNALLED_SLOT), f.phase(barrier))
     f.misused(own, BarrierMisuse.ENDED_SIGNALLED, i32(-1))
-    left, signals = f.sub(f.get(row, _MEMBERS), i64(1)), f.get(row, _SIGNALS)
-    f.put(row, _MEMBERS, left)
-    full = f.and_(f.compare("eq", signals, left), f.compare("ne", signals, i64(0)))
-    f.branch_if(full, "complete", "done")
-    f.label("complete")
-    f.complete_own(row)
-    f.branch("done")
-    f.label("done")
+    with f.if_(f.drop_member(barrier, barrier.get(Barrier.MEMBERS))):
+        f.complete_own(barrier)
     f.give()
     return f.text(attributes)
 
 
 BARRIERS: Mapping[str, Callable[[str], str]] = {
-    "aj_barrier_complete": _complete_text,
-    "aj_barrier_arrive": _arrive_text,
-    "aj_barrier_signal": _signal_text,
-    "aj_barrier_init": _init_text,
-    "aj_barrier_join": _join_text,
-    "aj_barrier_leave": _leave_text,
-    "aj_barrier_wait": _wait_text,
-    "aj_barrier_state": _state_text,
-    "aj_barrier_end": _end_text,
+    BARRIER_COMPLETE.name: _complete_text,
+    BARRIER_ARRIVE.name: _arrive_text,
+    BARRIER_SIGNAL.name: _signal_text,
+    BARRIER_INIT.name: _init_text,
+    BARRIER_JOIN.name: _join_text,
+    BARRIER_LEAVE.name: _leave_text,
+    BARRIER_WAIT.name: _wait_text,
+    BARRIER_STATE.name: _state_text,
+    BARRIER_END.name: _end_text,
 }

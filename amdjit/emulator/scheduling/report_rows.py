@@ -1,165 +1,113 @@
-"""Recording of what a launch's checks find: one row for each kind, site and other site, and how
-often it was seen."""
+"""Recording of what a launch's checks find: one row for each kind, site and other site, with a
+count of the finds."""
 
 from __future__ import annotations
 
+from amdjit.emulator.host.builder import NULL, Value
+from amdjit.emulator.host.declaration import declare
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Report, Sanitizer
 
-REPORT_DECLARATION = "declare void @aj_report(ptr, i32, i32, i64, i64, i32, ptr)"
+REPORT = declare(
+    "aj_report",
+    context="ptr",
+    kind="i32",
+    site="i32",
+    lane="i64",
+    address="i64",
+    size="i32",
+    other="ptr",
+)
+SYNC_REPORT = declare("aj_sync_report", context="ptr", kind="i32", site="i32", value="i64")
+
+_OTHER_BYTES = (Report.OTHER_LANE - Report.OTHER_SITE + 1) * FIELD_BYTES
+# Fibonacci hashing: 2**64 divided by the golden ratio.
+_FACTOR = 0x9E3779B97F4A7C15
+_PLACES = (
+    (Context.GROUP_X, Report.GROUP_X),
+    (Context.GROUP_Y, Report.GROUP_Y),
+    (Context.GROUP_Z, Report.GROUP_Z),
+    (Context.WAVE, Report.WAVE),
+    (Context.OFFSET_BASE, Report.BASE),
+)
 
 
-def field_at(pointer: str, name: str, field: int) -> str:
-    """Point %name to a field of what a pointer leads to."""
-    return f"  %{name} = getelementptr i8, ptr %{pointer}, i64 {field * FIELD_BYTES}"
-
-
-def _fill() -> str:
-    """The first to come fills the row. `other`: four fields in the order of `Report.OTHER_SITE` and
-    on, or null."""
-    lines = []
-    for source, target in (
-        (Context.GROUP_X, Report.GROUP_X),
-        (Context.GROUP_Y, Report.GROUP_Y),
-        (Context.GROUP_Z, Report.GROUP_Z),
-        (Context.WAVE, Report.WAVE),
-        (Context.OFFSET_BASE, Report.BASE),
-    ):
-        lines += [
-            field_at("context", f"from{source}", source),
-            f"  %value{source} = load i64, ptr %from{source}",
-        ]
-        lines += [
-            field_at("row", f"to{target}", target),
-            f"  store i64 %value{source}, ptr %to{target}",
-        ]
-    for field, value in (
-        (Report.KIND, "%kind64"),
-        (Report.SITE, "%site64"),
-        (Report.LANE, "%wavelane"),
-        (Report.ADDRESS, "%address"),
-        (Report.SIZE, "%size64"),
-        (Report.SEQUENCE, "%number"),
-    ):
-        lines += [field_at("row", f"to{field}", field), f"  store i64 {value}, ptr %to{field}"]
-    return "\n".join(lines)
-
-
-def _report_entry() -> str:
-    """Number the lane in the wave, and read the site of the other access."""
-    return f"""entry:
-  %launch = load ptr, ptr %context
-{field_at("launch", "sanitizerfield", Launch.SANITIZER)}
-  %sanitizer = load ptr, ptr %sanitizerfield
-  %kind64 = zext i32 %kind to i64
-  %site64 = zext i32 %site to i64
-  %size64 = zext i32 %size to i64
-{field_at("context", "basefield", Context.LANE_BASE)}
-  %lanebase = load i64, ptr %basefield
-  %nolane = icmp slt i64 %lane, 0
-  %baselane = add i64 %lane, %lanebase
-  %wavelane = select i1 %nolane, i64 %lane, i64 %baselane
-  %alone = icmp eq ptr %other, null
-  br i1 %alone, label %search, label %second
-second:
-  %theirs = load i64, ptr %other
-  br label %search
-"""
-
-
-def _report_search(row_bytes: int) -> str:
-    """Find the row of this kind and these sites in the table, or claim an empty one."""
-    return f"""search:
-  %othersite = phi i64 [ 0, %entry ], [ %theirs, %second ]
-{field_at("sanitizer", "rowsfield", Sanitizer.ROWS)}
-  %rows = load ptr, ptr %rowsfield
-{field_at("sanitizer", "maskfield", Sanitizer.ROW_MASK)}
-  %mask = load i64, ptr %maskfield
-  %kindpart = shl i64 %kind64, 56
-  %sitepart = shl i64 %site64, 28
-  %low = or i64 %sitepart, %othersite
-  %key = or i64 %kindpart, %low
-  %mixed = mul i64 %key, -7046029254386353131
-  %hash = lshr i64 %mixed, 40
-  br label %probe
-probe:
-  %try = phi i64 [ 0, %search ], [ %next, %further ]
-  %sum = add i64 %hash, %try
-  %index = and i64 %sum, %mask
-  %distance = mul i64 %index, {row_bytes}
-  %row = getelementptr i8, ptr %rows, i64 %distance
-  %pair = cmpxchg ptr %row, i64 0, i64 %key seq_cst seq_cst
-  %old = extractvalue {{ i64, i1 }} %pair, 0
-  %first = extractvalue {{ i64, i1 }} %pair, 1
-  br i1 %first, label %claim, label %compare
-compare:
-  %same = icmp eq i64 %old, %key
-  br i1 %same, label %count, label %further
-further:
-  %next = add i64 %try, 1
-  %more = icmp ule i64 %next, %mask
-  br i1 %more, label %probe, label %full
-"""
-
-
-def _report_row(other_bytes: int) -> str:
-    """Fill the row that was claimed, and count what was seen."""
-    return f"""full:
-{field_at("sanitizer", "lostfield", Sanitizer.LOST)}
-  %lost = atomicrmw add ptr %lostfield, i64 1 seq_cst
-  ret void
-claim:
-{field_at("sanitizer", "sequencefield", Sanitizer.SEQUENCE)}
-  %number = atomicrmw add ptr %sequencefield, i64 1 seq_cst
-{_fill()}
-  br i1 %alone, label %count, label %copy
-copy:
-{field_at("row", "othersplace", Report.OTHER_SITE)}
-  call void @llvm.memcpy.p0.p0.i64(ptr %othersplace, ptr %other, i64 {other_bytes}, i1 false)
-  br label %count
-count:
-{field_at("row", "countfield", Report.COUNT)}
-  %seen = atomicrmw add ptr %countfield, i64 1 seq_cst
-  ret void
-"""
+def lane_of_wave(f: NativeFunction) -> Value:
+    """Return `lane`, which counts in the half of the wave that the context is for, counted in the
+    wave. -1 is no lane."""
+    lane = f.parameter("lane")
+    moved = f.add(lane, f.context(Context.LANE_BASE))
+    return f.select(f.compare("slt", lane, i64(0)), lane, moved)
 
 
 def report_text(attributes: str) -> str:
-    """Return `aj_report(context, kind, site, lane, address, size, other)`; a full table counts what
-    it lost.
+    """Return `aj_report`: note a find in its row. A full table counts the finds that it loses.
 
-    `lane` counts in the half of the wave that the context is for; -1 is no lane.
+    `lane` counts in the half of the wave that the context is for; -1 is no lane. `other`: four
+    fields in the order of `Report.OTHER_SITE` and on, or null.
     """
-    row_bytes = Report.FIELDS * FIELD_BYTES
-    other_bytes = (Report.OTHER_LANE - Report.OTHER_SITE + 1) * FIELD_BYTES
-    return f"""
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define void @aj_report(ptr %context, i32 %kind, i32 %site, i64 %lane, i64 %address, i32 %size, ptr %other)
-  noinline cold {attributes} {{
-{_report_entry()}{_report_search(row_bytes)}{_report_row(other_bytes)}}}
-"""
+    f = NativeFunction.of(REPORT)
+    sanitizer = f.thread.follow(Context.LAUNCH).follow(Launch.SANITIZER)
+    key = _key(f)
+    rows, mask = sanitizer.follow(Sanitizer.ROWS), sanitizer.get(Sanitizer.ROW_MASK)
+    start = f.shift("lshr", f.mul(key, i64(_FACTOR)), 40)
+    with f.loop(tried=i64(0)) as probe:
+        row = rows.row(f.and_(f.add(start, probe.tried), mask), Report.FIELDS)
+        old, is_first = f.compare_exchange(row.at(Report.KEY), i64(0), key)
+        with f.if_(is_first):
+            _fill(f, row, sanitizer)
+            _count(f, row)
+        with f.if_(f.compare("eq", old, key)):
+            _count(f, row)
+        following = f.add(probe.tried, i64(1))
+        probe.again_if(f.compare("ule", following, mask), tried=following)
+    f.atomic("add", sanitizer.at(Sanitizer.LOST), i64(1))
+    f.give()
+    return f.text(f"noinline cold {attributes}")
+
+
+def _key(f: NativeFunction) -> Value:
+    """Return kind, site and other site in one number."""
+    other_site = f.variable(i64(0))
+    other = f.parameter("other")
+    with f.if_(f.compare("ne", other, NULL)):
+        other_site.set(f.load("i64", other, FIELD_BYTES))
+    kind = f.shift("shl", f.resize(f.parameter("kind"), 64), 56)
+    site = f.shift("shl", f.resize(f.parameter("site"), 64), 28)
+    return f.or_(kind, f.or_(site, other_site.get()))
+
+
+def _fill(f: NativeFunction, row: Record, sanitizer: Record) -> None:
+    """Write what is known of the first find, and of the other access."""
+    for source, target in _PLACES:
+        row.set(target, f.thread.get(source))
+    row.set(Report.KIND, f.resize(f.parameter("kind"), 64))
+    row.set(Report.SITE, f.resize(f.parameter("site"), 64))
+    row.set(Report.LANE, lane_of_wave(f))
+    row.set(Report.ADDRESS, f.parameter("address"))
+    row.set(Report.SIZE, f.resize(f.parameter("size"), 64))
+    row.set(Report.SEQUENCE, f.atomic("add", sanitizer.at(Sanitizer.SEQUENCE), i64(1)))
+    other = f.parameter("other")
+    with f.if_(f.compare("ne", other, NULL)):
+        f.copy(row.at(Report.OTHER_SITE), other, _OTHER_BYTES)
+
+
+def _count(f: NativeFunction, row: Record) -> None:
+    """Count a find and return."""
+    f.atomic("add", row.at(Report.COUNT), i64(1))
+    f.give()
 
 
 def sync_report_text(attributes: str) -> str:
-    """Return `aj_sync_report(context, kind, resume id, value)`: a report if the launch's barriers
-    are checked."""
-    return f"""
-{REPORT_DECLARATION}
-define void @aj_sync_report(ptr %context, i32 %kind, i32 %site, i64 %value) noinline cold {attributes} {{
-entry:
-  %launch = load ptr, ptr %context
-{field_at("launch", "sanitizerfield", Launch.SANITIZER)}
-  %sanitizer = load ptr, ptr %sanitizerfield
-  %unchecked = icmp eq ptr %sanitizer, null
-  br i1 %unchecked, label %done, label %ask
-ask:
-{field_at("sanitizer", "syncfield", Sanitizer.SYNC)}
-  %wanted = load i64, ptr %syncfield
-  %off = icmp eq i64 %wanted, 0
-  br i1 %off, label %done, label %report
-report:
-  call void @aj_report(ptr %context, i32 %kind, i32 %site, i64 -1, i64 %value, i32 0, ptr null)
-  br label %done
-done:
-  ret void
-}}
-"""
+    """Return `aj_sync_report`: a report if the launch's barriers are checked."""
+    f = NativeFunction.of(SYNC_REPORT)
+    context, kind, site, value = f.parameters
+    sanitizer = f.thread.follow(Context.LAUNCH).follow(Launch.SANITIZER)
+    with (
+        f.unless(f.compare("eq", sanitizer.address, NULL)),
+        f.unless(f.compare("eq", sanitizer.get(Sanitizer.SYNC), i64(0))),
+    ):
+        f.invoke(REPORT, context, kind, site, i64(-1), value, i32(0), NULL)
+    f.give()
+    return f.text(f"noinline cold {attributes}")

@@ -1,4 +1,4 @@
-"""Kernels of a code object as host code, in two tiers: soon made, or quick to run
+"""Kernels of a code object as host code, in two tiers: quickly made, or quick to run
 (docs/emulator.md, "Two tiers")."""
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from amdjit.emulator.analysis.mode import Mode, default_mode
 from amdjit.emulator.decoder import UndecodableInstruction, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
+from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.native_library import NativeLibrary
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
-from amdjit.emulator.tiers.quick import ThreadedProgram, is_threadable, translate_threaded
+from amdjit.emulator.tiers.program import ThreadedProgram
+from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
 
-# Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
+# Instructions that one wave executes in about 100 us if some of them access memory.
 _SHORT = 10_000
-# Seconds, measured: an instruction of the full tier's translation, one of the quick tier's, an
-# operation that no kernel has needed before, and an instruction that a wave executes in the quick
-# tier.
+# Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
+# operation that no kernel has needed before, and to execute an instruction in the quick tier.
 _FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
-# Kernels below so many instructions need as many new operations as they have instructions, if there
-# are none yet.
+# Where there are no operations yet, shorter kernels need about as many as they have instructions.
 _MANY = 150
 
 
@@ -44,8 +43,7 @@ _MANY = 150
 class Host:
     """What all modules of a device share: the compiler, its native functions and the cache.
 
-    tier: "quick" or "full" where only that one shall be used; the quick one has neither checks nor
-    calls.
+    tier: "quick" or "full" to use only that one; the quick tier has neither checks nor calls.
     """
 
     compiler: HostCompiler
@@ -57,25 +55,25 @@ class Host:
 
 @dataclass(slots=True)
 class Running:
-    """How long launches have run a kernel's quick code, and after how long the full code would have
-    paid."""
+    """How long launches have run a kernel's quick code, and the time after which full code would
+    have been worth its translation."""
 
     limit: float
     seconds: float = 0.0
 
     @property
     def left(self) -> float:
-        """Seconds that the quick code should still be used for."""
+        """The seconds for which the quick code should still be used."""
         return self.limit - self.seconds
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledKernel:
+class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
-    longest: the most instructions that a wave executes, None where it may loop. gives_way: whether
-    it may wait for waves of other workgroups. program: the quick tier's, which its wave function
-    runs; running: what it has cost.
+    longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
+    may wait for waves of other workgroups. program: the quick tier's, which the wave function runs.
+    running: what that has cost.
     """
 
     code: LinkedCode | None
@@ -88,13 +86,13 @@ class CompiledKernel:
     running: Running | None = None
 
     def is_short(self, waves: int) -> bool:
-        """Tell whether so many waves end within the time that it takes to hand them to other
-        threads, about."""
+        """Return whether that many waves end in about the time that it takes to hand them to other
+        threads."""
         return self.longest is not None and self.longest * waves <= _SHORT
 
     @property
     def is_outgrown(self) -> bool:
-        """Tell whether the full tier should take over."""
+        """Whether the full tier should take over."""
         return self.running is not None and self.running.left < 0
 
 
@@ -114,30 +112,28 @@ class _Wanted:
 
 
 class KernelCompiler:
-    """Makes host code of a code object's kernels, once each. Safe to use from several threads."""
+    """Makes host code of a code object's kernels, each only once. Safe to use from several
+    threads."""
 
     def __init__(self, host: Host, code_object: CodeObject) -> None:
         self._host = host
         self._code_object = code_object
         self._lock = threading.RLock()
-        self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
+        self._compiled: dict[tuple[object, ...], HostKernel] = {}
 
-    def full(
-        self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()
-    ) -> CompiledKernel:
+    def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
         """Return a kernel's full code, with the checks of `instruments` in it.
 
         KernelFault "unsupported-instruction" if it cannot be translated.
         """
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
-    def enterable(self, kernel: Kernel, full_waves: bool) -> CompiledKernel:
-        """Return full code that waves can change to where they go round a loop of the quick
-        code."""
+    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
+        """Return full code that waves can enter where they go round a loop of the quick code."""
         return self._full(_Wanted(kernel, full_waves, "enterable"))
 
-    def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> CompiledKernel:
-        """Return the code of the tier that suits a launch of so many waves."""
+    def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> HostKernel:
+        """Return the code of the tier that suits a launch of that many waves."""
         wanted = _Wanted(kernel, full_waves, "full")
         if self._host.tier == "full":
             return self._full(wanted)
@@ -147,11 +143,11 @@ class KernelCompiler:
 
     # The full tier
 
-    def _full(self, wanted: _Wanted) -> CompiledKernel:
+    def _full(self, wanted: _Wanted) -> HostKernel:
         with self._lock:
             return self._known(wanted) or self._make_full(wanted, self._graph(wanted))
 
-    def _known(self, wanted: _Wanted) -> CompiledKernel | None:
+    def _known(self, wanted: _Wanted) -> HostKernel | None:
         """Return full code that this process or the cache on disk has."""
         if wanted.key in self._compiled:
             return self._compiled[wanted.key]
@@ -165,28 +161,28 @@ class KernelCompiler:
         )
         return self._link(wanted, function, image)
 
-    def _make_full(self, wanted: _Wanted, graph: Graph) -> CompiledKernel:
+    def _make_full(self, wanted: _Wanted, graph: Graph) -> HostKernel:
         function = self._translate(wanted, graph)
-        image = self._host.compiler.compile(function.text)
+        image = self._host.compiler.compile(function.text).image
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
         header = json.dumps([sorted(function.natives), *facts]).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
         return self._link(wanted, function, image)
 
-    def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> CompiledKernel:
+    def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> HostKernel:
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        return self._keep(wanted, CompiledKernel(code, code.addresses[WAVE_SYMBOL], *facts))
+        return self._keep(wanted, HostKernel(code, code.addresses[WAVE_SYMBOL], *facts))
 
-    def _keep(self, wanted: _Wanted, compiled: CompiledKernel) -> CompiledKernel:
+    def _keep(self, wanted: _Wanted, compiled: HostKernel) -> HostKernel:
         self._compiled[wanted.key] = compiled
         return compiled
 
     # The quick tier
 
-    def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> CompiledKernel:
+    def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> HostKernel:
         known = self._compiled.get(quick.key)
         if known is not None:
             return self._full(full) if known.is_outgrown else known
@@ -204,7 +200,7 @@ class KernelCompiler:
         return loaded
 
     def _may_pay(self, graph: Graph) -> bool:
-        """Tell whether it is worth while to look which operations a kernel needs."""
+        """Return whether it is worthwhile to find out which operations a kernel needs."""
         instructions = sum(len(block.instructions) for block in graph.blocks.values())
         return (
             instructions >= _MANY
@@ -213,8 +209,8 @@ class KernelCompiler:
         )
 
     def _pays(self, instructions: int, program: ThreadedProgram, waves: int) -> bool:
-        """Tell whether the quick tier is likely to be done first. How often loops go round is not
-        known: once."""
+        """Return whether the quick tier is likely to finish first. Loops count once, because the
+        number of their rounds is unknown."""
         if self._host.tier == "quick":
             return True
         missing = len(self._host.operations.missing(program.calls))
@@ -222,7 +218,7 @@ class KernelCompiler:
         return instructions * _QUICK + missing * _OPERATION + runs < instructions * _FULL
 
     def _stored_program(self, wanted: _Wanted) -> ThreadedProgram | None:
-        """Return the program that the cache has, if its operations are there, too."""
+        """Return the program that the cache has, if it also has the program's operations."""
         stored = self._host.cache.get(self._cache_key(wanted))
         if stored is None:
             return None
@@ -234,19 +230,17 @@ class KernelCompiler:
             code, calls, (), tuple(site_pcs), tuple(resume_pcs), longest, gives_way, instructions
         )
 
-    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> CompiledKernel:
+    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
         self._host.operations.make(program.operations)
         addresses = self._host.operations.addresses(program.calls)
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
-        address = self._host.library.address(
-            interpreter_symbol(wanted.kernel.descriptor.wavefront_size)
-        )
+        address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
-        return self._keep(wanted, CompiledKernel(None, address, *facts, code, Running(limit)))
+        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit)))
 
     # Translation
 
@@ -283,7 +277,7 @@ class KernelCompiler:
                 wanted.full_waves,
                 attributes,
                 _mode(kernel),
-                kernel.descriptor.wavefront_size,
+                kernel.descriptor.wave_size,
                 wanted.instruments,
                 wanted.kind == "enterable",
             )
@@ -296,7 +290,7 @@ class KernelCompiler:
         kernel = wanted.kernel
         try:
             return translate_threaded(
-                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wavefront_size
+                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
             )
         except Untranslatable as error:
             raise self._refusal(

@@ -1,77 +1,62 @@
 """One kernel as one host function: `i32 wave(state, context, resume)`.
 
 In wave64 vector instructions are emitted twice, for the lower and for the upper 32 lanes; what the
-first half writes to scalars becomes visible behind the second.
+first half writes to scalars becomes visible after the second.
 
 Every machine block becomes an LLVM block. A wave that waits stores its registers to `state` and
-returns the id to resume from; the driver calls again with that id. Text of the function is put
-together at the end, when it is known which registers were used.
+returns the id to resume from; the driver calls again with that id. The text of the function is put
+together at the end, when it is known which registers are used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 
-from amdjit.emulator.analysis.control_flow import (
-    CONDITIONAL,
-    ENDS,
-    PAUSES,
-    Block,
-    Graph,
-    branch_target,
-    is_debug_trap,
-    longest_run,
-)
+from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import Ones, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
-from amdjit.emulator.analysis.instruction_classes import may_poll, registers_in_memory
+from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import Instruction, Opcode
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
-from amdjit.emulator.instructions.emission import branch_condition, emit_instruction
-from amdjit.emulator.instructions.scalar.barriers import (
-    WORKGROUP,
-    Ends,
-    barrier_of_wait,
-    emit_wait,
-    joined_signal,
-)
+from amdjit.emulator.host.record import Record
+from amdjit.emulator.instructions.emission import emit_instruction
+from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
-    FIELD_BYTES,
+    DWORD_BYTES,
     HALF_LANES,
     HALF_VGPRS,
     MODE_SLOT,
     SCC_SLOT,
-    WAVE_ARRIVES,
     WAVE_ENDED,
-    WAVE_NAMED,
     WAVE_STOPPED,
-    WAVE_WAITS,
-    WAVE_YIELDED,
     Context,
-    FaultKind,
 )
+from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
+from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import CONTEXT, STAGING_VECTORS, UPPER_CONTEXT, Frame, Sites
 from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
 from amdjit.emulator.wave.wave_function import WaveFunction
-from amdjit.emulator.wave.wave_state import place_of, restore, save, save_and_compare, slot_of
+from amdjit.emulator.wave.wave_state import (
+    Name,
+    place_of,
+    restore,
+    save,
+    save_and_compare,
+    slot_of,
+)
 
 WAVE_SYMBOL = "aj_wave"
-
-# Most instructions have 8 bytes or 4.
-INSTRUCTION_BYTES = 6
-# The budget is spent seldom: what lives in registers need not make room for that call.
-_SELDOM = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
-
-# How often a wave may go round a loop that may wait for another wave before that one runs.
-PATIENCE = 128
+_PATIENCE = Value("ptr", "%patience")
 
 
 def translate_wave(
@@ -86,7 +71,7 @@ def translate_wave(
     """Translate; `full_waves` promises that all lanes of every wave start active.
 
     mode: how the kernel starts, by its descriptor. wave_size: 32 or 64. instruments: the checks to
-    build in. enterable: waves can start at loops, too, with the ids that `translate_threaded` gives
+    build in. enterable: waves can also start at loops, with the ids that `translate_threaded` gives
     them. Untranslatable if an instruction, operand or modifier has no translation.
     """
     translation = _Translation(graph, full_waves, mode, wave_size, instruments)
@@ -106,15 +91,12 @@ class _Translation:
         natives: set[str] = set()
         self._builder = Builder() if self._modes.rounds_to_nearest else RoundingBuilder(natives)
         self._in_memory = registers_in_memory(graph, wave_size)
-        registers = Registers(self._builder, self._in_memory, wave_size)
-        self._frame = Frame(
-            self._builder, registers, Sites([graph.entry]), natives, modes=self._modes
-        )
+        self._registers = Registers(self._builder, self._in_memory, wave_size)
+        sites = Sites([graph.entry])
+        self._frame = Frame(self._builder, self._registers, sites, natives, modes=self._modes)
         self._frame.instruments = begin_function(instruments, graph, full_waves, wave_size)
-        self._pauses: list[Pause] = []
-        self._ends_of_waves = Ends(graph)
-        self._polls = 0
-        self._exits: list[Poll] = []
+        ending = _Branches(self._builder, self._registers)
+        self._terminators = Terminators(graph, self._frame, ending)
         self._entries: list[int] = []
 
     def run(self, attributes: str, enterable: bool) -> WaveFunction:
@@ -122,36 +104,37 @@ class _Translation:
             self._block(self._graph.blocks[pc])
         body, self._builder.lines = self._builder.lines, []
         if enterable:
-            self._entries = sorted({poll.target for poll in self._exits})
+            self._entries = self._terminators.loops
         self._ends()
         tail, self._builder.lines = self._builder.lines, []
         self._entry()
         text = self._text(attributes, [*self._builder.lines, *body, *tail])
-        pauses = tuple(pause.after for pause in self._pauses)
+        pauses = self._terminators.pauses
         natives = frozenset(self._frame.natives)
-        sites, resumes = tuple(self._frame.sites.pcs), (self._graph.entry, *pauses)
+        resumes = (self._graph.entry, *(pause.after for pause in pauses))
         longest = longest_run(self._graph)
-        gives_way = longest is None and any(pause.yields for pause in self._pauses)
+        gives_way = longest is None and any(pause.yields for pause in pauses)
+        sites = tuple(self._frame.sites.pcs)
         return WaveFunction(text, natives, sites, resumes, longest, gives_way)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
         head = f"define i32 @{WAVE_SYMBOL}(ptr %state, ptr %context, i32 %resume) {attributes} {{"
-        return "\n".join([declarations, head, *lines, "}", _SELDOM, ""])
+        return "\n".join([declarations, head, *lines, "}", ""])
 
     # Blocks
 
     def _block(self, block: Block) -> None:
         ones = self._ones[block.pc]
-        self._builder.label(_label(block.pc))
-        self._frame.registers.begin_block(ones)
+        self._builder.label(label_of(block.pc))
+        self._registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
         self._frame.begin_block(block)
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
         for stretch in in_stretches(steps, itemgetter(0)):
-            if stretch[0][0].mnemonic in TERMINATORS:
-                self._frame.registers.leave_unseen(stretch[0][1])
+            if stretch[0][0].traits.ends_block:
+                self._registers.leave_unseen(stretch[0][1])
                 self._frame.before(stretch[0][0])
                 break
             if stretch[0][0].pc == joined or len(stretch) == 1 or self._frame.instruments:
@@ -160,272 +143,161 @@ class _Translation:
                 emit_stretch(self._frame, partial(self._emit, stretch, ones, joined))
                 for instruction, _ in stretch:
                     ones = ones_after(instruction, ones)
-        self._terminate(block)
+        self._terminators.emit(block)
 
     def _emit(self, stretch: list[tuple[Instruction, int]], ones: Ones, joined: int | None) -> Ones:
         for instruction, unseen in stretch:
-            self._frame.registers.leave_unseen(unseen)
+            self._registers.leave_unseen(unseen)
             self._frame.before(instruction)
             if instruction.pc != joined:
                 emit_instruction(self._frame, instruction)
             ones = ones_after(instruction, ones)
-            self._frame.registers.know_ones(ones)
+            self._registers.know_ones(ones)
             self._frame.after(instruction)
         return ones
-
-    def _terminate(self, block: Block) -> None:
-        last = block.instructions[-1]
-        following = last.pc + last.size
-        name = last.mnemonic
-        self._ends_of_waves.note(self._frame, block)
-        if name in ENDS:
-            self._builder.line(f"ret i32 {WAVE_ENDED}")
-        elif name in CONDITIONAL:
-            self._conditional(last, following)
-        elif name in ("s_branch", "s_call_b64"):
-            if name == "s_call_b64":
-                self._link(last, following)
-            self._frame.registers.flush()
-            self._builder.branch(self._destination(last, branch_target(last)))
-        elif name in ("s_setpc_b64", "s_swappc_b64"):
-            self._indirect(last, following)
-        elif name == "s_barrier_wait":
-            self._wait(last, following, joined_signal(block) is not None)
-        elif name in PAUSES:
-            self._pause(following, True)
-        elif name == "s_trap":
-            self._trap(last)
-        else:
-            self._frame.registers.flush()
-            self._builder.branch(_label(following))
-
-    def _conditional(self, last: Instruction, following: int) -> None:
-        condition = branch_condition(self._frame, last.mnemonic)
-        self._frame.registers.flush()
-        yes = self._destination(last, branch_target(last))
-        self._builder.branch_if(condition, yes, _label(following))
-
-    def _destination(self, last: Instruction, target: int) -> str:
-        """Return the label to jump to; a jump backwards goes through the count of instructions."""
-        if target > last.pc:
-            return _label(target)
-        self._polls += 1
-        label = f"poll{self._polls}"
-        site = self._frame.sites.add(last.pc)
-        goal = (
-            self._patience(label, target)
-            if may_poll(self._graph, target, last.pc)
-            else _label(target)
-        )
-        self._exits.append(
-            Poll(label, goal, target, site, (last.pc - target) // INSTRUCTION_BYTES + 1)
-        )
-        return label
-
-    def _patience(self, label: str, target: int) -> str:
-        """Give way to the group's other waves every so often: one of them may have to end this
-        loop."""
-        self._pauses.append(Pause(len(self._pauses) + 1, target, True, True))
-        return f"{label}.count{len(self._pauses)}"
-
-    def _link(self, last: Instruction, following: int) -> None:
-        address = self._builder.add(
-            self._frame.context(Context.LOAD_BIAS), constant("i64", following)
-        )
-        self._frame.write_scalar(last.operands[0], address)
-
-    def _indirect(self, last: Instruction, following: int) -> None:
-        source = last.operand("src0")
-        address = self._frame.scalar_operand(source, "b64", last)
-        if last.mnemonic == "s_swappc_b64":
-            self._link(last, following)
-        pc = self._builder.sub(address, self._frame.context(Context.LOAD_BIAS))
-        self._frame.registers.flush()
-        self._polls += 1
-        wild = f"wild{self._polls}"
-        cases = []
-        for target in self._graph.indirect_targets:
-            cases.append(f"i64 {target}, label %{self._destination(last, target)}")
-        self._builder.line(f"switch i64 {pc.text}, label %{wild} [ {' '.join(cases)} ]")
-        self._builder.label(wild)
-        self._fault(FaultKind.WILD_BRANCH, last, address)
-
-    def _trap(self, last: Instruction) -> None:
-        if is_debug_trap(last):
-            self._frame.registers.flush()
-            self._builder.branch(_label(last.pc + last.size))
-            return
-        self._fault(FaultKind.TRAP, last, constant("i64", 0))
-
-    def _fault(self, kind: FaultKind, last: Instruction, address: Value) -> None:
-        site = self._frame.sites.add(last.pc)
-        lane = constant("i64", -1)
-        arguments = [CONTEXT, constant("i32", kind), site, lane, address, constant("i32", 0)]
-        self._frame.native_void("aj_fault", arguments)
-        self._builder.line(f"ret i32 {WAVE_STOPPED}")
-
-    def _pause(self, following: int, yields: bool, flags: int = 0) -> None:
-        self._frame.registers.flush()
-        number = len(self._pauses) + 1
-        self._pauses.append(Pause(number, following, yields, flags=flags))
-        self._builder.branch(f"save{number}")
-
-    def _wait(self, last: Instruction, following: int, arrives: bool) -> None:
-        number = barrier_of_wait(last)
-        if number == WORKGROUP:
-            self._pause(following, False, WAVE_ARRIVES if arrives else 0)
-            return
-        registers, b = self._frame.registers, self._builder
-        if number < WORKGROUP:  # the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
-            registers.flush()
-            b.branch(_label(following))
-            return
-        waits = emit_wait(self._frame, last, number)
-        registers.flush()
-        pause = Pause(len(self._pauses) + 1, following, False, flags=WAVE_NAMED)
-        self._pauses.append(pause)
-        b.branch_if(waits, f"save{pause.number}", _label(following))
 
     # What stands around the blocks
 
     def _ends(self) -> None:
-        for pause in self._pauses:
+        pauses = self._terminators.pauses
+        for pause in pauses:
             self._save_and_resume(pause)
-        for poll in self._exits:
-            self._count_down(poll)
-        for number, pc in enumerate(self._entries, len(self._pauses) + 1):
+        for poll in self._terminators.polls:
+            self._poll(poll)
+        for number, pc in enumerate(self._entries, len(pauses) + 1):
             self._resume(number, pc)
 
-    def _count_down(self, poll: Poll) -> None:
-        """Take the loop's instructions from the budget; when it is spent, see whether the launch
-        goes on."""
+    def _poll(self, poll: Poll) -> None:
+        """Go back to a loop's start unless the launch stops or another wave should run."""
         b = self._builder
         b.label(poll.label)
-        place = b.offset(CONTEXT, Context.BUDGET * FIELD_BYTES)
-        left = b.sub(b.load("i64", place, 8), constant("i64", poll.cost))
-        b.store(left, place, 8)
-        spent = b.compare("slt", left, constant("i64", 0))
-        b.line(f"br i1 {spent.text}, label %{poll.label}.tick, label %{poll.goal}, !prof !0")
-        b.label(f"{poll.label}.tick")
-        stop = b.compare(
-            "ne", self._frame.native("aj_tick", "i32", [CONTEXT, poll.site]), constant("i32", 0)
-        )
-        b.line(f"br i1 {stop.text}, label %{poll.label}.stop, label %{poll.goal}, !prof !0")
-        b.label(f"{poll.label}.stop")
-        b.line(f"ret i32 {WAVE_STOPPED}")
-        if poll.goal == _label(poll.target):
-            return
-        b.label(poll.goal)
-        patience = Value("ptr", "%patience")
-        left = b.sub(b.load("i32", patience, 4), constant("i32", 1))
-        spent = b.compare("eq", left, constant("i32", 0))
-        b.store(b.select(spent, constant("i32", PATIENCE), left), patience, 4)
-        b.branch_if(spent, f"save{poll.goal.rpartition('count')[2]}", _label(poll.target))
+        cost, site = constant("i64", poll.cost), self._frame.sites.value(poll.site)
+        take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
+        if poll.pause is not None:
+            lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
+        b.branch(label_of(poll.target))
 
-    def _kept(self, pc: int) -> list[tuple[str, int]]:
+    def _kept(self, pc: int) -> list[Name]:
         live = self._lanes.live(pc)
-        used = self._frame.registers.used
         return [
             (file, index)
-            for file, index in sorted(used)
+            for file, index in sorted(self._registers.used)
             if file == "s" or (index % HALF_VGPRS in live and index not in self._in_memory)
         ]
 
     def _save_and_resume(self, pause: Pause) -> None:
         kept = self._kept(pause.after)
-        self._builder.label(f"save{pause.number}")
+        self._builder.label(_save_label(pause))
         if pause.polls:
-            result = save_and_compare(self._builder, kept, pause.number | WAVE_YIELDED)
+            self._builder.give(save_and_compare(self._builder, kept, pause.result))
         else:
             save(self._builder, kept)
-            result = str(
-                pause.number | pause.flags | (WAVE_YIELDED | WAVE_WAITS if pause.yields else 0)
-            )
-        self._builder.line(f"ret i32 {result}")
+            self._builder.give(constant("i32", pause.result))
         self._resume(pause.number, pause.after)
 
     def _resume(self, number: int, pc: int) -> None:
-        self._builder.label(f"resume{number}")
+        self._builder.label(_resume_label(number))
         restore(self._builder, self._kept(pc))
-        self._builder.branch(_label(pc))
+        self._builder.branch(label_of(pc))
 
     def _entry(self) -> None:
         b = self._builder
         b.label("entry")
-        for file, index in sorted(self._frame.registers.used):
+        self._reserve()
+        b.store(constant("i32", PATIENCE), _PATIENCE, DWORD_BYTES)
+        b.line("%launch = load ptr, ptr %context, align 8")
+        if self._wave_size > HALF_LANES:
+            b.line(f"{UPPER_CONTEXT.text} = alloca [{Context.FIELDS:d} x i64], align 64")
+            write_upper_context(Record(b, CONTEXT), Record(b, UPPER_CONTEXT))
+        for instrument in self._frame.instruments:
+            b.lines += [f"  {line}" for line in instrument.entry(self._frame)]
+        resumes = range(1, len(self._terminators.pauses) + len(self._entries) + 1)
+        labels = {number: _resume_label(number) for number in resumes}
+        b.switch(Value("i32", "%resume"), labels, "start")
+        b.label("start")
+        self._start()
+        b.branch(label_of(self._graph.entry))
+
+    def _reserve(self) -> None:
+        """Reserve the stack's memory."""
+        b = self._builder
+        for file, index in sorted(self._registers.used):
             if file == "s":
                 b.line(f"%s{index}.slot = alloca {'i1' if index == SCC_SLOT else 'i32'}, align 4")
             elif index not in self._in_memory:
                 b.line(f"%v{index}.slot = alloca {V32}, align 64")
         b.line(f"%staging = alloca [{STAGING_VECTORS * LANES} x i32], align 64")
-        b.line("%patience = alloca i32, align 4")
-        b.line(f"store i32 {PATIENCE}, ptr %patience, align 4")
-        b.line("%launch = load ptr, ptr %context, align 8")
-        if self._wave_size > HALF_LANES:
-            self._upper_context()
-        b.lines += [
-            f"  {line}"
-            for instrument in self._frame.instruments
-            for line in instrument.entry(self._frame)
-        ]
-        resumes = range(1, len(self._pauses) + len(self._entries) + 1)
-        cases = " ".join(f"i32 {number}, label %resume{number}" for number in resumes)
-        b.line(f"switch i32 %resume, label %start [ {cases} ]")
-        b.label("start")
-        used = sorted(self._frame.registers.used)
-        restore(
-            b,
-            [
-                r
-                for r in used
-                if r[0] == "s" or (r[1] % HALF_VGPRS == 0 and r[1] not in self._in_memory)
-            ],
-        )
-        if ("s", MODE_SLOT) in used:
-            b.store(
-                constant("i32", self._mode.value), self._frame.registers.slot("s", MODE_SLOT), 4
-            )
-        self._clear_undefined()
-        b.branch(_label(self._graph.entry))
+        b.line(f"{_PATIENCE.text} = alloca i32, align 4")
 
-    def _upper_context(self) -> None:
-        """Copy the context and change what is different for the upper half."""
-        b = self._builder
-        b.line(f"{UPPER_CONTEXT.text} = alloca [{Context.FIELDS:d} x i64], align 64")
-        for field in Context:
-            if field is not Context.FIELDS:
-                b.store(self._frame.context(field), b.offset(UPPER_CONTEXT, field * FIELD_BYTES), 8)
-        b.store(
-            constant("i64", HALF_LANES), b.offset(UPPER_CONTEXT, Context.LANE_BASE * FIELD_BYTES), 8
-        )
-        lower = b.mul(self._frame.context(Context.SCRATCH_LANE_BYTES), constant("i64", HALF_LANES))
-        scratch = b.add(self._frame.context(Context.SCRATCH), lower)
-        b.store(scratch, b.offset(UPPER_CONTEXT, Context.SCRATCH * FIELD_BYTES), 8)
+    def _start(self) -> None:
+        """Take over what the driver has set: the scalars and v0."""
+        b, used = self._builder, sorted(self._registers.used)
+        restore(b, [register for register in used if self._is_set_at_start(register)])
+        if ("s", MODE_SLOT) in used:
+            slot = self._registers.slot("s", MODE_SLOT)
+            b.store(constant("i32", self._mode.value), slot, DWORD_BYTES)
+        self._clear_undefined()
+
+    def _is_set_at_start(self, register: Name) -> bool:
+        file, index = register
+        return file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
-        """Registers that may be read before they are written start as 0, so that runs repeat."""
+        """Set registers to 0 that may be read before they are written, so that runs repeat."""
         live = self._lanes.live(self._graph.entry) - {0}
-        for file, index in sorted(self._frame.registers.used):
+        for file, index in sorted(self._registers.used):
             if file == "v" and index % HALF_VGPRS in live:
-                place = (place_of if index in self._in_memory else slot_of)(
-                    self._builder, ("v", index)
-                )
+                find = place_of if index in self._in_memory else slot_of
+                place = find(self._builder, ("v", index))
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)
 
 
-TERMINATORS = (
-    CONDITIONAL
-    | ENDS
-    | PAUSES
-    | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
-)
+class _Branches(Ending):
+    """Blocks end in branches to other blocks, or in a return."""
+
+    def __init__(self, builder: Builder, registers: Registers) -> None:
+        self._builder = builder
+        self._registers = registers
+
+    def end_wave(self) -> None:
+        self._builder.give(constant("i32", WAVE_ENDED))
+
+    def stop(self) -> None:
+        self._builder.give(constant("i32", WAVE_STOPPED))
+
+    def jump(self, label: str) -> None:
+        self._registers.flush()
+        self._builder.branch(label)
+
+    def jump_if(self, condition: Value, label: str, following: int) -> None:
+        self._registers.flush()
+        self._builder.branch_if(condition, label, label_of(following))
+
+    def go_on(self, following: int) -> None:
+        self.jump(label_of(following))
+
+    def pause(self, pause: Pause) -> None:
+        self.jump(_save_label(pause))
+
+    def pause_if(self, condition: Value, pause: Pause) -> None:
+        self.jump_if(condition, _save_label(pause), pause.after)
+
+    def choose(self, pc: Value, labels: Mapping[int, str]) -> None:
+        self._registers.flush()
+        wild = self._builder.block("wild")
+        self._builder.switch(pc, labels, wild)
+        self._builder.label(wild)
 
 
-def executes(mnemonic: str) -> bool:
-    """Tell whether the translator has an instruction, at least in some of its forms."""
-    name = mnemonic.replace("v_dual_", "v_", 1)
-    return name in EMITTERS or name in TERMINATORS or (name != mnemonic and name in DUAL)
+def executes(opcode: Opcode) -> bool:
+    """Whether the translator has an instruction, at least in some of its forms."""
+    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
+    return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 
 
-def _label(pc: int) -> str:
-    return f"at{pc:x}"
+def _save_label(pause: Pause) -> str:
+    return f"save{pause.number}"
+
+
+def _resume_label(number: int) -> str:
+    return f"resume{number}"

@@ -15,13 +15,12 @@ The result is the distance to the next record, or `LEAVE` plus what the wave fun
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import LANES, Value
-from amdjit.emulator.layout import FIELD_BYTES, SCALAR_BYTES, VGPR_BYTES, Context
-from amdjit.emulator.wave.frame import STAGING_VECTORS, Sites
+from amdjit.emulator.host.builder import LANES, Builder, Value, constant
+from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, SCALAR_BYTES, VGPR_BYTES, Context
+from amdjit.emulator.wave.frame import STAGING, STAGING_VECTORS, UPPER_CONTEXT, Sites
 from amdjit.emulator.wave.registers import Registers
 
 OPERATION_PREFIX = "aj_op_"
@@ -30,26 +29,55 @@ OPERATION_PREFIX = "aj_op_"
 UPPER_CONTEXT_OFFSET = STAGING_VECTORS * LANES * 4
 PATIENCE_OFFSET = UPPER_CONTEXT_OFFSET + Context.FIELDS * FIELD_BYTES
 FRAME_BYTES = PATIENCE_OFFSET + 64
+FRAME = Value("ptr", "%frame")
 # Programs are shorter than this many bytes.
 LEAVE = 1 << 40
 RECORD_HEADER = 8
 
-_NAME = re.compile(r"%[A-Za-z][\w.]*")
-# Values and blocks of the operation's own, its first one, and the record's size.
-_OWN = re.compile(r"%(?:t\d+|own\.\w+|size|entry)")
-_REGISTER = re.compile(r"%([sv])(\d+)\.at")
-_GLOBAL = re.compile(r"@([\w.]+)")
-_KNOWN: Mapping[str, str] = {
-    "%context": "",
-    "%state": "",
-    "%frame": "",
-    "%record": "",
-    "%staging": "  %staging = getelementptr i8, ptr %frame, i64 0",
-    "%context.upper": "  %context.upper = getelementptr i8, ptr %frame, i64 "
-    f"{UPPER_CONTEXT_OFFSET}",
-    "%patience": f"  %patience = getelementptr i8, ptr %frame, i64 {PATIENCE_OFFSET}",
-    "%launch": "  %launch = load ptr, ptr %context, align 8",
-}
+# What emitters take from the frame by name, whether an operation needs it or not.
+_HEAD = (
+    f"  {STAGING.text} = getelementptr i8, ptr {FRAME.text}, i64 0",
+    f"  {UPPER_CONTEXT.text} = getelementptr i8, ptr {FRAME.text}, i64 {UPPER_CONTEXT_OFFSET}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterAt:
+    """A parameter: where a register lies in the wave's state."""
+
+    file: str
+    index: int
+
+    @property
+    def offset(self) -> int:
+        """The distance from the state's start in bytes."""
+        if self.file == "s":
+            return self.index * DWORD_BYTES
+        return SCALAR_BYTES + self.index * VGPR_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A parameter: a number that differs from record to record."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """A parameter: the distance to a label, in bytes."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEntry:
+    """A parameter: the id under which a wave that leaves the program enters a loop."""
+
+    pc: int
+
+
+Parameter = RegisterAt | Number | Distance | LoopEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,88 +91,86 @@ class Operation:
     def text(self, attributes: str) -> str:
         """Return the definition."""
         head = (
-            f"define i64 @{self.symbol}(ptr %context, ptr %state, ptr %frame, ptr %record) "
+            f"define i64 @{self.symbol}(ptr %context, ptr %state, ptr {FRAME.text}, ptr %record) "
             f"{attributes} {{"
         )
         return f"{head}\nentry:\n{self.body}\n}}\n"
+
+
+class Parameters:
+    """The parameters of the operation under construction, in the order of their first use."""
+
+    def __init__(self) -> None:
+        self._values: dict[Parameter, Value] = {}
+
+    def value(self, parameter: Parameter) -> Value:
+        """Return what a parameter is in the operation: an address, or an i32."""
+        known = self._values.get(parameter)
+        if known is None:
+            kind = "ptr" if isinstance(parameter, RegisterAt) else "i32"
+            known = self._values[parameter] = Value(kind, f"%p{len(self._values)}")
+        return known
+
+    def number(self, value: int) -> Value:
+        """Return a parameter for a number."""
+        return self.value(Number(value))
+
+    @property
+    def record_size(self) -> Value:
+        """The size of the operation's record, which has no more parameters after that."""
+        return constant("i64", record_bytes(len(self._values)))
+
+    def take(self) -> tuple[Parameter, ...]:
+        """Return the parameters; the next operation has none yet."""
+        taken = tuple(self._values)
+        self._values.clear()
+        return taken
 
 
 class StateRegisters(Registers):
     """Registers that all live in the wave's state; a slot's address is a parameter of the
     operation."""
 
+    def __init__(self, builder: Builder, parameters: Parameters, wave_size: int) -> None:
+        super().__init__(builder, frozenset(), wave_size)
+        self._parameters = parameters
+
     def slot(self, file: str, index: int) -> Value:
-        """Return the name of a register's address."""
+        """Return a register's address."""
         self.used.add((file, index))
-        return Value("ptr", f"%{file}{index}.at")
+        return self._parameters.value(RegisterAt(file, index))
+
+    def in_memory(self, index: int) -> bool:
+        """Return whether a vector register lives in the state: they all do."""
+        return True
 
     def forget(self) -> None:
         """Drop all cached values: the next operation knows nothing."""
         self._views.clear()
 
 
+@dataclass
 class NumberedSites(Sites):
     """Sites whose numbers are parameters."""
 
-    def add(self, pc: int) -> Value:
-        """Make a site for the instruction at `pc`; returns the parameter."""
-        self.pcs.append(pc)
-        return number(len(self.pcs) - 1)
+    parameters: Parameters
 
-
-def number(value: int) -> Value:
-    """Return a parameter for a number that differs from record to record."""
-    return Value("i32", f"%number.{value}")
-
-
-def distance(label: str) -> Value:
-    """Return a parameter for the distance to a label."""
-    return Value("i32", f"%to.{label}")
-
-
-def loop_entry(pc: int) -> Value:
-    """Return a parameter for the id under which a wave that leaves the program enters a loop."""
-    return Value("i32", f"%entry.{pc}")
-
-
-def parameter_kind(name: str) -> tuple[str, str]:
-    """Return what a parameter is and its argument: ("offset", bytes), ("number", n), ("to", label),
-    ("entry", pc)."""
-    register = _REGISTER.fullmatch(name)
-    if register is None:
-        kind, _, argument = name[1:].partition(".")
-        return kind, argument
-    file, index = register[1], int(register[2])
-    return "number", str(index * 4 if file == "s" else SCALAR_BYTES + index * VGPR_BYTES)
+    def value(self, number: int) -> Value:
+        """Return the parameter for a site's number."""
+        return self.parameters.number(number)
 
 
 def make_operation(
-    lines: Iterable[str], declarations: Mapping[str, str]
-) -> tuple[Operation, tuple[str, ...]]:
-    """Turn the lines of one instruction into an operation and its parameters, by the names that the
-    lines have."""
-    parameters: dict[str, str] = {}
-    known: dict[str, str] = {}
-
-    def rename(match: re.Match[str]) -> str:
-        name = match.group()
-        if _OWN.fullmatch(name):
-            return name
-        if name in _KNOWN:
-            known[name] = _KNOWN[name]
-            return name
-        return parameters.setdefault(name, f"%p{len(parameters)}")
-
-    text = _NAME.sub(rename, "\n".join(lines))
-    loads = "".join(
-        _load(place, short, name) for place, (name, short) in enumerate(parameters.items())
-    )
-    # In the order of the table: an operation's text must not depend on which name it meets first.
-    head = "".join(f"{known[name]}\n" for name in _KNOWN if known.get(name))
-    body = f"{head}{loads}{text}".replace("%size", str(record_bytes(len(parameters))))
+    builder: Builder, parameters: Parameters
+) -> tuple[Operation, tuple[Parameter, ...]]:
+    """Turn what a builder has into an operation and its parameters. Both start afresh."""
+    taken = parameters.take()
+    body = "\n".join([*_HEAD, *_loads(taken), *builder.lines])
     symbol = OPERATION_PREFIX + hashlib.sha256(body.encode()).hexdigest()[:24]
-    needed = tuple(declarations[name] for name in sorted(set(_GLOBAL.findall(text))))
-    return Operation(symbol, body, needed), tuple(parameters)
+    declarations = tuple(line for _, line in sorted(builder.declarations.items()))
+    operation = Operation(symbol, body, declarations)
+    builder.restart()
+    return operation, taken
 
 
 def record_bytes(parameters: int) -> int:
@@ -152,11 +178,14 @@ def record_bytes(parameters: int) -> int:
     return RECORD_HEADER + (parameters * 4 + 7 & ~7)
 
 
-def _load(place: int, short: str, name: str) -> str:
-    where = f"  {short}.in = getelementptr i8, ptr %record, i64 {RECORD_HEADER + 4 * place}\n"
-    if not name.endswith(".at"):
-        return f"{where}  {short} = load i32, ptr {short}.in, align 4\n"
-    return (
-        f"{where}  {short}.far = load i32, ptr {short}.in, align 4\n"
-        f"  {short} = getelementptr i8, ptr %state, i32 {short}.far\n"
-    )
+def _loads(parameters: Iterable[Parameter]) -> Iterable[str]:
+    """Yield the lines that load parameters from the record."""
+    for place, parameter in enumerate(parameters):
+        name = f"%p{place}"
+        at = RECORD_HEADER + DWORD_BYTES * place
+        yield f"  {name}.in = getelementptr i8, ptr %record, i64 {at}"
+        if isinstance(parameter, RegisterAt):
+            yield f"  {name}.far = load i32, ptr {name}.in, align 4"
+            yield f"  {name} = getelementptr i8, ptr %state, i32 {name}.far"
+        else:
+            yield f"  {name} = load i32, ptr {name}.in, align 4"

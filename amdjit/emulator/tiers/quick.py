@@ -1,29 +1,17 @@
-"""One kernel as a threaded program: a record for each instruction, run by `aj_threaded32` or
-`aj_threaded64`.
+"""One kernel as a threaded program (`program.py`).
 
-The quick tier: next to nothing is compiled, since kernels share the operations (`operations.py`),
-and each record is run by a call. All registers are in the wave's state, where the host function of
+The quick tier compiles next to nothing, since kernels share the operations (`operations.py`); each
+record is run by a call. All registers are in the wave's state, where the host function of
 the full tier finds them when a wave pauses: sites, pauses and the ids to resume from have the same
-numbers in both, so that a launch can change over.
+numbers in both (`terminators.py`), so that a launch can change over.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 
-from amdjit.emulator.analysis.control_flow import (
-    CONDITIONAL,
-    ENDS,
-    INDIRECT,
-    PAUSES,
-    Block,
-    Graph,
-    branch_target,
-    is_debug_trap,
-    longest_run,
-)
+from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import (
     Ones,
     exec_slots,
@@ -31,79 +19,48 @@ from amdjit.emulator.analysis.dataflow import (
     ones_at_entries,
     vector_liveness,
 )
-from amdjit.emulator.analysis.instruction_classes import may_poll
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
-from amdjit.emulator.instructions.emission import branch_condition, emit_instruction
-from amdjit.emulator.instructions.scalar.barriers import (
-    WORKGROUP,
-    Ends,
-    barrier_of_wait,
-    emit_wait,
-    joined_signal,
-)
+from amdjit.emulator.host.record import Record as Fields
+from amdjit.emulator.instructions.emission import emit_instruction
+from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.layout import (
-    FIELD_BYTES,
+    DWORD_BYTES,
     HALF_LANES,
     HALF_VGPRS,
     MODE_SLOT,
-    WAVE_ARRIVES,
     WAVE_ENDED,
-    WAVE_NAMED,
     WAVE_STOPPED,
-    WAVE_WAITS,
     WAVE_YIELDED,
     Context,
-    FaultKind,
     Launch,
 )
-from amdjit.emulator.tiers.full import INSTRUCTION_BYTES, PATIENCE, TERMINATORS
 from amdjit.emulator.tiers.operations import (
+    FRAME,
     LEAVE,
+    PATIENCE_OFFSET,
+    Distance,
+    LoopEntry,
     NumberedSites,
     Operation,
+    Parameters,
     StateRegisters,
-    distance,
-    loop_entry,
     make_operation,
-    number,
-    parameter_kind,
-    record_bytes,
 )
-from amdjit.emulator.tiers.shapes import Recipe, make_recipe, numbered_registers, shape_of
+from amdjit.emulator.tiers.polls import lose_patience, take_from_budget
+from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
+from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
-
-_ALL_VGPRS = frozenset(range(2 * HALF_VGPRS))
-_NEXT = "ret i64 %size"
-_STOPPED = f"ret i64 {LEAVE | WAVE_STOPPED & 0xFFFFFFFF}"
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadedProgram:
-    """A translated kernel.
-
-    code: the offset of each resume id's record, 64 bits each, then the records; operations'
-    addresses are 0. calls: for each operation's symbol, where in the code its address must be put.
-    operations: those that it needs. instructions: those of the kernel. The rest is as in
-    `WaveFunction`.
-    """
-
-    code: bytes
-    calls: dict[str, tuple[int, ...]]
-    operations: tuple[Operation, ...]
-    site_pcs: tuple[int, ...]
-    resume_pcs: tuple[int, ...]
-    longest: int | None
-    gives_way: bool
-    instructions: int
 
 
 def is_threadable(graph: Graph) -> bool:
-    """Tell whether there are threaded programs for such kernels: calls of functions have none."""
-    last = {block.instructions[-1].mnemonic for block in graph.blocks.values()}
-    return not last & (INDIRECT | {"s_call_b64"})
+    """Return whether there are threaded programs for such kernels: calls of functions have none."""
+    flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
+    return not any(flow.is_indirect or flow.is_call for flow in flows)
 
 
 def translate_threaded(
@@ -116,11 +73,6 @@ def translate_threaded(
     return _Threading(graph, full_waves, mode, wave_size).run()
 
 
-# A record: its operation's symbol, and the names of its parameters. A label is a str.
-_Record = tuple[str, tuple[str, ...]]
-_Item = _Record | str
-
-
 class _Threading:
     def __init__(self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int) -> None:
         self._graph = graph
@@ -130,78 +82,55 @@ class _Threading:
             graph.entry, frozenset()
         ) - {0}
         self._modes = modes_at_entries(graph, mode)
-        natives: set[str] = set()
-        self._builder = Builder() if self._modes.rounds_to_nearest else RoundingBuilder(natives)
-        self._registers = StateRegisters(self._builder, _ALL_VGPRS, wave_size)
-        self._sites = NumberedSites([graph.entry])
-        self._frame = Frame(self._builder, self._registers, self._sites, natives, modes=self._modes)
-        self._operations: dict[str, Operation] = {}
-        self._items: list[_Item] = []
-        self._tail: list[_Item] = []
-        self._pauses: list[int] = []
-        self._yields = False
-        self._ends = Ends(graph)
-        self._loops: set[int] = set()
+        self._records = records = _Records(graph, self._modes.rounds_to_nearest, wave_size)
+        natives = records.natives
+        sites, registers = records.sites, records.registers
+        self._frame = Frame(records.builder, registers, sites, natives, modes=self._modes)
+        self._terminators = Terminators(graph, self._frame, records)
         self._executes = exec_slots(wave_size)
-        # None: such instructions do nothing.
+        # None for instructions that do nothing.
         self._recipes: dict[tuple[object, ...] | None, Recipe | None] = {}
 
     def run(self) -> ThreadedProgram:
+        records, terminators = self._records, self._terminators
         order = sorted(self._ones)
         for pc, after in zip(order, [*order[1:], -1], strict=True):
             self._block(self._graph.blocks[pc], after)
+        for poll in terminators.polls:
+            self._poll(poll)
         self._start()
-        entries = sorted(self._loops)
-        labels = ["start", *(_label(pc) for pc in (*self._pauses, *entries))]
-        ids = {str(pc): 1 + len(self._pauses) + place for place, pc in enumerate(entries)}
-        code, calls = lay_out([*self._items, *self._tail], labels, ids)
+        resumes = [pause.after for pause in terminators.pauses]
+        loops = terminators.loops
+        labels = ["start", *(label_of(pc) for pc in (*resumes, *loops))]
+        ids = {pc: 1 + len(resumes) + place for place, pc in enumerate(loops)}
+        code, calls = lay_out(records.items, labels, ids)
         longest = longest_run(self._graph)
         return ThreadedProgram(
             code,
             calls,
-            tuple(self._operations.values()),
-            tuple(self._sites.pcs),
-            (self._graph.entry, *self._pauses),
+            tuple(records.operations.values()),
+            tuple(records.sites.pcs),
+            (self._graph.entry, *resumes),
             longest,
-            longest is None and self._yields,
+            longest is None and any(pause.yields for pause in terminators.pauses),
             sum(len(self._graph.blocks[pc].instructions) for pc in order),
         )
 
-    def _take(self, *last: str) -> _Record:
-        """Make a record of what the builder has, with these lines behind; the next one starts
-        afresh."""
-        self._registers.flush()
-        self._registers.forget()
-        for line in last:
-            self._builder.line(line)
-        operation, names = make_operation(self._builder.lines, self._builder.declarations)
-        self._builder.restart()
-        self._operations[operation.symbol] = operation
-        return operation.symbol, names
-
-    # Blocks
-
     def _block(self, block: Block, after: int) -> None:
+        """Translate a block. after: the pc of the next one in the program."""
         ones = self._ones[block.pc]
-        self._items.append(_label(block.pc))
-        self._registers.begin_block(ones)
+        self._records.begin_block(label_of(block.pc), after)
+        self._records.registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
         joined = joined_signal(block)
         for instruction in block.instructions:
-            if instruction.mnemonic in TERMINATORS:
+            if instruction.traits.ends_block:
                 break
             if instruction.pc != joined:
                 self._instruction(instruction, ones)
             ones = ones_after(instruction, ones)
-            self._registers.know_ones(ones)
-        last = block.instructions[-1]
-        following = last.pc + last.size
-        self._ends.note(self._frame, block)
-        goes_on = self._terminate(last, following, joined is not None)
-        if self._builder.lines:
-            self._items.append(self._take(_NEXT))
-        if goes_on and following != after:
-            self._items.append(self._jump(_label(following)))
+            self._records.registers.know_ones(ones)
+        self._terminators.emit(block)
 
     def _instruction(self, instruction: Instruction, ones: Ones) -> None:
         shape = shape_of(instruction)
@@ -211,213 +140,153 @@ class _Threading:
             if recipe is not None:
                 self._repeat(instruction, recipe)
             return
-        first = len(self._sites.pcs)
+        sites = self._records.sites.pcs
+        first = len(sites)
         emit_instruction(self._frame, instruction)
-        self._registers.flush()
-        if not self._builder.lines:
-            if key is not None:
-                self._recipes[key] = None
+        record = self._records.next()
+        if key is None:
             return
-        lines = self._builder.lines
-        symbol, names = item = self._take(_NEXT)
-        self._items.append(item)
-        recipe = make_recipe(instruction, symbol, names, lines, range(first, len(self._sites.pcs)))
-        if key is not None and recipe is not None:
+        if record is None:
+            self._recipes[key] = None
+            return
+        made = range(first, len(sites))
+        recipe = make_recipe(instruction, record.symbol, record.parameters, made)
+        if recipe is not None:
             self._recipes[key] = recipe
 
     def _repeat(self, instruction: Instruction, recipe: Recipe) -> None:
-        first = len(self._sites.pcs)
-        self._sites.pcs += [instruction.pc] * recipe.sites
-        registers = numbered_registers(instruction)
-        self._items.append((recipe.symbol, tuple(name(registers, first) for name in recipe.names)))
+        sites = self._records.sites.pcs
+        parameters = recipe.parameters(instruction, len(sites))
+        sites += [instruction.pc] * recipe.sites
+        self._records.items.append(Record(recipe.symbol, parameters))
 
-    def _terminate(self, last: Instruction, following: int, arrives: bool) -> bool:
-        """Emit the block's end; tell whether it may go on with what follows. arrives: it signals
-        before it waits."""
-        name = last.mnemonic
-        if name in ENDS:
-            self._items.append(self._leave(WAVE_ENDED))
-        elif name == "s_barrier_wait":
-            return self._wait(last, following, arrives)
-        elif name in PAUSES:
-            self._items.append(self._leave(self._new_pause(following, True, waits=True)))
-        elif name == "s_branch":
-            self._items.append(self._jump(self._destination(last, branch_target(last))))
-        elif name in CONDITIONAL:
-            self._conditional(last)
-            return True
-        elif name == "s_trap" and not is_debug_trap(last):
-            self._trap(last)
-        else:
-            return True
-        return False
-
-    def _wait(self, last: Instruction, following: int, arrives: bool) -> bool:
-        barrier = barrier_of_wait(last)
-        if barrier == WORKGROUP:
-            pause = self._new_pause(following, False, False)
-            self._items.append(self._leave(pause | (WAVE_ARRIVES if arrives else 0)))
-            return False
-        if barrier > WORKGROUP:  # else the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
-            b = self._builder
-            waits = emit_wait(self._frame, last, barrier)
-            result = number(self._new_pause(following, False, False) | WAVE_NAMED)
-            leaving = b.or_(b.resize(result, 64), constant("i64", LEAVE))
-            self._items.append(
-                self._take(f"ret i64 {b.select(waits, leaving, Value('i64', '%size')).text}")
-            )
-        return True
-
-    def _conditional(self, last: Instruction) -> None:
-        b = self._builder
-        label = self._destination(last, branch_target(last))
-        condition = branch_condition(self._frame, last.mnemonic)
-        taken = b.resize(distance(label), 64, signed=True)
-        chosen = b.select(condition, taken, Value("i64", "%size"))
-        self._items.append(self._take(f"ret i64 {chosen.text}"))
-
-    def _jump(self, label: str) -> _Record:
-        return self._take(f"ret i64 {self._builder.resize(distance(label), 64, signed=True).text}")
-
-    def _leave(self, result: int) -> _Record:
-        return self._take(self._leaving(number(result)))
-
-    def _leaving(self, result: Value) -> str:
-        b = self._builder
-        return f"ret i64 {b.or_(b.resize(result, 64), constant('i64', LEAVE)).text}"
-
-    def _new_pause(self, following: int, yields: bool, waits: bool) -> int:
-        self._pauses.append(following)
-        self._yields |= yields
-        return len(self._pauses) | (WAVE_YIELDED if yields else 0) | (WAVE_WAITS if waits else 0)
-
-    def _trap(self, last: Instruction) -> None:
-        arguments = [
-            CONTEXT,
-            constant("i32", FaultKind.TRAP),
-            self._sites.add(last.pc),
-            constant("i64", -1),
-            constant("i64", 0),
-            constant("i32", 0),
-        ]
-        self._frame.native_void("aj_fault", arguments)
-        self._items.append(self._take(_STOPPED))
-
-    # Loops
-
-    def _destination(self, last: Instruction, target: int) -> str:
-        """Return the label to jump to; a jump backwards goes through a look at the launch."""
-        if target > last.pc:
-            return _label(target)
-        label = f"poll{len(self._tail)}"
-        self._loops.add(target)
-        site = self._sites.add(last.pc)
-        self._tail.append(label)
-        patient = may_poll(self._graph, target, last.pc)
-        cost = number((last.pc - target) // INSTRUCTION_BYTES + 1)
-        self._tail.append(
-            self._poll(
-                site, target, cost, self._new_pause(target, True, False) if patient else None
-            )
-        )
-        return label
-
-    def _poll(self, site: Value, target: int, cost: Value, pause: int | None) -> _Record:
+    def _poll(self, poll: Poll) -> None:
         """Stop if the launch does, leave if the full tier takes over, and after some rounds let
         other waves run."""
-        b = self._builder
-        budget = b.offset(CONTEXT, Context.BUDGET * FIELD_BYTES)
-        left = b.sub(b.load("i64", budget, 8), b.resize(cost, 64))
-        b.store(left, budget, 8)
-        b.branch_if(b.compare("slt", left, constant("i64", 0)), "own.tick", "own.run")
-        b.label("own.tick")
-        stop = b.compare(
-            "ne", self._frame.native("aj_tick", "i32", [CONTEXT, site]), constant("i32", 0)
-        )
-        b.branch_if(stop, "own.stop", "own.run")
-        b.label("own.stop")
-        b.line(_STOPPED)
-        b.label("own.run")
-        place = b.offset(Value("ptr", "%launch"), Launch.CHANGED * FIELD_BYTES)
-        changed = b.emit("i64", f"load atomic i64, ptr {place.text} monotonic, align 8")
-        b.branch_if(b.compare("ne", changed, constant("i64", 0)), "own.change", "own.stay")
-        b.label("own.change")
-        b.line(self._leaving(b.or_(loop_entry(target), constant("i32", WAVE_YIELDED))))
-        b.label("own.stay")
-        if pause is not None:
-            self._count_round(pause)
-        return self._jump(_label(target))
-
-    def _count_round(self, pause: int) -> None:
-        b = self._builder
-        patience = Value("ptr", "%patience")
-        left = b.sub(b.load("i32", patience, 4), constant("i32", 1))
-        spent = b.compare("eq", left, constant("i32", 0))
-        b.store(b.select(spent, constant("i32", PATIENCE), left), patience, 4)
-        b.branch_if(spent, "own.yield", "own.on")
-        b.label("own.yield")
-        b.line(self._leaving(number(pause)))
-        b.label("own.on")
+        records, b = self._records, self._records.builder
+        records.items.append(poll.label)
+        parameters = records.parameters
+        site = records.sites.value(poll.site)
+        cost = b.resize(parameters.number(poll.cost), 64)
+        take_from_budget(self._frame, cost, site, records.give_stopped)
+        launch = Fields(b, CONTEXT).follow(Context.LAUNCH)
+        changed = b.load_atomic("i64", launch.at(Launch.CHANGED))
+        with b.if_(b.compare("ne", changed, constant("i64", 0))):
+            entry = parameters.value(LoopEntry(poll.target))
+            records.give_leaving(b.or_(entry, constant("i32", WAVE_YIELDED)))
+        if poll.pause is not None:
+            patience = b.offset(FRAME, PATIENCE_OFFSET)
+            result = parameters.number(poll.pause.result)
+            lose_patience(b, patience, partial(records.give_leaving, result))
+        records.jump(label_of(poll.target))
 
     def _start(self) -> None:
-        """Begin as a wave function does: registers that may be read before they are written are
-        0."""
-        b = self._builder
-        self._tail.append("start")
+        """Begin as a wave function does, with 0 in registers that may be read before they are
+        written."""
+        records, registers = self._records, self._records.registers
+        records.items.append("start")
         for index in sorted(self._live):
-            for half in range(self._registers.halves):
-                slot = self._registers.slot("v", index + half * HALF_VGPRS)
-                b.store(Value(vector("i32"), "zeroinitializer"), slot, 64)
-                self._tail.append(self._take(_NEXT))
-        if ("s", MODE_SLOT) in self._registers.used:
-            b.store(number(self._mode.value), self._registers.slot("s", MODE_SLOT), 4)
-            self._tail.append(self._take(_NEXT))
-        self._tail.append(self._jump(_label(self._graph.entry)))
+            for half in range(registers.halves):
+                slot = registers.slot("v", index + half * HALF_VGPRS)
+                records.builder.store(Value(vector("i32"), "zeroinitializer"), slot, 64)
+                records.next()
+        if ("s", MODE_SLOT) in registers.used:
+            mode = records.parameters.number(self._mode.value)
+            records.builder.store(mode, registers.slot("s", MODE_SLOT), DWORD_BYTES)
+            records.next()
+        records.jump(label_of(self._graph.entry))
 
 
-def lay_out(
-    items: Sequence[_Item], resumes: Sequence[str], entries: Mapping[str, int]
-) -> tuple[bytes, dict[str, tuple[int, ...]]]:
-    """Put records behind each other, a table of the places of `resumes` in front; return also the
-    calls' places.
+class _Records(Ending):
+    """The program so far, and the operation under construction. Blocks end in a record that says
+    which one comes next."""
 
-    entries: the ids of loops by their pc.
-    """
-    places, end = _places(items, len(resumes) * FIELD_BYTES)
-    parts = [struct.pack(f"<{len(resumes)}Q", *(places[label] for label in resumes))]
-    calls: dict[str, list[int]] = {}
-    here = len(resumes) * FIELD_BYTES
-    for item in items:
-        if isinstance(item, str):
-            continue
-        symbol, names = item
-        values = [_parameter(name, here, places, entries) for name in names]
-        calls.setdefault(symbol, []).append(here)
-        size = record_bytes(len(names))
-        parts.append(struct.pack(f"<Q{len(values)}i", 0, *values).ljust(size, b"\0"))
-        here += size
-    assert here == end
-    return b"".join(parts), {symbol: tuple(found) for symbol, found in calls.items()}
+    def __init__(self, graph: Graph, is_usual: bool, wave_size: int) -> None:
+        self.natives: set[str] = set()
+        self.builder = Builder() if is_usual else RoundingBuilder(self.natives)
+        self.parameters = Parameters()
+        self.registers = StateRegisters(self.builder, self.parameters, wave_size)
+        self.sites = NumberedSites([graph.entry], self.parameters)
+        self.operations: dict[str, Operation] = {}
+        self.items: list[Item] = []
+        self._after = -1
 
+    def begin_block(self, label: str, after: int) -> None:
+        """Begin a block. after: the pc of the one that comes next in the program."""
+        self.items.append(label)
+        self._after = after
 
-def _places(items: Sequence[_Item], first: int) -> tuple[dict[str, int], int]:
-    """Return where the labels are, and where the program ends."""
-    places = {}
-    here = first
-    for item in items:
-        if isinstance(item, str):
-            places[item] = here
-        else:
-            here += record_bytes(len(item[1]))
-    return places, here
+    def next(self) -> Record | None:
+        """Go on with the next record. None if there is nothing to do here."""
+        self.registers.flush()
+        if not self.builder.lines:
+            self.registers.forget()
+            self.parameters.take()
+            return None
+        return self._close(self.parameters.record_size)
 
+    def _close(self, result: Value) -> Record:
+        """End the operation; the next one starts afresh. The registers are stored already."""
+        self.registers.forget()
+        self.builder.give(result)
+        operation, parameters = make_operation(self.builder, self.parameters)
+        self.operations[operation.symbol] = operation
+        record = Record(operation.symbol, parameters)
+        self.items.append(record)
+        return record
 
-def _parameter(name: str, here: int, places: Mapping[str, int], entries: Mapping[str, int]) -> int:
-    kind, argument = parameter_kind(name)
-    if kind == "to":
-        return places[argument] - here
-    return entries[argument] if kind == "entry" else int(argument)
+    def _leaving(self, result: Value) -> Value:
+        """Return what an operation returns so that the wave function returns `result`."""
+        return self.builder.or_(self.builder.resize(result, 64), constant("i64", LEAVE))
 
+    def give_leaving(self, result: Value) -> None:
+        """Return from the wave function."""
+        self.builder.give(self._leaving(result))
 
-def _label(pc: int) -> str:
-    return f"at{pc:x}"
+    def give_stopped(self) -> None:
+        """Return from the wave function: the launch is stopped."""
+        self.builder.give(constant("i64", LEAVE | WAVE_STOPPED & 0xFFFFFFFF))
+
+    def _to(self, label: str) -> Value:
+        distance = self.parameters.value(Distance(label))
+        return self.builder.resize(distance, 64, signed=True)
+
+    # The ends of blocks
+
+    def end_wave(self) -> None:
+        self._leave(WAVE_ENDED)
+
+    def stop(self) -> None:
+        self.registers.flush()
+        self._close(constant("i64", LEAVE | WAVE_STOPPED & 0xFFFFFFFF))
+
+    def jump(self, label: str) -> None:
+        self.registers.flush()
+        self._close(self._to(label))
+
+    def jump_if(self, condition: Value, label: str, following: int) -> None:
+        self.registers.flush()
+        taken = self._to(label)
+        self._close(self.builder.select(condition, taken, self.parameters.record_size))
+        self.go_on(following)
+
+    def go_on(self, following: int) -> None:
+        self.next()
+        if following != self._after:
+            self.jump(label_of(following))
+
+    def pause(self, pause: Pause) -> None:
+        self._leave(pause.result)
+
+    def pause_if(self, condition: Value, pause: Pause) -> None:
+        self.registers.flush()
+        leaving = self._leaving(self.parameters.number(pause.result))
+        self._close(self.builder.select(condition, leaving, self.parameters.record_size))
+        self.go_on(pause.after)
+
+    def choose(self, pc: Value, labels: Mapping[int, str]) -> None:
+        raise AssertionError("threaded programs have no indirect jumps")
+
+    def _leave(self, result: int) -> None:
+        self.registers.flush()
+        self._close(self._leaving(self.parameters.number(result)))

@@ -1,71 +1,46 @@
-"""The wave function of the quick tier: it calls the operation of one record of the program after
+"""The wave function of the quick tier: it calls the operations of the program's records one after
 the other."""
 
 from __future__ import annotations
 
-from amdjit.emulator.layout import FIELD_BYTES, HALF_LANES, Context, Launch
-from amdjit.emulator.tiers.full import PATIENCE
+from amdjit.emulator.host.declaration import Declaration, declare
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.host.record import Record
+from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, HALF_LANES, Context, Launch
 from amdjit.emulator.tiers.operations import (
     FRAME_BYTES,
     LEAVE,
     PATIENCE_OFFSET,
     UPPER_CONTEXT_OFFSET,
 )
+from amdjit.emulator.tiers.polls import PATIENCE
+from amdjit.emulator.tiers.upper_half import write_upper_context
 
 
 def interpreter_symbol(wave_size: int) -> str:
     """Return the name of the wave function that runs threaded programs."""
-    return f"aj_threaded{wave_size}"
+    return _interpreter(wave_size).name
 
 
-def _upper_context() -> str:
-    """The context as the upper half of a wave64 sees it, as `translate/function.py` makes it."""
-    lines = []
-    for field in Context:
-        if field is Context.FIELDS:
-            continue
-        lines += [
-            f"  %from{field:d} = getelementptr i8, ptr %context, i64 {field * FIELD_BYTES}",
-            f"  %field{field:d} = load i64, ptr %from{field:d}, align 8",
-            f"  %to{field:d} = getelementptr i8, ptr %frame, i64 "
-            f"{UPPER_CONTEXT_OFFSET + field * FIELD_BYTES}",
-            f"  store i64 %field{field:d}, ptr %to{field:d}, align 8",
-        ]
-    return (
-        "\n".join(lines)
-        + f"""
-  store i64 {HALF_LANES}, ptr %to{Context.LANE_BASE:d}, align 8
-  %lower = mul i64 %field{Context.SCRATCH_LANE_BYTES:d}, {HALF_LANES}
-  %scratch = add i64 %field{Context.SCRATCH:d}, %lower
-  store i64 %scratch, ptr %to{Context.SCRATCH:d}, align 8"""
-    )
+def _interpreter(wave_size: int) -> Declaration:
+    return declare(f"aj_threaded{wave_size}", "i32", state="ptr", context="ptr", resume="i32")
 
 
 def threaded_text(wave_size: int, attributes: str) -> str:
-    """Return `aj_threaded32(state, context, resume)`, a wave function (`translate/function.py`)."""
-    return f"""
-define i32 @{interpreter_symbol(wave_size)}(ptr %state, ptr %context, i32 %resume) {attributes} {{
-entry:
-  %frame = alloca [{FRAME_BYTES} x i8], align 64
-  %patience = getelementptr i8, ptr %frame, i64 {PATIENCE_OFFSET}
-  store i32 {PATIENCE}, ptr %patience, align 4
-{_upper_context() if wave_size > HALF_LANES else ""}
-  %launch = load ptr, ptr %context, align 8
-  %program.at = getelementptr i8, ptr %launch, i64 {Launch.PROGRAM * FIELD_BYTES}
-  %program = load ptr, ptr %program.at, align 8
-  %offset.at = getelementptr i64, ptr %program, i32 %resume
-  %offset = load i64, ptr %offset.at, align 8
-  %first = getelementptr i8, ptr %program, i64 %offset
-  br label %each
-each:
-  %record = phi ptr [ %first, %entry ], [ %next, %each ]
-  %operation = load ptr, ptr %record, align 8
-  %result = call i64 %operation(ptr %context, ptr %state, ptr %frame, ptr %record)
-  %leaves = icmp sge i64 %result, {LEAVE}
-  %next = getelementptr i8, ptr %record, i64 %result
-  br i1 %leaves, label %left, label %each
-left:
-  %short = trunc i64 %result to i32
-  ret i32 %short
-}}
-"""
+    """Return `aj_threaded32`, a wave function (`full.py`)."""
+    f = NativeFunction.of(_interpreter(wave_size))
+    state, context, resume = f.parameters
+    frame = f.allocate(f"[{FRAME_BYTES} x i8]")
+    f.store(i32(PATIENCE), f.offset(frame, PATIENCE_OFFSET), DWORD_BYTES)
+    if wave_size > HALF_LANES:
+        write_upper_context(f.thread, Record(f, f.offset(frame, UPPER_CONTEXT_OFFSET)))
+    program = f.thread.follow(Context.LAUNCH).get(Launch.PROGRAM)
+    entry = f.offset(program, f.shift("shl", f.resize(resume, 64), 3))
+    first = f.offset(program, f.load("i64", entry, FIELD_BYTES))
+    with f.loop(record=first) as each:
+        operation = f.load("ptr", each.record, FIELD_BYTES)
+        result = f.call_pointer(operation, "i64", [context, state, frame, each.record])
+        stays = f.compare("slt", result, i64(LEAVE))
+        each.again_if(stays, record=f.offset(each.record, result))
+    f.give(f.resize(result, 32))
+    return f.text(attributes)

@@ -1,5 +1,5 @@
-"""Which instructions become the same operation: the shape of one, and how another of that shape
-fills its record.
+"""Which instructions become the same operation: the shape of an instruction, and how others of that
+shape fill their records.
 
 Most instructions of a long kernel have the shape of an earlier one, so that only a few go through
 their emitters.
@@ -7,40 +7,41 @@ their emitters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
+from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
 
 # Registers of these files are parameters; the others are part of the shape.
 _NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.SGPR: "s"}
-# Translated with the number of the instruction's place.
-_WITH_PC = frozenset({"s_getpc_b64"})
-_REGISTER = re.compile(r"%([sv])(\d+)\.at")
-_NUMBER = re.compile(r"%number\.(\d+)")
 
-Name = Callable[[tuple[Register, ...], int], str]
+# Makes a parameter of an instruction's registers and the number of its first site.
+Fill = Callable[[tuple[Register, ...], int], Parameter]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How the record of an instruction of a known shape is filled.
 
-    names: one for each parameter, made of the instruction's registers and the number of its first
-    site. sites: how many sites it has.
+    fills: one for each parameter. sites: how many sites the instruction has.
     """
 
     symbol: str
-    names: tuple[Name, ...]
+    fills: tuple[Fill, ...]
     sites: int
+
+    def parameters(self, instruction: Instruction, first_site: int) -> tuple[Parameter, ...]:
+        """Return the parameters of another instruction of the shape."""
+        registers = numbered_registers(instruction)
+        return tuple(fill(registers, first_site) for fill in self.fills)
 
 
 def shape_of(instruction: Instruction) -> tuple[object, ...] | None:
-    """Return what decides how an instruction is translated but for registers' numbers; None if
+    """Return what decides how an instruction is translated apart from registers' numbers; None if
     these do, too."""
-    if instruction.mnemonic in _WITH_PC:
+    if instruction.traits.reads_pc or instruction.traits.is_relative:
         return None
     parts: list[object] = []
     for half in (instruction, instruction.pair):
@@ -77,10 +78,10 @@ def _operands(instruction: Instruction) -> Iterable[object]:
 
 
 def _overlaps(register: Register, earlier: Iterable[Register]) -> tuple[int | None, ...]:
-    """Return for each earlier register of the file by how much this one is off, None where they
-    have nothing in common.
+    """Return the distance from each earlier register, None where two have nothing in common.
 
-    With what a lane mask of 64 lanes has beyond its first dword.
+    A register also counts as one dword longer than its operand says: a lane mask of 64 lanes has
+    two.
     """
     found = []
     for other in earlier:
@@ -95,40 +96,37 @@ def _overlaps(register: Register, earlier: Iterable[Register]) -> tuple[int | No
 
 
 def make_recipe(
-    instruction: Instruction, symbol: str, names: Iterable[str], lines: Iterable[str], sites: range
+    instruction: Instruction, symbol: str, parameters: Iterable[Parameter], sites: range
 ) -> Recipe | None:
-    """Return how others of an instruction's shape are translated, from how it was; None if its text
-    cannot serve."""
-    if any("%state" in line for line in lines):
-        return None  # a register's number stands in the text
+    """Return how others of an instruction's shape are translated, from how it was; None if they
+    cannot be."""
     registers = numbered_registers(instruction)
-    made = [_name(name, registers, sites) for name in names]
-    whole = [name for name in made if name is not None]
+    made = [_fill(parameter, registers, sites) for parameter in parameters]
+    whole = [fill for fill in made if fill is not None]
     return Recipe(symbol, tuple(whole), len(sites)) if len(whole) == len(made) else None
 
 
-def _name(name: str, registers: tuple[Register, ...], sites: range) -> Name | None:
-    number = _NUMBER.fullmatch(name)
-    if number is not None:
-        return _site_name(int(number[1]) - sites.start) if int(number[1]) in sites else None
-    register = _REGISTER.fullmatch(name)
-    if register is None:
+def _fill(parameter: Parameter, registers: tuple[Register, ...], sites: range) -> Fill | None:
+    if isinstance(parameter, Number):
+        number = parameter.value
+        return _fill_site(number - sites.start) if number in sites else None
+    if not isinstance(parameter, RegisterAt):
         return None
-    file, index = register[1], int(register[2])
+    file, index = parameter.file, parameter.index
     within = index % HALF_VGPRS
     for place, operand in enumerate(registers):
         if (
             _NUMBERED[operand.file] == file
             and operand.index <= within < operand.index + operand.dwords
         ):
-            return _register_name(file, place, index - operand.index)
+            return _fill_register(file, place, index - operand.index)
     # Registers that instructions use without naming them: VCC, EXEC, SCC, ...
-    return (lambda _registers, _first: name) if file == "s" and index >= VCC_LO else None
+    return (lambda _registers, _first: parameter) if file == "s" and index >= VCC_LO else None
 
 
-def _register_name(file: str, place: int, distance: int) -> Name:
-    return lambda registers, _first: f"%{file}{registers[place].index + distance}.at"
+def _fill_register(file: str, place: int, distance: int) -> Fill:
+    return lambda registers, _first: RegisterAt(file, registers[place].index + distance)
 
 
-def _site_name(place: int) -> Name:
-    return lambda _registers, first: f"%number.{first + place}"
+def _fill_site(place: int) -> Fill:
+    return lambda _registers, first: Number(first + place)

@@ -1,15 +1,15 @@
-"""Stretches of VALU instructions whose results are looked through for NaNs once, at their end.
+"""Stretches of VALU instructions whose results are searched for NaNs once, at their end.
 
 A check of each instruction's result (`nans.py`) would take as long as the instruction. So a stretch
-is translated twice: first as if there were no NaNs, then, for the rare case that one is found, with
-the right one everywhere.
+is translated twice: first as if there were no NaNs, then, for the rare case that there is one, with
+the right NaN everywhere.
 
-    v_mul_f32 v4, v1, v2         %t5 = fmul ...            own.nan8: both again, exactly
-    v_add_f32 v5, v4, v3   ->    %t6 = fadd %t5, ...                 br own.go8
-                                 br any NaN in %t6 ->      own.go8:  %t9 = phi [ %t6, ... ], [ ..., %own.nan8 ]
+    v_mul_f32 v4, v1, v2        %t5 = fmul ...       nan.1:  both again, exactly
+    v_add_f32 v5, v4, v3  ->    %t6 = fadd %t5, ...          br end.2
+                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., %nan.1 ]
 
-A NaN among the sources of an instruction is one in its result, so that only the last results need a
-look.
+A NaN among the sources of an instruction is a NaN in its result, so that only the last results need
+a look.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from itertools import groupby
 from typing import TypeVar
 
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Idle, Unit
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.instructions.vector.special import TRANSCENDENTAL
 from amdjit.emulator.wave.frame import Frame
 
-_OTHERS = frozenset({"s_delay_alu", "s_nop", "v_nop", *TRANSCENDENTAL})
-_PREFIXES = ("v_fma_mix", "v_div_scale")
 # Registers that are written in a stretch live on to its end, for the second translation.
 _LONGEST = 12
 
@@ -37,15 +35,23 @@ _Step = TypeVar("_Step")
 
 def may_stretch(instruction: Instruction) -> bool:
     """Return whether an instruction only computes vector registers and lane masks."""
-    name = instruction.mnemonic
+    traits = instruction.traits
     if instruction.pair is not None:
-        return all(
-            half.mnemonic.replace("v_dual_", "v_", 1) in DUAL
-            for half in (instruction, instruction.pair)
-        )
-    if name in _OTHERS or name.startswith(_PREFIXES):
+        halves = (instruction, instruction.pair)
+        return all(half.traits.operation in DUAL for half in halves)
+    if traits.idle is Idle.DELAY or traits.is_mixed or _is_lanewise(instruction):
         return True
-    return name.startswith("v_cmp_") or isinstance(EMITTERS.get(name), (VectorOp, PackedOp))
+    return isinstance(EMITTERS.get(instruction.mnemonic), (VectorOp, PackedOp))
+
+
+def _is_lanewise(instruction: Instruction) -> bool:
+    """Whether it is a comparison, transcendental, or the first step of a division (v_div_scale)."""
+    traits, opcode = instruction.traits, instruction.opcode
+    if traits.compares:
+        return not traits.writes_exec
+    if traits.unit is Unit.TRANSCENDENTAL:
+        return traits.lane_by_lane
+    return opcode.encoding == "VOP3SD" and opcode.operands[0].type in ("f32", "f64")
 
 
 def in_stretches(
@@ -59,7 +65,7 @@ def in_stretches(
 
 
 def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
-    """Emit a stretch, which `emit` does each time that it is called."""
+    """Emit a stretch, by calls of `emit`."""
     b, registers = frame.builder, frame.registers
     before = registers.snapshot()
     b.unchecked = {}
@@ -67,19 +73,14 @@ def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
     results, b.unchecked = list(b.unchecked.values()), None
     if not results:
         return
-    plain, number = registers.snapshot(), b.name()[1:]
-    found, after = f"own.nan{number}", f"own.go{number}"
-    # Lanes that do not run often hold infinities and NaNs: what made them leave a loop. The halves
-    # of a wave64 have an EXEC each.
+    plain, start = registers.snapshot(), b.current
+    # Inactive lanes often hold infinities and NaNs, which made them leave a loop. Each half of a
+    # wave64 has its own EXEC.
     active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
-    b.line(f"br i1 {any_nan(b, results, active).text}, label %{found}, label %{after}, {RARELY}")
-    start = b.current
-    b.label(found)
-    registers.restore(before)
-    b.is_exact = True
-    emit()
-    b.is_exact = False
-    end = b.current
-    b.branch(after)
-    b.label(after)
+    with b.if_(any_nan(b, results, active), RARELY, "nan"):
+        registers.restore(before)
+        b.is_exact = True
+        emit()
+        b.is_exact = False
+        end = b.current
     registers.join((plain, start), end)

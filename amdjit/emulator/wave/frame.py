@@ -1,5 +1,5 @@
-"""What the emitters of single instructions work with: the builder, the registers, the kernel's
-sites."""
+"""What the emitters of instructions work with: the builder, the registers, the sites of the
+kernel."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -18,7 +19,7 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float, vector
+from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.layout import (
     EXEC_LO,
     FIELD_BYTES,
@@ -29,12 +30,19 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
-from amdjit.emulator.wave.operands import ELEMENTS, constant_bits, constant_value, modify_input
-from amdjit.emulator.wave.registers import FULL_MASK, V32, scalar_slot
+from amdjit.emulator.wave.operands import (
+    ELEMENTS,
+    constant_bits,
+    constant_value,
+    element_type,
+    is_packed,
+    modify_input,
+)
+from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 CONTEXT = Value("ptr", "%context")
-# The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands
-# behind.
+# The context of a wave64's upper half: its lanes start at 32, and its scratch follows that of the
+# lower half.
 UPPER_CONTEXT = Value("ptr", "%context.upper")
 STATE = Value("ptr", "%state")
 STAGING = Value("ptr", "%staging")
@@ -52,15 +60,23 @@ _SPECIAL_VALUES = {
 
 @dataclass
 class Sites:
-    """The instructions that may fault; a site's number is its index. Number 0 is the kernel's
-    entry."""
+    """The instructions that may fault. The number of a site is its index; number 0 is the entry of
+    the kernel."""
 
     pcs: list[int]
 
-    def add(self, pc: int) -> Value:
-        """Make a site for the instruction at `pc`; returns its number as i32."""
+    def note(self, pc: int) -> int:
+        """Make a site for the instruction at `pc`; return its number."""
         self.pcs.append(pc)
-        return constant("i32", len(self.pcs) - 1)
+        return len(self.pcs) - 1
+
+    def value(self, number: int) -> Value:
+        """Return a site's number as i32."""
+        return constant("i32", number)
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; return its number as i32."""
+        return self.value(self.note(pc))
 
 
 @dataclass
@@ -72,7 +88,7 @@ class Frame(ModeState):
     write_mask: Value | None = None
     source_override: Value | None = None
     access_mask: Value | None = None
-    # Scalars that a half of a wave64 has written; the other half must still read the old ones.
+    # Scalars that one half of a wave64 has written; the other half must still read the old ones.
     deferred: list[tuple[int, Value]] | None = None
     mode: Mode = USUAL_MODE
     keeps_denormals: bool = True
@@ -115,23 +131,27 @@ class Frame(ModeState):
 
     @property
     def lane_context(self) -> Value:
-        """The context for native functions that work on the half's lanes."""
+        """The context for native functions that work on the lanes of the half."""
         return UPPER_CONTEXT if self.registers.wave_half else CONTEXT
 
     # Sources
 
-    def source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` into all lanes as type `code` (f32, u16, b64, mask, ...), with its
-        modifiers."""
+    def source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` into all lanes, with its modifiers.
+
+        Its type is the one in the opcode table (`OperandSpec.type`), unless `code` overrides it.
+        """
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         if code == "mask":
             return self.lane_conditions(operand)
-        if code.startswith("v2"):
+        if is_packed(code):
             return self._raw(instruction, operand, index, code)
         return self.flushed_source(self.unflushed_source(instruction, index, code))
 
-    def unflushed_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` with its modifiers, denormals as they are."""
+    def unflushed_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as `source` does, but keep denormals in every mode."""
+        code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
         element = ELEMENTS[code]
         value = self._raw(instruction, operand, index, code)
@@ -150,12 +170,11 @@ class Frame(ModeState):
             return self._vector_register(operand, code, override)
         if isinstance(operand, (InlineConstant, Literal)):
             bits = constant_bits(operand, code)
-            element = "i32" if code.startswith("v2") else ELEMENTS[code]
-            return constant_value(self.builder, V32, element, bits)
+            return constant_value(self.builder, V32, element_type(code), bits)
         return self._uniform(operand, code, instruction)
 
     def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
-        if code.startswith("v2"):
+        if is_packed(code):
             return override or self.registers.vector(register.index)
         element = ELEMENTS[code]
         width = bits_of(element)
@@ -174,7 +193,7 @@ class Frame(ModeState):
         return self.builder.bitcast(whole, element)
 
     def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
-        element = "i32" if code.startswith("v2") else ELEMENTS[code]
+        element = element_type(code)
         width = bits_of(element)
         if isinstance(operand, Register) and width != 64:
             slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
@@ -185,8 +204,10 @@ class Frame(ModeState):
         splat = self.builder.splat(scalar)
         return self._part(splat, 0, width, element)
 
-    def scalar_source(self, instruction: Instruction, index: int, code: str) -> Value:
-        """Read operand `index` as a scalar of type `code`."""
+    def scalar_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
+        """Read operand `index` as a scalar of the type in the opcode table, unless `code` overrides
+        it."""
+        code = code or instruction.opcode.operands[index].type
         return self.flushed_source(
             self.scalar_operand(instruction.operands[index], code, instruction)
         )
@@ -222,13 +243,13 @@ class Frame(ModeState):
         if name not in _SPECIAL_VALUES:
             raise Untranslatable(instruction, f"{name} is not emulated")
         value = _SPECIAL_VALUES[name]
-        # A 32-bit read of an aperture gives its high dword, as the SALU does (LLVM AMDGPU guide,
+        # A 32-bit read of an aperture returns its high dword, as in the SALU (LLVM AMDGPU guide,
         # "Address Spaces").
         narrow = name.startswith(("src_shared", "src_private")) and width == 32
         return constant("i64", value >> 32 if narrow else value)
 
     def compare_with_zero(self, predicate: str, slot: int) -> Value:
-        """Compare VCC or EXEC, as wide as the wave, with 0."""
+        """Compare VCC or EXEC, in the width of the wave, with 0."""
         bits = self.registers.scalar(slot)
         if self.registers.halves == 2:
             bits = self.builder.or_(bits, self.registers.scalar(slot + 1))
@@ -251,7 +272,7 @@ class Frame(ModeState):
         raise AssertionError(f"no lane mask: {operand}")
 
     def access_bits(self) -> Value:
-        """Return the lanes that this instruction's memory access is for, as i32."""
+        """Return the lanes of this instruction's memory access as i32."""
         return self.access_mask or self.registers.exec_bits()
 
     # Results
@@ -272,8 +293,8 @@ class Frame(ModeState):
         self.write_register(register, self.flushed_result(value, instruction))
 
     def write_register(self, register: Register, value: Value) -> None:
-        """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's
-        lanes."""
+        """Write a vector of 16, 32 or 64-bit elements to a vector register in the lanes of this
+        instruction."""
         width = bits_of(value.type)
         mask = self.mask()
         if width == 64:
@@ -295,14 +316,14 @@ class Frame(ModeState):
             self.registers.write_scalar_wide(slot, bits)
             return
         bits = self.builder.resize(bits, 32)
-        # LLVM would make conditions of a float where a mask is read, and end the process: x86 has
-        # no such conversion.
+        # Where a float is read as a mask, LLVM would turn it into conditions and abort: x86 has no
+        # such conversion.
         self.registers.write_scalar(
             slot, self.builder.opaque(bits) if is_float(value.type) else bits
         )
 
     def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
-        """Write the half of a lane mask; inactive lanes get 0."""
+        """Write the half's part of a lane mask; inactive lanes get 0."""
         bits = self.builder.mask_bits(conditions)
         mask = self.mask()
         if mask is not FULL_MASK:
@@ -318,7 +339,7 @@ class Frame(ModeState):
             self.write_half_mask(slot + self.registers.wave_half, bits)
 
     def write_half_mask(self, slot: int, bits: Value) -> None:
-        """Write a scalar register when all halves have read their operands."""
+        """Write a scalar register once all halves have read their operands."""
         if self.deferred is None:
             self.registers.write_scalar(slot, bits)
         else:
@@ -347,16 +368,11 @@ class Frame(ModeState):
 
 
 def source_number(instruction: Instruction, index: int) -> int | None:
-    """Return n for an operand in the role srcn, else None."""
+    """Return n for an operand with the role srcn, otherwise None."""
     role = instruction.opcode.operands[index].role
     if role.startswith("src"):
         return int(role[3])
     return {"src0x": 0, "src0y": 0}.get(role)
-
-
-def shape_of(element: str) -> str:
-    """Return the wave's vector type of an element."""
-    return vector(element)
 
 
 __all__ = [
@@ -367,6 +383,5 @@ __all__ = [
     "Frame",
     "Sites",
     "element_of",
-    "shape_of",
     "source_number",
 ]

@@ -1,5 +1,17 @@
-"""What a check adds to translated code. The translator calls these at each place; without checks it
-calls nobody."""
+"""The interface between the translation and the checks.
+
+A check derives from `Instrument` and overrides the methods that it needs; each may append code to
+`frame.builder`. The translator calls them for every instruction and knows no check by name:
+
+    begin_function                         once, before anything is translated
+    entry                                  once, for the code where a wave starts or resumes
+    begin_block                            at the start of each machine block
+      before                               each instruction
+        accessed                           each access of it: stores before, others after they are made
+      after                                each instruction that does not end the block
+
+Without checks nothing is called and nothing is added.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +37,13 @@ class AccessKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access of a wave: a load or an atomic that was made, a store that comes.
+    """One access of a wave: a load or an atomic that has been made, a store that is about to be.
 
-    space, address: as the native functions of `native/memory.py` take them (`s`, `v`, `f`, `l`,
-    `p`), or `k`: a scalar load, whose address is one i64. size: bytes a lane. lanes: the mask of
-    lanes that access, i32. values: the dwords that were loaded or stored, one vector each, where
-    they are at hand. element: bytes of each of the parts that the instruction reads on its own (the
-    two-address forms of LDS have two).
+    space, address: as the native functions of `instructions/memory/access_native.py` take them
+    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64. size: bytes of a
+    lane. lanes: the mask of lanes that access, i32. values: the dwords that are loaded or stored,
+    one vector each, if they are at hand. element: bytes of each part that the instruction accesses
+    separately (the two-address forms of LDS have two).
     """
 
     kind: AccessKind
@@ -44,31 +56,32 @@ class MemoryAccess:
 
 
 class Instrument:
-    """A check's part of the translation; one object for each kernel translated. `name` is part of
-    the cache's key."""
+    """A check's part of the translation; one object for each kernel that is translated.
+
+    name: part of the cache's key. By default the methods do nothing.
+    """
 
     name: ClassVar[str]
 
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
-        """Called first. full_waves: all lanes of every wave start active."""
-
-    def begin_block(self, frame: Frame, block: Block) -> None:
-        """Called at the start of each machine block."""
-
-    def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Called in front of each instruction, also of those that end a block."""
-
-    def after(self, frame: Frame, instruction: Instruction) -> None:
-        """Called behind each instruction that does not end a block."""
-
-    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
-        """Called behind each load and atomic, and in front of each store: what it overwrites is
-        still there."""
+        """Prepare for a kernel. full_waves: all lanes of every wave start active."""
 
     def entry(self, frame: Frame) -> list[str]:
-        """Return lines for the function's entry block, where a wave starts or resumes; `%launch` is
-        known there."""
+        """Return lines for the function's entry block; `%launch` is known there."""
         return []
+
+    def begin_block(self, frame: Frame, block: Block) -> None:
+        """Add code at the start of a machine block."""
+
+    def before(self, frame: Frame, instruction: Instruction) -> None:
+        """Add code before an instruction, one that ends a block included."""
+
+    def after(self, frame: Frame, instruction: Instruction) -> None:
+        """Add code after an instruction that does not end a block."""
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Add code after a load or an atomic, or before a store: what it overwrites is still
+        there."""
 
 
 Instruments = tuple[type[Instrument], ...]

@@ -1,17 +1,18 @@
-"""Where a wave gives its processor away: at barriers and in loops, and where its instructions are
+"""Where a wave gives way to others, at barriers and in loops, and where its instructions are
 counted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import Value
+from amdjit.emulator.layout import WAVE_WAITS, WAVE_YIELDED
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A place to resume from: `after` is its pc. polls: gives way in a loop that may wait for
-    another wave. yields: it does, or sleeps. flags: what its result says beside the number."""
+    """A place to resume from; `after` is its pc. polls: it is in a loop that may wait for another
+    wave. yields: it gives way in such a loop, or sleeps. flags: what its result contains besides
+    the number."""
 
     number: int
     after: int
@@ -19,14 +20,25 @@ class Pause:
     polls: bool = False
     flags: int = 0
 
+    @property
+    def result(self) -> int:
+        """What the wave function returns. A wave that polls waits only if nothing has changed since
+        it last gave way there."""
+        if self.polls:
+            return self.number | WAVE_YIELDED
+        return self.number | self.flags | (WAVE_YIELDED | WAVE_WAITS if self.yields else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A count of instructions on the way back to `target`; `goal` is the label that comes next.
-    cost: how many."""
+    """A count of instructions on the way back to `target`.
+
+    label: of the place that counts. site: its number. cost: the instructions. pause: where the wave
+    gives way after many rounds, None in loops that wait for nobody.
+    """
 
     label: str
-    goal: str
     target: int
-    site: Value
+    site: int
     cost: int
+    pause: Pause | None

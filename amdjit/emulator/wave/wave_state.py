@@ -1,5 +1,5 @@
-"""Registers of a wave between their slots on the stack and its state, where they are while the wave
-does not run."""
+"""Moving a wave's registers between their stack slots and its state, which holds them while the
+wave does not run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def save(b: Builder, registers: Iterable[Name]) -> None:
         b.store(_value(b, register), place_of(b, register), _alignment(register))
 
 
-def save_and_compare(b: Builder, registers: Iterable[Name], result: int) -> str:
+def save_and_compare(b: Builder, registers: Iterable[Name], result: int) -> Value:
     """Store registers to the state; return `result`, with `WAVE_WAITS` if the state held the same
     values before."""
     changed = constant("i32", 0)
@@ -45,7 +45,7 @@ def save_and_compare(b: Builder, registers: Iterable[Name], result: int) -> str:
         changed = b.or_(changed, change)
         b.store(value, place, alignment)
     same = b.compare("eq", changed, constant("i32", 0))
-    return b.select(same, constant("i32", result | WAVE_WAITS), constant("i32", result)).text
+    return b.select(same, constant("i32", result | WAVE_WAITS), constant("i32", result))
 
 
 def restore(b: Builder, registers: Iterable[Name]) -> None:

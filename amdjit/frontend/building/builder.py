@@ -1,11 +1,9 @@
-"""The state of typing one function: its names, the statements made so far, and the way to report an
-error."""
+"""The state of typing one function: its names, the statements made so far, and its errors."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,11 +12,11 @@ from typing import Any, Protocol, TypeVar
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.building.compilation import Limits
+from amdjit.frontend.building.control_flow import Loop, ReturnSite
 from amdjit.frontend.building.report_sites import ReportSites
 from amdjit.frontend.source.bound_names import bound_names, may_leave
 from amdjit.frontend.source.reading import FunctionSource
-from amdjit.frontend.source.unsupported import keyword_of, remedy_for
+from amdjit.frontend.source.unsupported_statements import keyword_of, remedy_for
 from amdjit.frontend.values.effects import (
     assigned_variables,
     depends_on_memory,
@@ -26,7 +24,6 @@ from amdjit.frontend.values.effects import (
     may_act,
     reads,
 )
-from amdjit.frontend.values.exits import Loop, ReturnSite
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
@@ -38,19 +35,21 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
-from amdjit.frontend.values.weakness import Launched, Weakness
+from amdjit.frontend.values.launch_parameters import LaunchParameters
+from amdjit.frontend.values.weak_types import WeakTypes
+from amdjit.language.compile_time import Compilation
 from amdjit.tree import nodes as tree
-from amdjit.types import Known, Tuple, Type, Void
+from amdjit.types import Known, Tuple, Type
 
 
 class Session(Protocol):
     """The compilation of one kernel: it types the functions that the kernel calls."""
 
-    limits: Limits
+    compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
-    weakness: Weakness
-    findings: dict[tuple[str, str, int], Finding]  # what to warn about, once a line
+    weak_types: WeakTypes
+    findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -90,7 +89,7 @@ StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A state of a builder, to which it can be taken back."""
+    """A state to which a builder can be rewound."""
 
     names: Mapping[str, Binding]
     numbers: Mapping[str, int]
@@ -106,10 +105,12 @@ class Mark:
 class FunctionBuilder:
     """Types one function for one combination of arguments.
 
-    A refused statement does not end it. failures: the errors so far. refused: how many statements
-    were refused, also those that only read what another refused one assigns. abandoned: since a
-    condition was refused it is unknown whether control comes to the rest of this block, so that an
-    error in it may be none. given: what each variable was given so far.
+    Typing goes on after a refused statement.
+
+    failures: the errors so far. refused: the number of refused statements, including those that
+    only read what another refused statement assigns. abandoned: whether a condition was refused, so
+    that control may never reach the rest of this block and errors in it might be spurious. given:
+    the values assigned to each variable so far.
     """
 
     source: FunctionSource
@@ -129,15 +130,20 @@ class FunctionBuilder:
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
-    launched: Launched = field(init=False)
+    launch_parameters: LaunchParameters = field(init=False)
 
     def __post_init__(self) -> None:
-        self.launched = Launched(self.session.weakness)
+        self.launch_parameters = LaunchParameters(self.session.weak_types)
 
     @property
-    def weakness(self) -> Weakness:
-        """What has no width of its own."""
-        return self.session.weakness
+    def compilation(self) -> Compilation:
+        """The compilation that the function is part of."""
+        return self.session.compilation
+
+    @property
+    def weak_types(self) -> WeakTypes:
+        """The values that have no width of their own."""
+        return self.session.weak_types
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
@@ -172,7 +178,7 @@ class FunctionBuilder:
         return handler(self, node)
 
     def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Type expressions that Python evaluates one after the other; refused are all that are
+        """Type expressions that Python evaluates one after the other; report every one that is
         wrong."""
         values: list[Value] = []
         failures: list[CompileError] = []
@@ -192,20 +198,19 @@ class FunctionBuilder:
         return values
 
     def evaluate_after(self, earlier: Sequence[Value], node: ast.expr) -> tuple[list[Value], Value]:
-        """Type an expression that Python evaluates after others, as `after` says."""
+        """Type an expression that Python evaluates after others (see `after`)."""
         return self.after(earlier, self.evaluate, node)
 
     def after(
         self, earlier: Sequence[Value], make: Callable[[ast.expr], Made], node: ast.expr
     ) -> tuple[list[Value], Made]:
-        """Make something of a node that Python evaluates after other values.
+        """Apply `make` to a node that Python evaluates after other values.
 
-        Where it takes statements, what these could change is computed before them.
+        If this emits statements, values that the statements could change are computed before them.
         """
-        outer, self.statements = (
-            self.statements,
-            [],
-        )  # as `collect`, in fewer steps: most expressions come this way
+        # `collect`, inlined because most expressions pass here.
+        outer = self.statements
+        self.statements = []
         try:
             made, added = make(node), self.statements
         finally:
@@ -218,8 +223,8 @@ class FunctionBuilder:
         return settled, made
 
     def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
-        """Evaluate now what reads memory or changed variables or calls a function, in a tuple item
-        by item."""
+        """Evaluate a value now if it reads memory or changed variables or calls a function; tuples
+        item by item."""
         if isinstance(value, TupleValue):
             return value.with_items(self.settle(item, node, changed) for item in value.items)
         if isinstance(value, Method):
@@ -233,14 +238,14 @@ class FunctionBuilder:
         )
 
     def in_order(self, values: Sequence[Value], node: ast.AST) -> list[Value]:
-        """Return values that may be used in any order, as often as wanted: what one does is done
+        """Return values that may be used in any order and any number of times; their effects happen
         now, in this order."""
         if not any(may_act(value) for value in values):
             return list(values)
         return [self.settle(value, node) for value in values]
 
     def discard(self, value: Value, node: ast.AST) -> None:
-        """Keep the effects of a value that nothing uses."""
+        """Keep the effects of an unused value."""
         if isinstance(value, TupleValue):
             for item in value.items:
                 self.discard(item, node)
@@ -248,7 +253,7 @@ class FunctionBuilder:
             self.emit(tree.Evaluate(self.span(node), value))
 
     def run(self, nodes: list[ast.stmt]) -> None:
-        """Type statements up to the first one that leaves the block; go on behind one that is
+        """Type statements up to the first one that leaves the block; go on after one that is
         refused."""
         for node in nodes:
             if self.terminated:
@@ -277,51 +282,57 @@ class FunctionBuilder:
             self.abandoned |= isinstance(node, (ast.If, ast.While, ast.Match)) and may_leave(node)
         else:
             if self.refused > refused:
-                # What has no single value behind a loop or branch with a refused statement may have
-                # one without it.
+                # A name without a single value after a loop or branch with a refused statement
+                # might have one without that statement.
                 names = self.names
                 self.poison(
                     n for n in bound_names([node]) if isinstance(names.get(n, POISONED), Undefined)
                 )
 
     def refuse(self, failure: CompileError) -> None:
-        """Keep the errors for which a statement is refused."""
+        """Record the errors of a refused statement."""
         self.refused += 1
         self.failures += failure.diagnostics
 
     def poison(self, names: Iterable[str]) -> None:
-        """Let reading these names be refused without an error of its own."""
+        """Make every read of these names fail without an error of its own."""
         self.names.update(dict.fromkeys(names, POISONED))
 
     def raise_failures(self) -> None:
-        """End a function of which statements were refused."""
+        """Raise the errors of the function if statements were refused."""
         if self.refused:
             raise CompileError(*self.failures)
 
     def mark(self) -> Mark:
-        """Return the state as it is now."""
+        """Return the current state."""
         return Mark(
-            dict(self.names), dict(self.numbers), len(self.statements), len(self.returns), len(self.loops),
-            len(self.failures), self.abandoned, len(self.launched.requests),
-        )  # fmt: skip
+            dict(self.names),
+            dict(self.numbers),
+            len(self.statements),
+            len(self.returns),
+            len(self.loops),
+            len(self.failures),
+            self.abandoned,
+            len(self.launch_parameters.requests),
+        )
 
     def rewind(self, mark: Mark) -> None:
-        """Take the builder back, to type the same statements again in another way.
+        """Go back to an earlier state, to type the same statements again in another way.
 
-        The first error since then remains, so that no function is taken which was refused once.
+        The first error since then stays, so that a function that was refused once is not accepted.
         """
         self.names, self.numbers = dict(mark.names), dict(mark.numbers)
         del self.statements[mark.statements :]
         del self.returns[mark.returns :]
         del self.loops[mark.loops :]
         del self.failures[mark.failures + 1 :]
-        del self.launched.requests[mark.requests :]
+        del self.launch_parameters.requests[mark.requests :]
         self.terminated, self.abandoned = False, mark.abandoned
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:
-        """Collect the statements of an inner block, with a copy of the names; both are put back at
-        the end."""
+        """Collect the statements of an inner block, with a copy of the names; restore both at the
+        end."""
         outer = self.statements, self.names, self.terminated, self.abandoned
         self.statements, self.names, self.terminated = [], dict(self.names), False
         try:
@@ -331,7 +342,7 @@ class FunctionBuilder:
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[list[tree.Statement]]:
-        """Collect statements apart, with the same names."""
+        """Collect statements separately, with the same names."""
         outer, self.statements = self.statements, []
         try:
             yield self.statements
@@ -339,58 +350,30 @@ class FunctionBuilder:
             self.statements = outer
 
     def hold(self, value: Value, name: str, node: ast.AST) -> Value:
-        """Evaluate now: return a value that later statements cannot change."""
+        """Evaluate a value now and return one that later statements cannot change."""
         if isinstance(value, TupleValue):
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
-        if self.weakness.number(value) is not None:
+        if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
-        value, variable = self.launched.held(value, name, span, self.variable)
+        value, variable = self.launch_parameters.held(value, name, span, self.variable)
         self.emit(tree.Assign(span, variable, value))
-        held = self.weakness.read(tree.Read(span, variable.type, variable))
+        held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
 
     def unpack(self, value: tree.Expression) -> TupleValue:
-        """Turn a tuple that exists at run time into its items."""
+        """Return the items of a tuple that exists at run time."""
         assert isinstance(value.type, Tuple)
         items = (
             tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)
         )
         return TupleValue(
-            tuple(self._unpacked_item(self.weakness.part(i)) for i in items), value.type.structure
+            tuple(self._unpacked_item(self.weak_types.part(i)) for i in items), value.type.structure
         )
 
     def _unpacked_item(self, item: tree.Expression) -> Value:
         if isinstance(item.type, Known):
             return CompileTime(item.type.value)
         return self.unpack(item) if isinstance(item.type, Tuple) else item
-
-
-def count(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun, for messages."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
-def describe(value: Value) -> str:
-    """Name a value's type or, where it has none, what it is, for messages."""
-    if isinstance(value, tree.Expression):
-        return "nothing" if isinstance(value.type, Void) else str(value.type)
-    if isinstance(value, TupleValue):
-        if value.structure is not None and value.structure.fields == ("real", "imag"):
-            return value.structure.name
-        title = "" if value.structure is None else value.structure.name
-        return f"{title}({', '.join(describe(item) for item in value.items)})"
-    if isinstance(value, Method):
-        return f"the method `{value.name}`"
-    if isinstance(value, FunctionValue):
-        return f"the function `{getattr(value.function, 'name', 'partial')}`"
-    if isinstance(value, SliceValue):
-        return "a slice"
-    if value.is_number or isinstance(value.value, str):
-        return f"the constant {reprlib.repr(value.value)}"
-    if value.value is None:
-        return "None"
-    name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
-    return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"

@@ -1,5 +1,5 @@
-"""The end of building: statement lists, still open to late conversions until then, become
-tuples."""
+"""The end of building: statement lists become tuples. Until then late conversions may be added to
+them."""
 
 from __future__ import annotations
 

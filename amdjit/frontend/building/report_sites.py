@@ -1,4 +1,4 @@
-"""The table of what one kernel reports to the host, while it is being made."""
+"""The table of one kernel's reports to the host, while it is being built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from amdjit.abi.reports import CallSite, FaultSite, ReportTable, Text
 
 @dataclass
 class ReportSites:
-    """Gives faults, printed lines and calls their numbers. A loop that is typed again leaves some
+    """Numbers faults, printed lines and calls. A loop that is typed again leaves some numbers
     unused."""
 
     faults: list[FaultSite] = field(default_factory=list)
@@ -32,7 +32,7 @@ class ReportSites:
         return len(self.calls)
 
     def table(self, depth: int) -> ReportTable | None:
-        """Return the finished table; None for a kernel that reports nothing (depth 0)."""
+        """Return the finished table, or None for a kernel that reports nothing (depth 0)."""
         return (
             ReportTable(tuple(self.faults), tuple(self.prints), tuple(self.calls), depth)
             if depth

@@ -45,13 +45,13 @@ _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str]] = {
 
 
 def special_method(value: Value, name: str) -> DeviceFunction | None:
-    """Return what a record's class defines under a name; what Python generates for a class does not
-    count."""
+    """Return the method that a record's class defines under a name; methods that Python generates
+    do not count."""
     python = _class(value)
     found = None if python is None else inspect.getattr_static(python, name, None)
     if isinstance(found, DeviceFunction):
         return found
-    # dataclasses compiles what it generates, such as __eq__, from a text without a file.
+    # dataclasses compiles its generated methods, such as __eq__, from text without a file.
     if isinstance(found, types.FunctionType) and found.__code__.co_filename != "<string>":
         return DeviceFunction(found)
     return None
@@ -66,7 +66,7 @@ def _class(value: Value) -> type | None:
 
 
 def is_dataclass_record(value: Value) -> bool:
-    """Whether a value is a record that is no tuple for Python: it has the operators only that its
+    """Whether a value is a record that is not a tuple in Python: it has only the operators that its
     class defines."""
     python = _class(value)
     return python is not None and not issubclass(python, tuple)
@@ -80,7 +80,7 @@ def operator_name(kind: type[ast.operator]) -> str:
 def binary_method(
     builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Type `left kind right` where a record's class defines it, reflected or not; None where none
+    """Type `left kind right` if a record's class defines it, reflected or not; None if none
     does."""
     return _first_of(builder, (operator_name(kind), f"__r{_BINARY[kind]}__"), left, right, node)
 
@@ -88,8 +88,7 @@ def binary_method(
 def in_place_method(
     builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Type `left kind= right` where the left record's class defines that itself; None where it does
-    not."""
+    """Type `left kind= right` if the class of the left record defines it; None if it does not."""
     result = call_method_of(builder, left, f"__i{_BINARY[kind]}__", (right,), node)
     return None if isinstance(result, CompileTime) and result.value is NotImplemented else result
 
@@ -97,14 +96,14 @@ def in_place_method(
 def comparison_method(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Type a comparison that a record's class defines, reflected or not; None where none does."""
+    """Type a comparison that a record's class defines, reflected or not; None if none does."""
     return _first_of(builder, _COMPARISONS[kind], left, right, node)
 
 
 def unary_method(
     builder: FunctionBuilder, kind: type[ast.unaryop], operand: Value, node: ast.AST
 ) -> Value | None:
-    """Type `-record` and its like; None where the class does not define it."""
+    """Type `-record` and the other unary operators; None if the class does not define it."""
     return call_method_of(builder, operand, _UNARY[kind], (), node)
 
 
@@ -130,7 +129,8 @@ def call_method_of(
 def _first_of(
     builder: FunctionBuilder, names: tuple[str, str], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Ask the left operand, then the right one: the first whose answer is not NotImplemented."""
+    """Ask the left operand, then the right one; take the first answer that is not
+    NotImplemented."""
     attempts = [(left, names[0], right), (right, names[1], left)]
     if _comes_first(_class(right), _class(left), names[1]):
         attempts.reverse()
@@ -138,7 +138,8 @@ def _first_of(
         attempts = attempts[:1]
     if not any(special_method(receiver, name) for receiver, name, _ in attempts):
         return None
-    # More than one method may be asked, and the right operand's takes them in the other order.
+    # More than one method may be called, and the right operand's takes the operands in the other
+    # order.
     first, second = builder.in_order((left, right), node)
     attempts = [
         (first, name, second) if receiver is left else (second, name, first)
@@ -154,8 +155,8 @@ def _first_of(
 
 
 def _comes_first(right: type | None, left: type | None, name: str) -> bool:
-    """Python asks a right operand first whose class is a subclass of the left one's, with a method
-    of its own."""
+    """Python asks the right operand first if its class is a subclass of the left operand's and has
+    its own method."""
     if right is None or left is None or right is left or not issubclass(right, left):
         return False
     return inspect.getattr_static(right, name, None) is not inspect.getattr_static(left, name, None)

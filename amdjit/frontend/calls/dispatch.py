@@ -1,49 +1,41 @@
-"""Calls: of types (conversions), intrinsics, device functions, special forms, methods and some of
-Python's builtins."""
+"""Calls: what is called decides which module types the call."""
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import math
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert,
-    is_complex,
-    launch_operands,
-    pair,
-    truth,
-)
-from amdjit.frontend.building.special_methods import call_method_of, special_method
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import complex_type, convert, is_complex
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import launch_operands
+from amdjit.frontend.building.special_methods import special_method
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
+from amdjit.frontend.calls.elementwise import call_elementwise, is_elementwise
 from amdjit.frontend.calls.intrinsics import call_intrinsic
-from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
-from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
-from amdjit.frontend.calls.vectors import is_of_elements, over_elements
-from amdjit.frontend.calls.weak import as_wide_as_needed, python_number, without_width
-from amdjit.frontend.calls.wide_access import call_method
+from amdjit.frontend.calls.printing import is_print, print_call
+from amdjit.frontend.calls.python_functions import FUNCTIONS
+from amdjit.frontend.calls.special_forms import FORMS
+from amdjit.frontend.calls.tuple_functions import all_or_any
+from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
+from amdjit.frontend.calls.wide_access import access_call
 from amdjit.frontend.expressions import complexes
-from amdjit.frontend.expressions.operators import binary, fold, of_launch
+from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
-from amdjit.frontend.expressions.reports import is_print, print_call
-from amdjit.frontend.expressions.special_forms import FORMS, Arguments
-from amdjit.frontend.expressions.unsigned_checks import check_absolute, check_extreme
-from amdjit.frontend.names.scope import outside_value
-from amdjit.frontend.source.host_functions import REMEDIES
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
-from amdjit.frontend.statements.comprehensions import TUPLE_FUNCTIONS, test_of_generator
+from amdjit.frontend.source.unsupported_functions import REMEDIES
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,
@@ -56,8 +48,16 @@ from amdjit.frontend.values.kinds import (
 from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
-from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import VOID, Array, Scalar, Tuple, Vector, boolean, f32, f64, from_dtype, vector
+from amdjit.types import (
+    VOID,
+    Scalar,
+    Tuple,
+    Vector,
+    f32,
+    f64,
+    from_dtype,
+    vector,
+)
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -65,7 +65,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     callee = builder.evaluate(node.func)
     if is_print(callee):
         return print_call(builder, node)
-    tested = test_of_generator(builder, callee, node)
+    tested = all_or_any(builder, callee, node)
     if tested is not None:
         return tested
     (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
@@ -80,7 +80,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
         return _call_method(builder, Method(callee, "__call__", function), arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
-    return _for_its_value(builder, _call_object(builder, callee.value, arguments, node), node)
+    return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
 
 
 def call_function(
@@ -101,10 +101,10 @@ def call_function(
         result = builder.session.call_local(
             builder, current, arguments.positional, arguments.keywords, node
         )
-    return _for_its_value(builder, result, node)
+    return _value_of_call(builder, result, node)
 
 
-def _for_its_value(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
+def _value_of_call(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
     if isinstance(result, tree.Expression) and result.type == VOID:
         builder.emit(tree.Evaluate(builder.span(node), result))
         return CompileTime(None)
@@ -152,7 +152,7 @@ def _call_python_object(
     if isinstance(callee, types.FunctionType):
         return call_declared(builder, DeviceFunction(callee), arguments, node)
     if isinstance(callee, types.MethodType):
-        receiver = outside_value(builder, callee.__self__, "self", node)
+        receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
         return call_declared(builder, as_device_function(callee.__func__), with_self, node)
     remedy = _remedy(builder, callee)
@@ -188,14 +188,8 @@ def _make(
     return construct(builder, target, arguments, node)
 
 
-def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    real, imaginary = arguments.exactly(builder, node, "complex", ("real", "imag"), optional=1)
-    is_alone = isinstance(imaginary, CompileTime) and imaginary.value is None
-    return complexes.make(builder, real, CompileTime(0) if is_alone else imaginary, node)
-
-
 def _number_type(callee: type) -> Any:
-    """NumPy's types of numbers convert as the kernel language's types of the same numbers do."""
+    """Return the kernel type of a NumPy scalar type; other classes as they are."""
     if callee in (np.complex64, np.complex128):
         return complex_type(f32 if callee is np.complex64 else f64)
     return (from_dtype(np.dtype(callee)) if issubclass(callee, np.generic) else None) or callee
@@ -204,17 +198,18 @@ def _number_type(callee: type) -> Any:
 def _call_partial(
     builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Call a partial function from outside."""
-    positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
+    """Call a `functools.partial` that was made outside the kernel."""
+    positional = tuple(value_of_object(builder, item, "partial", node) for item in callee.args)
     keywords = {
-        name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()
+        name: value_of_object(builder, item, name, node) for name, item in callee.keywords.items()
     }
     whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
     return _call_object(builder, callee.func, whole, node)
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
-    """NumPy's functions have no source, but some have a namesake that kernels can call."""
+    """Suggest a replacement. NumPy's functions have no source, but some have a namesake that
+    kernels can call."""
     if isinstance(callee, Hashable) and callee in REMEDIES:
         return REMEDIES[callee]
     name = getattr(callee, "__name__", "")
@@ -232,14 +227,14 @@ def _remedy(builder: FunctionBuilder, callee: object) -> str:
 def _call_known(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value | None:
-    """Call one of Python's own functions that kernels have; None if it is not one of them."""
+    """Call a function of Python or NumPy that kernels support; None for other functions."""
     builtins = builder.session.builtins
     if arguments.are_static and (callee in _ON_HOST or callee in builtins):
         return _on_host(builder, callee, arguments, node)
     operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
     launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
     if launched is not None:
-        return builder.launched.weak(launched, builder.span(node))
+        return builder.launch_parameters.weak(launched, builder.span(node))
     if callee in builtins:
         result = call_declared(builder, builtins[callee], arguments, node)
         return without_width(
@@ -248,7 +243,7 @@ def _call_known(
             result,
             lambda again: call_declared(builder, builtins[callee], again, node),
         )
-    return _BUILTINS[callee](builder, arguments, node) if callee in _BUILTINS else None
+    return FUNCTIONS[callee](builder, arguments, node) if callee in FUNCTIONS else None
 
 
 def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
@@ -265,7 +260,7 @@ def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
     ]
     values = builder.evaluate_all([*plain, *(keyword.value for keyword in node.keywords)])
     if node.keywords:
-        values = builder.in_order(values, node)  # parameters may stand in another order
+        values = builder.in_order(values, node)  # parameters may be in another order
     positional: list[Value] = []
     places: dict[int | str, ast.expr] = {}
     for argument, value in zip(node.args, values, strict=False):
@@ -290,8 +285,8 @@ def call_declared(
     node: ast.expr,
 ) -> Value:
     """Call an intrinsic or a device function."""
-    if is_of_elements(builder, callee, arguments):
-        return over_elements(
+    if is_elementwise(builder, callee, arguments):
+        return call_elementwise(
             builder, lambda items: call_declared(builder, callee, items, node), arguments, node
         )
 
@@ -309,10 +304,10 @@ def call_declared(
 def _on_host(
     builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """A Python function of compile-time values alone is computed by Python."""
+    """Let Python compute a function of compile-time values."""
     values = [known.value for known in map(static_value, arguments.positional) if known is not None]
     result = fold(builder, node, callee, *values)
-    return outside_value(builder, result.value, callee.__name__, node)
+    return value_of_object(builder, result.value, callee.__name__, node)
 
 
 _OF_MATH = frozenset(
@@ -339,7 +334,7 @@ def _call_method(
 ) -> Value:
     if method.function is not None:
         with_self = Arguments((method.receiver, *arguments.positional), arguments.keywords)
-        return _for_its_value(
+        return _value_of_call(
             builder, call_declared(builder, method.function, with_self, node), node
         )
     receiver = method.receiver
@@ -348,133 +343,4 @@ def _call_method(
         return complexes.negated(builder, receiver, False, node)
     if isinstance(receiver, TupleValue):
         return replaced(builder, Arguments((receiver,), arguments.keywords), node)
-    return call_method(builder, method, arguments, node)
-
-
-def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    (value,) = arguments.exactly(builder, node, "abs", ("x",))
-    own = call_method_of(builder, value, "__abs__", (), node)
-    if own is not None:
-        return own
-    if is_complex(value):
-        return complexes.magnitude(builder, value, node)
-    number = builder.weakness.number(value)
-    launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
-    if launched is not None:
-        return builder.launched.weak(launched, builder.span(node))
-    expression = _number(builder, value, node, "abs")
-    if isinstance(expression.type, Scalar) and not (
-        expression.type.is_float or expression.type.is_signed
-    ):
-        check_absolute(builder, expression, node)
-        return expression
-    made = tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
-    return builder.weakness.made(made, expression)
-
-
-def _number(
-    builder: FunctionBuilder, value: Value, node: ast.Call, function: str, or_boolean: bool = False
-) -> tree.Expression:
-    type = value.type if isinstance(value, tree.Expression) else None
-    scalar = type.element if isinstance(type, Vector) else type
-    if (
-        not isinstance(value, tree.Expression)
-        or not isinstance(scalar, Scalar)
-        or scalar.storage_only
-        or (scalar is boolean and not or_boolean)
-    ):
-        raise builder.error(
-            codes.ARGUMENT_TYPE, node, parameter="x", function=function, expected="a number",
-            found=describe(value), remedy="convert it: `f32(...)` or `i32(...)`",
-        )  # fmt: skip
-    return value
-
-
-_ON_BOOLEANS = {
-    BinaryOperator.MAXIMUM: BinaryOperator.OR,
-    BinaryOperator.MINIMUM: BinaryOperator.AND,
-}
-
-
-_Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
-
-
-def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
-    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-        items = arguments.positional
-        if len(items) == 1 and isinstance(items[0], TupleValue):
-            items = items[0].items
-        if len(items) < 2 or arguments.keywords:
-            arguments.exactly(builder, node, symbol.value, ("a", "b"))
-        result = items[0]
-        for item in items[1:]:
-            if isinstance(result, CompileTime) and isinstance(item, CompileTime):
-                result = fold(builder, node, on_host, result.value, item.value)
-                continue
-            launched = of_launch(builder, symbol, result, item, node)
-            if launched is not None:
-                result = launched
-                continue
-            check_extreme(builder, symbol, result, item, node)
-            left, right = pair(builder, result, item, symbol.value, node)
-            _number(builder, left, node, symbol.value, or_boolean=True)
-            chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
-            made = tree.Binary(builder.span(node), left.type, chosen, left, right)
-            result = builder.weakness.made(made, left, right)
-        return result
-
-    return handler
-
-
-def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    (value,) = arguments.exactly(builder, node, "len", ("x",))
-    own = call_method_of(builder, value, "__len__", (), node)
-    if own is not None:
-        return own
-    if isinstance(value, TupleValue):
-        return CompileTime(len(value.items))
-    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
-        builder.discard(value, node)
-        return CompileTime(value.type.length)
-    if isinstance(value, tree.Expression) and isinstance(value.type, Array) and value.type.ndim > 0:
-        if value.type.shape is not None:
-            return CompileTime(value.type.shape[0])
-        return tree.Extent(builder.span(node), value.type.index_type, value, 0)
-    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(value))
-
-
-def _to_boolean(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    (value,) = arguments.exactly(builder, node, "bool", ("x",))
-    return truth(builder, value, node)
-
-
-def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    raise builder.error(
-        codes.NO_OPERATION, node, what="`range(...)`", remedy="loop over it: `for i in range(...)`"
-    )
-
-
-def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    base, exponent = arguments.exactly(builder, node, "pow", ("base", "exp"))
-    return binary(builder, ast.Pow, base, exponent, node)
-
-
-_BUILTINS: Mapping[Any, _Handler] = {
-    abs: _absolute,
-    dataclasses.replace: replaced,
-    bool: _to_boolean,
-    complex: _complex,
-    float: lambda builder, arguments, node: python_number(builder, float, arguments, node),
-    int: lambda builder, arguments, node: python_number(builder, int, arguments, node),
-    len: _length,
-    max: _extreme(BinaryOperator.MAXIMUM, max),
-    min: _extreme(BinaryOperator.MINIMUM, min),
-    pow: _pow,
-    np.absolute: _absolute,
-    np.maximum: _extreme(BinaryOperator.MAXIMUM, max),
-    np.minimum: _extreme(BinaryOperator.MINIMUM, min),
-    range: _range_elsewhere,
-    **OPERATOR_FUNCTIONS,
-    **TUPLE_FUNCTIONS,
-    **TYPE_FUNCTIONS,
-}
+    return access_call(builder, method, arguments, node)

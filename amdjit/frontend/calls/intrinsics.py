@@ -1,4 +1,4 @@
-"""Calls of intrinsics: arguments against the declaration, immediates, and what the target has."""
+"""Calls of intrinsics: arguments are checked against the declaration and the target."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
-from amdjit.frontend.building.conversion import convert, number_fits, sample_of
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import convert, number_fits
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
 from amdjit.tree import nodes as tree
@@ -52,34 +54,34 @@ def call_intrinsic(
 
 
 def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> None:
-    """Refuse what the target lacks: LLVM would end the process."""
-    limits = builder.session.limits
-    lacks = intrinsic.features - limits.target.features
-    elsewhere = intrinsic.targets is not None and limits.target.name not in intrinsic.targets
+    """Refuse an intrinsic that the target lacks, since LLVM would abort the process."""
+    compilation = builder.compilation
+    lacks = intrinsic.features - compilation.target.features
+    elsewhere = intrinsic.targets is not None and compilation.target.name not in intrinsic.targets
     if lacks or elsewhere:
         needs = (
             ", ".join(sorted(feature.value for feature in lacks))
             or f"one of {', '.join(intrinsic.targets or ())}"
         )
-        alternative = _alternative(intrinsic, limits.target.name)
+        alternative = _alternative(intrinsic, compilation.target.name)
         remedy = f"use {alternative}" if alternative else f"it needs {needs}"
         raise builder.error(
             codes.TARGET_LACKS,
             node,
             intrinsic=intrinsic.name,
-            target=limits.target.name,
+            target=compilation.target.name,
             remedy=remedy,
         )
-    if limits.wave_size not in intrinsic.wave_sizes:
+    if compilation.wave_size not in intrinsic.wave_sizes:
         raise _wrong_wave_size(builder, intrinsic, node)
 
 
 def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
-    limits = builder.session.limits
+    compilation = builder.compilation
     sizes = " and ".join(map(str, intrinsic.wave_sizes))
-    there = [str(size) for size in limits.target.wavefront_sizes if size in intrinsic.wave_sizes]
-    # A function of the target answers for other processors; a text names what does the same in
-    # every wave.
+    there = [str(size) for size in compilation.target.wave_sizes if size in intrinsic.wave_sizes]
+    # A callable alternative depends on the processor; a string names what does the same for every
+    # wave size.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""
     remedies = [f"compile with `wave_size={' or '.join(there)}`"] * bool(there) + [
         f"use {other}"
@@ -89,8 +91,8 @@ def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.A
         node,
         intrinsic=intrinsic.name,
         sizes=sizes,
-        wave_size=limits.wave_size,
-        remedy=", or ".join(remedies) or f"{limits.target.name} has no such waves",
+        wave_size=compilation.wave_size,
+        remedy=", or ".join(remedies) or f"{compilation.target.name} has no such waves",
     )
 
 
@@ -108,10 +110,10 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
     if library is None:
         return
     if library == "OCML":
-        file, remedy = builder.session.limits.device_library, _DEVICE_LIBRARY
+        file, remedy = builder.compilation.device_library, _DEVICE_LIBRARY
     else:
         found = Path(library)
-        file, remedy = (found if found.is_file() else None), "write the file's whole path"
+        file, remedy = (found if found.is_file() else None), "write the full path of the file"
     if file is None:
         raise builder.error(
             codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=library, remedy=remedy
@@ -120,14 +122,13 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
 
 
 _DEVICE_LIBRARY = (
-    "compute in f32, or install ROCm, Debian's `rocm-device-libs`, or `pip install triton`, which "
-    "carries it; "
-    "AMDJIT_DEVICE_LIBS names another folder that holds `ocml.bc`"
+    "compute in f32, or install ROCm, Debian's `rocm-device-libs` or `pip install triton`, which "
+    "includes it; AMDJIT_DEVICE_LIBS can name another folder that contains `ocml.bc`"
 )
 
 
 def signature(intrinsic: Intrinsic) -> str:
-    """Return the signature as people write it."""
+    """Return the signature as it is written in source."""
     parameters = (f"{p.name}: {p.immediate or p.type}" for p in intrinsic.parameters)
     return f"{intrinsic.name}({', '.join(parameters)}) -> {intrinsic.result}"
 
@@ -171,7 +172,7 @@ def _immediate(
         fits = isinstance(constant, str) and constant in expected.values
     else:
         assert expected is not None
-        expected = expected.on(builder.session.limits.target.name)
+        expected = expected.on(builder.compilation.target.name)
         fits = constant in expected
     if not fits:
         is_known = isinstance(value, CompileTime)
@@ -207,9 +208,13 @@ def _remedy(expected: Choice | Immediate, constant: object) -> str:
 
 
 def _operand(
-    builder: FunctionBuilder, intrinsic: Intrinsic, parameter: Parameter, value: Value,
-    variables: dict[TypeVariable, Type], node: ast.expr,
-) -> tree.Expression:  # fmt: skip
+    builder: FunctionBuilder,
+    intrinsic: Intrinsic,
+    parameter: Parameter,
+    value: Value,
+    variables: dict[TypeVariable, Type],
+    node: ast.expr,
+) -> tree.Expression:
     expected = parameter.type
     assert expected is not None
     if isinstance(expected, PointerPattern):
@@ -234,8 +239,8 @@ def _operand(
 
 
 def _converts(source: Type, expected: Type, target: Type) -> bool:
-    """Values that lose nothing convert by themselves; so do integers for a parameter that takes any
-    float."""
+    """Whether a value converts implicitly: without loss, or an integer for a parameter that takes
+    any float."""
     if source == target or widens_exactly(source, target):
         return True
     is_integer = isinstance(source, Scalar) and source.is_integer
@@ -294,12 +299,12 @@ def _resolve_variables(
     values: tuple[Value, ...],
     places: list[ast.expr],
 ) -> dict[TypeVariable, Type]:
-    """Find the type that each type variable stands for in this call: what a pointer points to, or
-    what holds all."""
+    """Find the type of each type variable in this call: the element type of a pointer, or one that
+    holds all arguments."""
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
-        if builder.weakness.number(value) is not None:
+        if builder.weak_types.number(value) is not None:
             continue
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:

@@ -1,4 +1,4 @@
-"""Calls of the functions of Python's `operator` and NumPy's ufuncs that are operators by name."""
+"""Calls of functions that are operators: those of Python's `operator`, and NumPy's ufuncs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
-from amdjit.frontend.expressions.operators import BINARY, binary, compare, unary
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.expressions.comparisons import compare
+from amdjit.frontend.expressions.operators import BINARY, binary, unary
 from amdjit.frontend.values.kinds import Value
 
 Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
@@ -27,7 +28,7 @@ def _binary(kind: type[ast.operator], name: str) -> Handler:
 
 
 def _logical(kind: type[ast.operator], name: str) -> Handler:
-    """`np.logical_and` computes both operands, unlike `and`, and gives a bool."""
+    """`np.logical_and` evaluates both operands, unlike `and`, and returns a bool."""
 
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         left, right = (
@@ -56,9 +57,15 @@ def _unary(kind: type[ast.unaryop], name: str) -> Handler:
 
 
 _COMPARISONS: Mapping[str, type[ast.cmpop]] = {
-    "eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
-    "is_": ast.Is, "is_not": ast.IsNot,
-}  # fmt: skip
+    "eq": ast.Eq,
+    "ne": ast.NotEq,
+    "lt": ast.Lt,
+    "le": ast.LtE,
+    "gt": ast.Gt,
+    "ge": ast.GtE,
+    "is_": ast.Is,
+    "is_not": ast.IsNot,
+}
 _UNARY: Mapping[str, type[ast.unaryop]] = {
     "neg": ast.USub,
     "pos": ast.UAdd,
@@ -67,22 +74,40 @@ _UNARY: Mapping[str, type[ast.unaryop]] = {
 }
 
 _OF_NUMPY: Mapping[str, type[ast.operator]] = {
-    "add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "divide": ast.Div, "floor_divide": ast.FloorDiv,
-    "remainder": ast.Mod, "power": ast.Pow, "bitwise_and": ast.BitAnd, "bitwise_or": ast.BitOr,
-    "bitwise_xor": ast.BitXor, "left_shift": ast.LShift, "right_shift": ast.RShift,
-}  # fmt: skip
+    "add": ast.Add,
+    "subtract": ast.Sub,
+    "multiply": ast.Mult,
+    "divide": ast.Div,
+    "floor_divide": ast.FloorDiv,
+    "remainder": ast.Mod,
+    "power": ast.Pow,
+    "bitwise_and": ast.BitAnd,
+    "bitwise_or": ast.BitOr,
+    "bitwise_xor": ast.BitXor,
+    "left_shift": ast.LShift,
+    "right_shift": ast.RShift,
+}
 _COMPARISONS_OF_NUMPY: Mapping[str, type[ast.cmpop]] = {
-    "equal": ast.Eq, "not_equal": ast.NotEq, "less": ast.Lt, "less_equal": ast.LtE, "greater": ast.Gt,
+    "equal": ast.Eq,
+    "not_equal": ast.NotEq,
+    "less": ast.Lt,
+    "less_equal": ast.LtE,
+    "greater": ast.Gt,
     "greater_equal": ast.GtE,
-}  # fmt: skip
+}
 _UNARY_OF_NUMPY: Mapping[str, type[ast.unaryop]] = {
-    "negative": ast.USub, "positive": ast.UAdd, "invert": ast.Invert, "logical_not": ast.Not,
-}  # fmt: skip
+    "negative": ast.USub,
+    "positive": ast.UAdd,
+    "invert": ast.Invert,
+    "logical_not": ast.Not,
+}
 _LOGICAL_OF_NUMPY: Mapping[str, type[ast.operator]] = {
-    "logical_and": ast.BitAnd, "logical_or": ast.BitOr, "logical_xor": ast.BitXor,
-}  # fmt: skip
+    "logical_and": ast.BitAnd,
+    "logical_or": ast.BitOr,
+    "logical_xor": ast.BitXor,
+}
 
-# Of values that do not change, `operator.iadd` is `operator.add`.
+# On immutable values `operator.iadd` is the same as `operator.add`.
 OPERATOR_FUNCTIONS: Mapping[Any, Handler] = {
     **{compute: _binary(kind, compute.__name__) for kind, (_, compute) in BINARY.items()},
     **{

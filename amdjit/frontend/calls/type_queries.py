@@ -1,5 +1,5 @@
-"""`type(x)` and `isinstance(x, kind)`: what a value is, known when compiling, so that code can be
-chosen by it."""
+"""`type(x)` and `isinstance(x, kind)`, which are known when compiling, so that code can be chosen
+by type."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex
-from amdjit.frontend.expressions.special_forms import Arguments
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean, from_dtype
@@ -33,7 +34,10 @@ def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             return CompileTime(np.complex64 if describe(value) == "complex64" else np.complex128)
         return CompileTime(python or tuple)
     raise builder.error(
-        codes.NO_OPERATION, node, what=f"the type of {describe(value)}", remedy="ask a value for it"
+        codes.NO_OPERATION,
+        node,
+        what=f"the type of {describe(value)}",
+        remedy="apply `type` to a value",
     )
 
 
@@ -72,8 +76,8 @@ def _is_a(value: Value, kind: object) -> bool:
 
 
 def _is_number_of(type: Type, kind: object) -> bool:
-    """Python's and NumPy's classes of numbers name kinds of scalars; a bool is an int, as in
-    Python."""
+    """Whether a scalar type is of a kind that Python's or NumPy's class names; a bool is an int, as
+    in Python."""
     if not isinstance(type, Scalar):
         return False
     if kind in (int, np.integer):

@@ -1,8 +1,9 @@
-"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once, or one
-element.
+"""`array.load(index, width)` and `array.store(index, vector)`: several adjacent elements at once,
+or one.
 
-`base` is a part of the index that is the same in all lanes of a wave: its place stays in scalar
-registers then, and one vector register with what differs between lanes does for many accesses.
+`base` is a part of the index that is the same in all lanes of a wave. Its address then stays in
+scalar registers, and one vector register with the part that differs between lanes serves many
+accesses.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import ast
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments, constant_integer
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert
-from amdjit.frontend.expressions.reports import index_check
-from amdjit.frontend.expressions.special_forms import Arguments, constant_integer
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
@@ -24,7 +26,7 @@ from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, bo
 Indices = tuple[tree.Expression, ...]
 
 
-def call_method(
+def access_call(
     builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call
 ) -> Value:
     """`array.load(index, width)` and `array.store(index, vector)`."""
@@ -39,9 +41,12 @@ def call_method(
             else "are records or parts of them"
         )
         raise builder.error(
-            codes.NO_ATTRIBUTE, node.func, type=kind, attribute=method.name,
+            codes.NO_ATTRIBUTE,
+            node.func,
+            type=kind,
+            attribute=method.name,
             remedy=f"its elements {what}: index it, `a[i]`",
-        )  # fmt: skip
+        )
     names = ("index", "width" if method.name == "load" else "vector", "alignment", "base")
     index, second, known, base = arguments.exactly(
         builder, node, f"array.{method.name}", names, optional=2
@@ -56,9 +61,14 @@ def call_method(
 
 
 def _load(
-    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    kind: Array,
+    indices: Indices,
+    second: Value,
+    alignment: int,
     node: ast.Call,
-) -> tree.Expression:  # fmt: skip
+) -> tree.Expression:
     width = constant_integer(builder, second, node, "the width of a load")
     if width == 1:
         check = index_check(builder, array, indices, node)
@@ -71,9 +81,14 @@ def _load(
 
 
 def _store(
-    builder: FunctionBuilder, array: tree.Expression, kind: Array, indices: Indices, second: Value, alignment: int,
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    kind: Array,
+    indices: Indices,
+    second: Value,
+    alignment: int,
     node: ast.Call,
-) -> Value:  # fmt: skip
+) -> Value:
     if _is_number(second):
         value = assign_to(builder, second, kind.element, node)
         check = index_check(builder, array, indices, node)
@@ -112,8 +127,8 @@ def _is_number(value: Value) -> bool:
 def _based(
     builder: FunctionBuilder, array: tree.Expression, indices: Indices, base: Value, node: ast.Call
 ) -> tuple[tree.Expression, Indices]:
-    """Count the indices from a base on; where that saves nothing, or a check needs the whole index,
-    add it."""
+    """Index the array from a base; if that saves nothing, or a check needs the whole index, add the
+    base to the indices."""
     kind = array.type
     assert isinstance(kind, Array)
     # Python evaluates the index first.
@@ -123,7 +138,7 @@ def _based(
     starts = element_indices(builder, array, kind, base, node)
     is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
     saves = is_global or kind.address_space is AddressSpace.LDS
-    if saves and kind.layout is not Layout.STRIDED and not builder.session.limits.bounds_check:
+    if saves and kind.layout is not Layout.STRIDED and not builder.compilation.bounds_check:
         return Based(builder.span(node), kind, array, starts), indices
     return array, tuple(
         _sum(builder, start, index, node) for start, index in zip(starts, indices, strict=True)
@@ -133,22 +148,22 @@ def _based(
 def _sum(
     builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.Call
 ) -> tree.Expression:
-    """Add two parts of an index, exactly where it is checked."""
-    wide = builder.session.limits.bounds_check or i64 in (left.type, right.type)
+    """Add two parts of an index, exactly if the index is checked."""
+    wide = builder.compilation.bounds_check or i64 in (left.type, right.type)
     type = i64 if wide else i32
     parts = convert(builder, left, type, node), convert(builder, right, type, node)
     return tree.Binary(builder.span(node), type, tree.BinaryOperator.ADD, *parts, no_wrap=True)
 
 
 def _alignment(builder: FunctionBuilder, array: Array, given: Value, node: ast.Call) -> int:
-    """Return what is known of an access's address: rows may begin at any element. 0: what the
-    vector needs."""
+    """Return the known alignment of an access, 0 for that of the vector. Rows may begin at any
+    element."""
     if given == CompileTime(None):
         return array.element.nbytes if array.layout is Layout.ROWS else 0
     bytes = constant_integer(builder, given, node, "the alignment of an access")
     if bytes < array.element.nbytes or bytes > 16 or bytes & (bytes - 1):
         message = (
-            f"an alignment of {bytes} bytes is no power of two from {array.element.nbytes} to 16"
+            f"an alignment of {bytes} bytes is not a power of two from {array.element.nbytes} to 16"
         )
         raise builder.error(codes.CONSTANT_FAILS, node, message=message)
     return bytes
@@ -161,7 +176,8 @@ def _gather(
     vector: Vector,
     node: ast.Call,
 ) -> tree.Expression:
-    """Neighbours along the last axis of a strided array need not be neighbours in memory."""
+    """Load elements one by one: neighbours along the last axis of a strided array need not be
+    adjacent in memory."""
     span = builder.span(node)
     array, indices = (
         _held(builder, array, node),

@@ -1,4 +1,4 @@
-"""Complex numbers: pairs of floats with operators of their own."""
+"""Operators on complex numbers, which are pairs of floats."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import ast
 import math
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert_weakly,
-    is_complex,
-    launch_operands,
-    scalar_of_complex,
-)
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import convert_weakly, launch_operands
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
@@ -27,12 +23,12 @@ Parts = tuple[tree.Expression, tree.Expression]
 def binary(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> Value:
-    """Type `+ - * /` where an operand is complex."""
+    """Type `+ - * /` if an operand is complex."""
     scalar = _common(builder, symbol.value, left, right, node)
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
     def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
-        return builder.weakness.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
+        return builder.weak_types.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
 
     if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
         return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
@@ -51,7 +47,7 @@ def binary(
 def compare(
     builder: FunctionBuilder, symbol: Comparison, left: Value, right: Value, node: ast.AST
 ) -> Value:
-    """Type `==` and `!=` where an operand is complex."""
+    """Type `==` and `!=` if an operand is complex."""
     if symbol not in (Comparison.EQUAL, Comparison.NOT_EQUAL):
         raise _refuse(builder, symbol.value, left, right, node)
     scalar = _common(builder, symbol.value, left, right, node)
@@ -66,7 +62,7 @@ def compare(
 
 
 def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.AST) -> Value:
-    """Type `-z`, or the conjugate, where only the imaginary part changes its sign."""
+    """Type `-z`, or the conjugate, which changes only the sign of the imaginary part."""
     real, imaginary = value.items
     assert isinstance(real, tree.Expression)
     assert isinstance(imaginary, tree.Expression)
@@ -81,7 +77,7 @@ def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
     launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
     if launched is not None:
-        return builder.launched.weak(launched, builder.span(node))
+        return builder.launch_parameters.weak(launched, builder.span(node))
     scalar = scalar_of_complex(value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]
@@ -96,10 +92,12 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
     for part in (real, imaginary):
         if not _is_real(part):
             raise builder.error(
-                codes.NOT_CONVERTIBLE, node, source=describe(part), target="a part of a complex "
-                                                                           "number",
-                remedy="give two real numbers: `complex(real, imag)`",
-            )  # fmt: skip
+                codes.NOT_CONVERTIBLE,
+                node,
+                source=describe(part),
+                target="a part of a complex number",
+                remedy="pass two real numbers: `complex(real, imag)`",
+            )
     parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
 
@@ -119,7 +117,7 @@ def _pair(scalar: Scalar, real: Value, imaginary: Value) -> TupleValue:
 
 
 def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST) -> Parts:
-    """Return both parts, computed now: the operators use them more than once."""
+    """Return both parts, computed now because the operators use them more than once."""
     parts: tuple[Value, ...] = (value, CompileTime(0))
     if isinstance(value, CompileTime) and isinstance(value.value, complex):
         parts = (CompileTime(value.value.real), CompileTime(value.value.imag))
@@ -136,7 +134,8 @@ def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST)
 def _common(
     builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
 ) -> Scalar:
-    """Return the type of the parts: of the wider complex operand, or of a wider float beside it."""
+    """Return the type of the parts: that of the wider complex operand, or of a float that is wider
+    still."""
     result: Scalar | None = None
     for value in (left, right):
         if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float, complex)):
@@ -154,7 +153,11 @@ def _refuse(
     builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
 ) -> Exception:
     return builder.error(
-        codes.OPERAND_TYPES, node, operator=operator, left=describe(left), right=describe(right),
-        remedy="complex numbers have + - * / == != abs() and .conjugate(), with each other and "
-               "with real numbers",
-    )  # fmt: skip
+        codes.OPERAND_TYPES,
+        node,
+        operator=operator,
+        left=describe(left),
+        right=describe(right),
+        remedy="complex numbers support + - * / == != abs() and .conjugate(), also together with "
+        "real numbers",
+    )

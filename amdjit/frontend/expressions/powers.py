@@ -7,14 +7,10 @@ import math
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import (
-    complex_type,
-    convert,
-    is_complex,
-    sample_of,
-    scalar_of_complex,
-)
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import complex_type, convert, is_complex, scalar_of_complex
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.tree import nodes as tree
@@ -30,8 +26,8 @@ def power(
     node: ast.AST,
     multiply: Callable[[Value, Value], Value],
 ) -> Value:
-    """Type `base ** exponent`: for a small constant exponent multiplications, in the order of
-    binary powering."""
+    """Type `base ** exponent`. A small constant exponent becomes multiplications by repeated
+    squaring."""
     value = exponent.value if isinstance(exponent, CompileTime) else None
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
     if not is_exponent and (common := _float_type(builder, base, exponent)) is not None:

@@ -1,4 +1,4 @@
-"""Records in kernels: making them, their fields and methods, their operators."""
+"""Records in kernels: their construction, fields and methods."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.arguments import Arguments
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, is_complex
-from amdjit.frontend.expressions.special_forms import Arguments
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
@@ -31,7 +32,7 @@ class Getter:
 def record_attribute(
     builder: FunctionBuilder, owner: TupleValue, structure: Structure, node: ast.Attribute
 ) -> Value | Getter:
-    """Type `record.name`: a field, a method, a property, or what the class has."""
+    """Type `record.name`: a field, a method, a property or an attribute of the class."""
     if node.attr in structure.fields:
         return owner.items[structure.fields.index(node.attr)]
     if (
@@ -61,16 +62,19 @@ def record_attribute(
     if found is missing or isinstance(found, property):
         names = ", ".join(structure.fields)
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(owner), attribute=node.attr,
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(owner),
+            attribute=node.attr,
             remedy=f"{structure.name} has the fields {names}, and its methods and properties can "
-                   "be called",
-        )  # fmt: skip
+            "be used too",
+        )
     builder.session.note_read(structure.python, node.attr, found)
-    return outside_value(builder, found, node.attr, node)
+    return value_of_object(builder, found, node.attr, node)
 
 
 def as_device_function(function: object) -> DeviceFunction:
-    """Return a function that kernels call, declared or not."""
+    """Return a function as a device function, whether it was declared as one or not."""
     if isinstance(function, DeviceFunction):
         return function
     assert callable(function)
@@ -80,14 +84,16 @@ def as_device_function(function: object) -> DeviceFunction:
 def construct(
     builder: FunctionBuilder, python: type, arguments: Arguments, node: ast.Call
 ) -> Value | None:
-    """Make a record, None if the class is none of records."""
+    """Make a record; None if the class is not a record class."""
     structure = structure_of(python)
     if structure is None:
         if dataclasses.is_dataclass(python):
             raise builder.error(
-                codes.NOT_CALLABLE, node.func, what=f"the dataclass `{python.__name__}`",
-                remedy="records do not change in a kernel: write `@dataclass(frozen=True)`",
-            )  # fmt: skip
+                codes.NOT_CALLABLE,
+                node.func,
+                what=f"the dataclass `{python.__name__}`",
+                remedy="records are immutable in a kernel: write `@dataclass(frozen=True)`",
+            )
         return None
     _check_constructor(builder, python, node)
     values = _bound(builder, python, structure, arguments, node)
@@ -112,8 +118,8 @@ def _is_none(value: Value) -> bool:
 
 
 def _check_constructor(builder: FunctionBuilder, python: type, node: ast.Call) -> None:
-    """Only the constructors that Python generates are known to do no more than to fill the
-    fields."""
+    """Refuse a class with its own constructor: only generated ones are known to do nothing but fill
+    the fields."""
     if issubclass(python, tuple):
         is_generated = python.__new__.__code__.co_filename.startswith("<")
         own = [] if is_generated else ["__new__"]
@@ -121,14 +127,16 @@ def _check_constructor(builder: FunctionBuilder, python: type, node: ast.Call) -
         own = _own_construction(python)
     if own:
         raise builder.error(
-            codes.NOT_CALLABLE, node.func, what=f"`{python.__name__}`, which has {own[0]},",
+            codes.NOT_CALLABLE,
+            node.func,
+            what=f"`{python.__name__}`, which has {own[0]},",
             remedy="make it on the host and pass it as an argument, or let a function compute the "
-                   "fields",
-        )  # fmt: skip
+            "fields",
+        )
 
 
 def _own_construction(python: type) -> list[str]:
-    """Return what a dataclass does beyond filling its fields when it is made."""
+    """Return the hooks of a dataclass that do more than fill its fields."""
     own = [
         name
         for name in ("__post_init__", "__new__")
@@ -154,29 +162,34 @@ def _bound(
         bound = signature.bind(*arguments.positional, **arguments.keywords)
     except TypeError as problem:
         raise builder.error(
-            codes.ARGUMENT_COUNT, node, function=structure.name, expected=count(len(structure.fields), "argument"),
-            given=_problem(str(problem)), signature=f"{structure.name}({', '.join(map(_field, fields))})",
-        ) from None  # fmt: skip
+            codes.ARGUMENT_COUNT,
+            node,
+            function=structure.name,
+            expected=count(len(structure.fields), "argument"),
+            given=_problem(str(problem)),
+            signature=f"{structure.name}({', '.join(map(_field, fields))})",
+        ) from None
     values = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in values:
-            values[name] = outside_value(builder, parameter.default, name, node)
+            values[name] = value_of_object(builder, parameter.default, name, node)
     return values
 
 
 def _problem(text: str) -> str:
-    """Return what Python says of arguments that do not fit, as other calls say it."""
+    """Rephrase Python's message about arguments that do not fit like the messages of other
+    calls."""
     missing = re.fullmatch(r"missing a required (?:keyword-only )?argument: '(\w+)'", text)
     if missing is not None:
         return f"`{missing[1]}` is missing"
     unknown = re.fullmatch(r"got an unexpected keyword argument '(\w+)'", text)
     if unknown is not None:
-        return f"`{unknown[1]}` is none of them"
+        return f"it has no parameter `{unknown[1]}`"
     return "more were given" if text.startswith("too many") else text
 
 
 def _field(parameter: inspect.Parameter) -> str:
-    """Return a field as people write it; types of the language are not Python's."""
+    """Return a field as it is written in source; types of the kernel language are not Python's."""
     kind = parameter.annotation
     typed = f"{parameter.name}: {kind}" if isinstance(kind, (Type, str)) else parameter.name
     return typed if parameter.default is parameter.empty else f"{typed} = {parameter.default!r}"
@@ -188,14 +201,22 @@ def replaced(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
     record = arguments.positional[0] if len(arguments.positional) == 1 else None
     if not isinstance(record, TupleValue) or record.structure is None:
         raise builder.error(
-            codes.ARGUMENT_TYPE, node, parameter="obj", function="replace", expected="a record",
-            found=describe(record) if record is not None else "nothing", remedy="write `replace(record, field=value)`",
-        )  # fmt: skip
+            codes.ARGUMENT_TYPE,
+            node,
+            parameter="obj",
+            function="replace",
+            expected="a record",
+            found=describe(record) if record is not None else "nothing",
+            remedy="write `replace(record, field=value)`",
+        )
     fields = dict(zip(record.structure.fields, record.items, strict=True))
     unknown = [name for name in arguments.keywords if name not in fields]
     if unknown:
         raise builder.error(
-            codes.NO_ATTRIBUTE, node, type=describe(record), attribute=unknown[0],
+            codes.NO_ATTRIBUTE,
+            node,
+            type=describe(record),
+            attribute=unknown[0],
             remedy=f"{record.structure.name} has the fields {', '.join(fields)}",
-        )  # fmt: skip
+        )
     return record.with_items((fields | arguments.keywords).values())

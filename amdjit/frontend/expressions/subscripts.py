@@ -1,4 +1,4 @@
-"""Items of arrays, vectors, tuples and types."""
+"""Reading items of arrays, vectors, tuples and compile-time objects."""
 
 from __future__ import annotations
 
@@ -7,28 +7,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
-from amdjit.frontend.building.conversion import assign_to, convert, materialise
-from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import convert, materialise
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.special_methods import (
+    call_method_of,
+    is_dataclass_record,
+)
 from amdjit.frontend.expressions.fields import (
     complex_item,
     element_view,
     field,
-    is_element,
     is_records,
-    store_element,
-    store_field,
 )
-from amdjit.frontend.expressions.operators import fold, without_wrap
-from amdjit.frontend.expressions.part_assignment import store_part
-from amdjit.frontend.expressions.reports import checked_axes, index_check
+from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.expressions.index_checks import checked_axes, index_check
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
-from amdjit.frontend.names.scope import bind
-from amdjit.frontend.values.effects import depends_on_memory, may_act
+from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
-from amdjit.types import Array, Record, Scalar, Vector, i32, i64
+from amdjit.types import (
+    Array,
+    Record,
+    Scalar,
+    Vector,
+    i32,
+    i64,
+)
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
@@ -40,7 +46,7 @@ def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
 def index_after(
     builder: FunctionBuilder, earlier: Sequence[Value], node: ast.Subscript
 ) -> tuple[list[Value], Value]:
-    """Type the index of a subscript, which Python evaluates after some other values."""
+    """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
         return builder.evaluate_after(earlier, node.slice)
     values = list(earlier)
@@ -52,7 +58,7 @@ def index_after(
 
 
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
-    """Type an item read."""
+    """Type the read of an item."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         if (
             is_records(container)
@@ -62,7 +68,7 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
             return field(builder, container, index.value, node)
         return _array_item(builder, container, container.type, index, node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
-        position = _vector_index(builder, container.type, index, node)
+        position = vector_index(builder, container.type, index, node)
         return tree.ExtractElement(builder.span(node), container.type.element, container, position)
     if isinstance(container, TupleValue):
         own = call_method_of(builder, container, "__getitem__", (index,), node)
@@ -86,7 +92,7 @@ def _array_item(
 ) -> Value:
     if not is_partial(index, type.ndim):
         indices = element_indices(builder, array, type, index, node)
-        array, indices = _through_view(array, indices)
+        array, indices = through_view(array, indices)
         if is_records(array):
             return _record_item(builder, array, _indices_in_order(builder, indices, node), node)
         check = index_check(builder, array, indices, node)
@@ -106,7 +112,7 @@ def _array_item(
 def _indices_in_order(
     builder: FunctionBuilder, indices: tuple[tree.Expression, ...], node: ast.expr
 ) -> tuple[tree.Expression, ...]:
-    """Compute indices with effects once: each field of an element evaluates its place again."""
+    """Compute indices with effects once, since every field of an element evaluates them again."""
     held = builder.in_order(indices, node)
     return tuple(index for index in held if isinstance(index, tree.Expression))
 
@@ -123,27 +129,8 @@ def _record_item(
     return complex_item(builder, view, node) if array.type.element.title else view
 
 
-def _through_view(
-    array: tree.Expression, indices: tuple[tree.Expression, ...]
-) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
-    """`a[i][j]` is `a[i, j]`: one address, where the view takes whole axes."""
-    if not isinstance(array, tree.View):
-        return array, indices
-    parts = list(zip(array.starts, array.extents, array.steps, strict=True))
-    is_whole = [
-        isinstance(start, tree.Constant) and start.value == 0 and step == 1
-        for start, _, step in parts
-    ]
-    if not all(
-        extent is None or whole for (_, extent, _), whole in zip(parts, is_whole, strict=True)
-    ):
-        return array, indices
-    rest = iter(indices)
-    return array.array, tuple(start if extent is None else next(rest) for start, extent, _ in parts)
-
-
 def index_place(node: ast.AST) -> ast.AST:
-    """Return where an index stands, for messages about it."""
+    """Return the node of an index, for messages about it."""
     return node.slice if isinstance(node, ast.Subscript) else node
 
 
@@ -166,102 +153,8 @@ def _tuple_item(
     return container.items[index.value]
 
 
-def store_item(
-    builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.expr
-) -> None:
-    """Type `container[index] = value`. `place` is where the value stands; Python evaluates it
-    first."""
-    (value,), container = builder.evaluate_after((value,), node.value)
-    (value, container), index = index_after(builder, (value, container), node)
-    if may_act(container) or may_act(index):
-        value, container, index = builder.in_order((value, container, index), node)
-    store_at(builder, node, container, index, value, place)
-
-
-def store_at(
-    builder: FunctionBuilder,
-    node: ast.Subscript,
-    container: Value,
-    index: Value,
-    value: Value,
-    place: ast.expr,
-) -> None:
-    """Type the store of a value. A vector in a variable gets a new value with that element
-    replaced."""
-    if isinstance(container, tree.Expression) and isinstance(container.type, Array):
-        if (
-            is_element(container)
-            and isinstance(index, CompileTime)
-            and isinstance(index.value, str)
-        ):
-            store_field(builder, container, index.value, value, node, place)
-            return
-        if is_partial(index, container.type.ndim) and not is_records(container):
-            store_part(builder, item_of(builder, container, index, node), value, node, place)
-            return
-        _check_element(builder, container.type, index, node)
-        _store_element(builder, container, container.type, index, value, node, place)
-        return
-    if (
-        isinstance(container, tree.Expression)
-        and isinstance(container.type, Vector)
-        and isinstance(node.value, ast.Name)
-    ):
-        position = _vector_index(builder, container.type, index, node)
-        element = assign_to(builder, value, container.type.element, place)
-        changed = tree.InsertElement(
-            builder.span(node), container.type, container, position, element
-        )
-        bind(builder, node.value.id, changed, node)
-        return
-    raise builder.error(
-        codes.UNSUPPORTED_TARGET,
-        node,
-        what=f"an item of {describe(container)}",
-        remedy="only elements of arrays, and of vectors that have a name, can be assigned",
-    )
-
-
-def _store_element(
-    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, value: Value, node: ast.expr,
-    place: ast.expr,
-) -> None:  # fmt: skip
-    indices = element_indices(builder, array, type, index, node)
-    if is_records(array):
-        store_element(builder, array, indices, value, node, place)
-        return
-    element = assign_to(builder, value, type.element, place)
-    array, indices = _through_view(array, indices)
-    check = index_check(builder, array, indices, node)
-    builder.emit(tree.Store(builder.span(node), array, indices, element, check=check))
-
-
-def _check_element(builder: FunctionBuilder, type: Array, index: Value, node: ast.expr) -> None:
-    if is_partial(index, type.ndim):
-        what = f"a part of an array of {type.element}"
-        raise builder.error(
-            codes.UNSUPPORTED_TARGET, node, what=what, remedy="assign its elements in a loop"
-        )
-
-
-def _vector_index(
-    builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr
-) -> tree.Expression:
-    if isinstance(index, CompileTime) and isinstance(index.value, int):
-        if not -type.length <= index.value < type.length:
-            raise builder.error(
-                codes.INDEX_RANGE,
-                index_place(node),
-                index=index.value,
-                type=type,
-                last=type.length - 1,
-            )
-        return convert(builder, CompileTime(index.value % type.length), i32, node)
-    return _integer_index(builder, index, node)
-
-
 def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tree.Expression:
-    """Bring an index to i32, or to i64 if its type reaches further."""
+    """Convert an index to i32, or to i64 if its type has larger values."""
     is_integer = isinstance(index, CompileTime) and isinstance(index.value, int)
     type = index.type if isinstance(index, tree.Expression) else None
     if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
@@ -272,8 +165,8 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
             codes.INDEX_TYPE, index_place(node), type=describe(index), remedy=remedy
         )
     expression = materialise(builder, index, node)
-    if not builder.session.limits.bounds_check:
-        expression = without_wrap(expression)
+    if not builder.compilation.bounds_check:
+        expression = _without_wrap(expression)
     assert isinstance(expression.type, Scalar)
     fits = expression.type.maximum <= i32.maximum
     return convert(builder, expression, i32 if fits else i64, node)
@@ -332,3 +225,52 @@ def _element_index(
     return replace(
         tree.Binary(span, type.index_type, BinaryOperator.ADD, length, offset), no_wrap=True
     )
+
+
+_WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPLY)
+
+
+def _without_wrap(expression: tree.Expression) -> tree.Expression:
+    """Mark the outer +, - and * of a subscript, which must not leave the range of a signed type
+    (docs/types.md)."""
+    if not isinstance(expression, tree.Binary) or expression.operator not in _WRAPPING:
+        return expression
+    if not isinstance(expression.type, Scalar) or not expression.type.is_signed:
+        return expression
+    left, right = _without_wrap(expression.left), _without_wrap(expression.right)
+    return replace(expression, left=left, right=right, no_wrap=True)
+
+
+def through_view(
+    array: tree.Expression, indices: tuple[tree.Expression, ...]
+) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
+    """Merge `a[i][j]` into `a[i, j]`, one address, if the view takes whole axes."""
+    if not isinstance(array, tree.View):
+        return array, indices
+    parts = list(zip(array.starts, array.extents, array.steps, strict=True))
+    is_whole = [
+        isinstance(start, tree.Constant) and start.value == 0 and step == 1
+        for start, _, step in parts
+    ]
+    if not all(
+        extent is None or whole for (_, extent, _), whole in zip(parts, is_whole, strict=True)
+    ):
+        return array, indices
+    rest = iter(indices)
+    return array.array, tuple(start if extent is None else next(rest) for start, extent, _ in parts)
+
+
+def vector_index(
+    builder: FunctionBuilder, type: Vector, index: Value, node: ast.expr
+) -> tree.Expression:
+    if isinstance(index, CompileTime) and isinstance(index.value, int):
+        if not -type.length <= index.value < type.length:
+            raise builder.error(
+                codes.INDEX_RANGE,
+                index_place(node),
+                index=index.value,
+                type=type,
+                last=type.length - 1,
+            )
+        return convert(builder, CompileTime(index.value % type.length), i32, node)
+    return _integer_index(builder, index, node)

@@ -1,4 +1,4 @@
-"""Where a kernel's annotations stand, for errors about arguments, which come from outside of the
+"""The places of a kernel's annotations, for errors about arguments that are raised outside the
 kernel."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from amdjit.frontend.source.reading import read_source
 
 
 def at_annotation(failure: CompileError, function: types.FunctionType) -> CompileError:
-    """Give errors about a parameter the place of its annotation."""
+    """Return the error with the spans of the annotations of its parameters."""
     source = read_source(function)
     nodes = {argument.arg: argument for argument in arguments_of(source.node)}
 

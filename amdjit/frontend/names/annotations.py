@@ -8,8 +8,9 @@ import typing
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.structures import field_types, record_class
 from amdjit.language.complex_types import ComplexElement
@@ -49,7 +50,7 @@ def annotated_type(builder: FunctionBuilder, value: Value, name: str, node: ast.
 
 
 def _numpys(builder: FunctionBuilder, value: CompileTime, name: str, node: ast.AST) -> Type:
-    """NumPy's types of numbers name the same types as amdjit's do."""
+    """NumPy's scalar types name the corresponding types of amdjit."""
     if value.value in (np.complex64, np.complex128):
         return complex_type(f32 if value.value is np.complex64 else f64)
     scalar = next((scalar for scalar in SCALARS if scalar.dtype.type is value.value), None)
@@ -64,7 +65,7 @@ def is_const(value: Value) -> bool:
 
 
 def annotation_value(builder: FunctionBuilder, node: ast.expr) -> Value:
-    """Evaluate an annotation; one that is written as a string is read as code."""
+    """Evaluate an annotation; a string is parsed as code."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             inner = ast.parse(node.value, mode="eval").body

@@ -1,10 +1,9 @@
-"""A kernel's parameters: its arguments taken apart, and what the launch computes from Python's
-numbers."""
+"""A kernel's parameters: its arguments taken apart, and the numbers that the launch computes."""
 
 from __future__ import annotations
 
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import Binding, CompileTime, TupleValue, Undefined, Value
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse, PythonNumber
 from amdjit.tree import nodes as tree
@@ -18,7 +17,7 @@ def kernel_parameters(
     for name, argument in zip(names, arguments, strict=True):
         if isinstance(argument, CompileTime):
             node = builder.source.node
-            builder.names[name] = outside_value(builder, argument.value, name, node)
+            builder.names[name] = value_of_object(builder, argument.value, name, node)
             continue
         builder.names[name] = _parameter(builder, name, argument, parameters)
     return tuple(parameters)
@@ -27,14 +26,13 @@ def kernel_parameters(
 def _parameter(
     builder: FunctionBuilder, name: str, type: Type, parameters: list[tree.Variable | LaunchNumber]
 ) -> Binding:
-    """Make a kernel's parameter; each single value of a tuple or record is a parameter of its
-    own."""
+    """Make a kernel's parameter; every value of a tuple or record is a parameter of its own."""
     if isinstance(type, Known):
         return CompileTime(type.value)
     if isinstance(type, PythonNumber):
         number = LaunchNumber(name, type.kind)
         parameters.append(number)
-        return builder.launched.weak(number, builder.source.name_span)
+        return builder.launch_parameters.weak(number, builder.source.name_span)
     if not isinstance(type, Tuple):
         variable = builder.variable(name, type)
         parameters.append(variable)
@@ -55,7 +53,8 @@ def _parameter(
 def with_launched(
     parameters: tuple[tree.Variable | LaunchNumber, ...], used: dict[LaunchUse, tree.Variable]
 ) -> dict[tree.Variable, LaunchUse | None]:
-    """Put each of the launch's numbers in the place of the first argument that it comes from."""
+    """Replace each number of the launch by the parameters that are computed from it, at its first
+    use."""
     passed_on: dict[tree.Variable, LaunchUse | None] = {}
     for parameter in parameters:
         if isinstance(parameter, tree.Variable):

@@ -1,5 +1,5 @@
-"""Parameters and arguments of device functions: which become part of the specialisation, which
-run-time values."""
+"""Parameters and arguments of device functions: which are part of the specialisation, and which are
+passed at run time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, count, describe
+from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, widen
+from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import (
     ArgumentKey,
     Binding,
@@ -27,7 +28,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import origin_of, wide_type
+from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
@@ -59,7 +60,7 @@ def bind_arguments(
     keywords: dict[str, Value],
     node: ast.expr,
 ) -> dict[str, Value]:
-    """Match a call's arguments to the function's parameters, defaults filled in."""
+    """Match a call's arguments to the function's parameters and fill in defaults."""
     defaults = _plain_parameters(function)
     given = {**dict(zip(defaults, positional, strict=False)), **keywords}
     is_missing = "" in defaults or any(
@@ -70,19 +71,19 @@ def bind_arguments(
         or len(given) != len(positional) + len(keywords)
         or not given.keys() <= defaults.keys()
     ):
-        # What is not as plain, or wrong, goes by Python's own rules, which take their time.
+        # Other signatures, and errors, go by Python's own rules, which are slower.
         signature = inspect.signature(function, follow_wrapped=False)
         given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
         defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
     return {
-        name: given[name] if name in given else outside_value(builder, default, name, node)
+        name: given[name] if name in given else value_of_object(builder, default, name, node)
         for name, default in defaults.items()
     }
 
 
 def _plain_parameters(function: types.FunctionType) -> dict[str, object]:
-    """Return the parameters with their defaults; `_MISSING` as "" where some are given by position
-    or name alone."""
+    """Return the parameters with their defaults; {"": _MISSING} if some are positional-only or
+    keyword-only."""
     code = function.__code__
     collects = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     if (
@@ -104,7 +105,7 @@ def match_arguments(
     keywords: dict[str, Value],
     node: ast.expr,
 ) -> dict[str, Value]:
-    """Match a call's arguments to parameters; those that are left out have defaults."""
+    """Match a call's arguments to parameters; arguments with defaults may be left out."""
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise builder.error(
@@ -129,7 +130,7 @@ def _given(
 ) -> str:
     unknown = [name for name in keywords if name not in signature.parameters]
     if unknown:
-        return f"`{unknown[0]}` is none of them"
+        return f"it has no parameter `{unknown[0]}`"
     if positional > len(signature.parameters):
         return f"{positional} were given"
     required = [p.name for p in signature.parameters.values() if p.default is p.empty]
@@ -137,13 +138,13 @@ def _given(
     return f"`{missing[0]}` is missing" if missing else problem
 
 
-def beside_others(
+def typed_like_others(
     builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr
 ) -> dict[str, Value]:
-    """Give a launch's floats the type that the other arguments of a library's function have."""
+    """Give a launch's floats the type of the other arguments of a library function."""
     values = arguments.values()
     typed = [
-        v for v in values if isinstance(v, tree.Expression) and builder.weakness.number(v) is None
+        v for v in values if isinstance(v, tree.Expression) and builder.weak_types.number(v) is None
     ]
     types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
     scalars = [type for type in types if isinstance(type, Scalar) and type is not boolean]
@@ -156,9 +157,9 @@ def beside_others(
 
 
 def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
-    number = builder.weakness.number(value)
-    # An integer may be a number of digits or an exponent: the function's own operators give it a
-    # type.
+    number = builder.weak_types.number(value)
+    # An integer may be a number of digits or an exponent, so the operators in the function decide
+    # its type.
     if number is None or number.kind is int:
         return value
     target = literal_type(number.kind(1), other)
@@ -171,16 +172,16 @@ def argument_key(
     """Return what an argument adds to the specialisation: its type, or the compile-time value
     itself.
 
-    What has no width has none in the function either, but in amdjit's own: their calls are made
-    again (`weak_calls`).
+    A weak argument is weak inside the function too, except in amdjit's own functions: their calls
+    are repeated instead (`calls.weak_results`).
     """
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is not None:
         return ArgumentKey(None, number)
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
-        is_weak = builder.weakness.has_no_width(value) and not is_library
+        is_weak = builder.weak_types.has_no_width(value) and not is_library
         return ArgumentKey(value.type, _WEAK if is_weak else None)
     if isinstance(value, TupleValue):
         keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
@@ -196,10 +197,10 @@ def argument_key(
 
 
 def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expression]:
-    """Return the parts of an argument that are passed at run time; a launch's numbers are for
-    themselves."""
+    """Return the parts of an argument that are passed at run time; a launch's numbers are passed
+    separately."""
     if isinstance(value, tree.Expression):
-        return [value] if builder.weakness.number(value) is None else []
+        return [value] if builder.weak_types.number(value) is None else []
     if isinstance(value, (FunctionValue, TupleValue)):
         return [part for item in value.items for part in run_time_parts(builder, item)]
     return []
@@ -215,8 +216,7 @@ def passed(
 def bind_parameters(
     builder: FunctionBuilder, arguments: dict[str, Value]
 ) -> tuple[tree.Variable, ...]:
-    """Give the parameters their bindings; run-time parts become parameters of the typed
-    function."""
+    """Bind the parameters; run-time parts become parameters of the typed function."""
     made: list[tree.Variable] = []
     annotations = {argument.arg: argument for argument in arguments_of(builder.source.node)}
     for name, value in arguments.items():
@@ -227,8 +227,7 @@ def bind_parameters(
 def bind_captured(
     builder: FunctionBuilder, captured: dict[str, Value]
 ) -> tuple[tree.Variable, ...]:
-    """Give the names that an inner function captures their bindings, run-time parts as
-    parameters."""
+    """Bind the names that an inner function captures; run-time parts become parameters."""
     made: list[tree.Variable] = []
     for name, value in captured.items():
         builder.names[name] = _untyped_parameter(builder, name, value, builder.source.node, made)
@@ -272,16 +271,20 @@ def _check_record(
         found is None or record.python is None or not issubclass(found, record.python)
     ):
         raise builder.error(
-            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
-            expected=record.name, found=describe(value),
-        )  # fmt: skip
+            codes.ARGUMENT_MISMATCH,
+            argument,
+            parameter=name,
+            function=builder.source.node.name,
+            expected=record.name,
+            found=describe(value),
+        )
 
 
 def _check_complex(
     builder: FunctionBuilder, name: str, value: Value, target: Value | None, argument: ast.arg
 ) -> None:
-    """A parameter that is annotated as complex takes complex numbers of that width, and
-    literals."""
+    """Check that a parameter annotated as complex gets a complex number of that width, or a
+    literal."""
     if isinstance(value, CompileTime) or not isinstance(target, CompileTime):
         return
     is_complex = isinstance(target.value, ComplexElement) or target.value in (
@@ -291,9 +294,13 @@ def _check_complex(
     expected = annotated_type(builder, target, name, argument) if is_complex else None
     if expected is not None and describe(value) != str(expected):
         raise builder.error(
-            codes.ARGUMENT_MISMATCH, argument, parameter=name, function=builder.source.node.name,
-            expected=expected, found=describe(value),
-        )  # fmt: skip
+            codes.ARGUMENT_MISMATCH,
+            argument,
+            parameter=name,
+            function=builder.source.node.name,
+            expected=expected,
+            found=describe(value),
+        )
 
 
 def _typed_parameter(
@@ -319,7 +326,7 @@ def _typed_parameter(
     if isinstance(value, CompileTime):
         made_value = convert(builder, value, type, argument)
         return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
-    if builder.weakness.number(value) is not None:
+    if builder.weak_types.number(value) is not None:
         return widen(builder, value, type, argument)
     widen(builder, value, type, argument)
     variable = builder.variable(name, type)
@@ -328,8 +335,7 @@ def _typed_parameter(
 
 
 def array_matches(found: Array, annotated: Array) -> bool:
-    """Whether an array may be passed where the annotation stands; `[:]` takes any layout and
-    memory."""
+    """Whether an array matches an annotation; `[:]` takes any layout and memory."""
     layout_fits = annotated.layout in (Layout.ANY, found.layout)
     layout_fits |= annotated.layout is Layout.STRIDED and found.layout is Layout.ROWS
     return found.element == annotated.element and found.ndim == annotated.ndim and layout_fits
@@ -344,7 +350,7 @@ def _untyped_parameter(
             binding = _untyped_parameter(builder, name, item, argument, made)
             if isinstance(binding, tree.Variable):
                 read = tree.Read(builder.span(argument), binding.type, binding)
-                items.append(builder.weakness.read(read))
+                items.append(builder.weak_types.read(read))
             else:
                 items.append(binding)  # type: ignore[arg-type]
         return value.with_items(items)
@@ -354,9 +360,9 @@ def _untyped_parameter(
         return replace(value, items=carried.items)
     if not isinstance(value, tree.Expression):
         return value
-    number = builder.weakness.number(value)
+    number = builder.weak_types.number(value)
     if number is not None:
-        return builder.launched.weak(number, builder.span(argument))
+        return builder.launch_parameters.weak(number, builder.span(argument))
     variable = _parameter(builder, name, value, argument, made)
     made.append(variable)
     return variable
@@ -369,16 +375,16 @@ def _parameter(
     argument: ast.AST,
     made: list[tree.Variable],
 ) -> tree.Variable:
-    """Make a parameter of the argument's type; a weak one's is weak as well, and wide where that
-    was asked for."""
-    weakness = builder.weakness
-    if not weakness.has_no_width(value) or builder.source.is_library:
+    """Make a parameter of the argument's type. For a weak argument it is weak too, and wide if that
+    was requested."""
+    weak_types = builder.weak_types
+    if not weak_types.has_no_width(value) or builder.source.is_library:
         return builder.variable(name, value.type)
-    # What another width of the arguments before it asks for is its own affair.
+    # Arguments before this one may be typed with another width, which makes another parameter.
     types = ", ".join(str(variable.type) for variable in made)
     origin = origin_of(builder.span(argument), f"{name} after ({types})")
     variable = builder.variable(
-        name, wide_type(value.type) if origin in weakness.widened else value.type
+        name, wide_type(value.type) if origin in weak_types.widened else value.type
     )
-    weakness.variables[variable] = origin
+    weak_types.variables[variable] = origin
     return variable

@@ -1,4 +1,4 @@
-"""Which names statements give a value to, and whether they leave the block that they stand in."""
+"""Which names statements bind, and whether the statements leave their block."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return what `assigned_names` returns, and the names whose items are assigned: `v` of `v[0] =
-    1`."""
+    """Return the assigned names and the names whose items are assigned: `v` in `v[0] = 1`."""
     nodes = list(nodes)
     stores = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Subscript))
     items = (
@@ -43,8 +42,7 @@ def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return what `assigned_names` returns, and the names that Python binds in statements that
-    kernels do not have."""
+    """Return the assigned names and those bound by statements that the kernel language lacks."""
     nodes = list(nodes)
     found = set(assigned_names(nodes))
     for node in nodes:
@@ -63,6 +61,6 @@ def _bound_without_assignment(node: ast.AST) -> set[str]:
 
 
 def may_leave(node: ast.AST) -> bool:
-    """Whether a statement contains another one by which control goes elsewhere."""
+    """Whether a statement is or contains a `return`, `raise`, `break` or `continue`."""
     leaving = (ast.Return, ast.Raise, ast.Break, ast.Continue)
     return any(isinstance(inner, leaving) for inner in ast.walk(node))

@@ -1,4 +1,4 @@
-"""From a Python function to its syntax tree, with places in the file as people see them."""
+"""From a Python function to its syntax tree, with places in the file as editors show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from amdjit.diagnostics import SourceText, Span, codes
 
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
-    """A function's syntax and the file it stands in."""
+    """A function's syntax tree and the file that contains it."""
 
     function: types.FunctionType
     node: ast.FunctionDef
@@ -24,7 +24,7 @@ class FunctionSource:
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node, with columns in characters (ast counts UTF-8 bytes).
 
-        Places are kept: functions and rounds of loops are typed many times over.
+        Spans are cached, since functions and the rounds of loops are typed many times.
         """
         found = self.spans.get(node)
         if found is None:
@@ -46,8 +46,8 @@ class FunctionSource:
 
     @property
     def is_library(self) -> bool:
-        """Whether this is amdjit's own: people look for their lines in assembly and in faults, not
-        for these."""
+        """Whether the function is amdjit's own. Assembly and faults show the lines of the user's
+        code instead of these."""
         return is_library(self.function)
 
     @property
@@ -65,8 +65,8 @@ def is_library(function: object) -> bool:
 
 
 def read_source(function: types.FunctionType) -> FunctionSource:
-    """Find a function's definition in its file; UnsupportedSyntaxError if there is no source or it
-    is no `def`."""
+    """Find a function's definition in its file; raise UnsupportedSyntaxError if there is no source
+    or no `def`."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
@@ -117,11 +117,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 @functools.lru_cache(maxsize=512)
 def _definition(lines: tuple[str, ...], first: int, name: str) -> Definition | None:
-    """Return the definition of a name whose first line, with decorators, this is."""
-    # The lines of one function take a fraction of the time that a file takes.
+    """Return the definition of a name that begins, with its decorators, at a line."""
+    # Parsing the lines of one function takes a fraction of the time of parsing the file.
     try:
         module = ast.parse(_alone(lines, first))
-    except SyntaxError:  # a line within brackets or a string stood further left than the definition
+    except SyntaxError:  # a line within brackets or a string was indented less than the definition
         return _definitions(lines).get((first, name))
     alone = [
         node
@@ -133,11 +133,10 @@ def _definition(lines: tuple[str, ...], first: int, name: str) -> Definition | N
 
 
 def _alone(lines: tuple[str, ...], first: int) -> str:
-    """Return a text with nothing but the definition that begins at a line, at its own lines and
-    columns.
+    """Return a text with only the definition that begins at a line, at the same lines and columns.
 
-    It ends before the first statement behind its head that stands as far left, so what is cut off
-    wrongly is within brackets or a string, and the rest no text that can be parsed.
+    It ends before the first line after the head that is indented no further than the head. If that
+    cuts off too much, the cut is within brackets or a string, and the rest cannot be parsed.
     """
     start, end = first - 1, first - 1
     margin, in_head = _margin(lines[start]) if start < len(lines) else 0, True
@@ -177,8 +176,8 @@ _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 
 
 def _statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """Yield all statements of a file: definitions stand in statements only, and those are few of
-    the nodes."""
+    """Yield all statements of a file. Definitions are statements, which are only a few of all
+    nodes."""
     pending: list[ast.AST] = [module]
     while pending:
         node = pending.pop()

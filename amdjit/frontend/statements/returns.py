@@ -1,31 +1,33 @@
-"""What a function returns: one value known when compiling, or values of one type."""
+"""What a function returns: one compile-time value, or values of one type."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder, describe
-from amdjit.frontend.building.conversion import is_complex
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import ReturnSite
+from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
+from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import is_static
 from amdjit.frontend.names.annotations import annotated_type, annotation_value
-from amdjit.frontend.names.scope import join_types
-from amdjit.frontend.statements.simple import return_value
-from amdjit.frontend.values.exits import ReturnSite
+from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weakness import Origin, origin_of, wide_type
+from amdjit.frontend.values.weak_types import Origin, origin_of, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
 
 def static_result(builder: FunctionBuilder) -> Value | None:
-    """A body of one `return` of a compile-time value is that value."""
+    """Return the value of a body that consists of one `return` of a compile-time value, else
+    None."""
     only_return = len(builder.returns) == 1 and builder.statements == [
         builder.returns[0].placeholder
     ]
     value = builder.returns[0].value if only_return else None
-    if builder.weakness.number(value) is not None:
+    if builder.weak_types.number(value) is not None:
         return value
     return (
         value
@@ -35,7 +37,7 @@ def static_result(builder: FunctionBuilder) -> Value | None:
 
 
 def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None, ...]]:
-    """Type the results, and return their type, and origins where they are weak: one, or one for
+    """Place the returned values; return their type and, if they are weak, their origin, or one for
     each item."""
     valued = [site for site in builder.returns if site.value is not None]
     if not valued:
@@ -56,8 +58,7 @@ def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None,
 def _without_width(
     builder: FunctionBuilder, values: list[Value], result: Type
 ) -> tuple[Type, tuple[Origin | None, ...]]:
-    """Return the type of results, wide where that was asked for, and the origins of those that are
-    weak."""
+    """Return the type of the results, wide if that was requested, and the origins of weak ones."""
     if not isinstance(result, Tuple):
         type, origin = _weak_result(builder, values, result, "return")
         return type, () if origin is None else (origin,)
@@ -79,14 +80,14 @@ def _without_width(
 def _weak_result(
     builder: FunctionBuilder, values: list[Value], result: Type, name: str
 ) -> tuple[Type, Origin | None]:
-    weakness = builder.weakness
+    weak_types = builder.weak_types
     are_weak = all(
-        isinstance(value, CompileTime) or weakness.has_no_width(value) for value in values
+        isinstance(value, CompileTime) or weak_types.has_no_width(value) for value in values
     )
     if not are_weak or result not in (i32, i64, f32, f64):
         return result, None
     origin = origin_of(builder.source.name_span, name)
-    return wide_type(result) if origin in weakness.widened else result, origin
+    return wide_type(result) if origin in weak_types.widened else result, origin
 
 
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
@@ -114,3 +115,31 @@ def _place_return(builder: FunctionBuilder, site: ReturnSite, result: Type) -> N
         value = return_value(builder, site.value, place, result)
         builder.emit(tree.Return(builder.span(site.node), value))
     site.replace(statements)
+
+
+def leave_function(builder: FunctionBuilder, node: ast.Return) -> None:
+    """`return`: the value is converted once all returns of the function are known."""
+    value = None if node.value is None else builder.evaluate(node.value)
+    if isinstance(value, CompileTime) and value.value is None:
+        value = None
+    if builder.is_kernel and value is not None:
+        raise builder.error(codes.KERNEL_RETURNS, node, kernel=builder.source.node.name)
+    placeholder = tree.Return(builder.span(node), None)
+    builder.returns.append(ReturnSite(value, builder.statements, placeholder, node))
+    builder.emit(placeholder)
+    builder.terminated = True
+
+
+def return_value(
+    builder: FunctionBuilder, value: Value, node: ast.AST, type: Type
+) -> tree.Expression:
+    """Convert a returned value to the function's result type, tuples item by item."""
+    if isinstance(type, Tuple) and isinstance(value, TupleValue) and not is_complex(value):
+        pairs = zip(value.items, type.elements, strict=False)
+        if value.structure != type.structure or len(value.items) != len(type.elements):
+            raise no_conversion(builder, value, type, node)
+        items = tuple(return_value(builder, item, node, element) for item, element in pairs)
+        return tree.MakeTuple(builder.span(node), type, items)
+    if builder.source.node.returns is not None:
+        return assign_to(builder, value, type, node)
+    return convert(builder, value, type, node)

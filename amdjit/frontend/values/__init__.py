@@ -1,1 +1,10 @@
-"""values."""
+"""What an expression can be while a function is typed, and the rules about types alone.
+
+A `Value` is known now (`CompileTime`) or computed later (a node of the typed tree); tuples,
+methods, slices and inner functions are made of these. `promotion` says which type two operands have
+in common, `weak_types` keeps the numbers without a width of their own, `launch_parameters` those
+that the launch knows, and `structures` describes the Python classes that are records. Start at
+`kinds`.
+
+Imports: no other room.
+"""

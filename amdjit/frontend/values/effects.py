@@ -1,27 +1,23 @@
-"""What a program does to memory: which values depend on it, and the kernel parameters that it may
-write."""
+"""Effects of values: whether a value depends on memory, reads a variable, or does more than
+compute."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields
 
 from amdjit.frontend.values.kinds import Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
-from amdjit.types import Array, Scalar, Vector
-
-Roots = dict[tree.Variable, frozenset[int]]
 
 
 def depends_on_memory(value: object) -> bool:
-    """Whether statements in front of a value could change what it computes, or the value what they
-    compute."""
+    """Whether statements before a value could change its result, or the value could change
+    theirs."""
     return any(isinstance(node, (tree.Load, tree.Call, tree.CallIntrinsic)) for node in walk(value))
 
 
 def reads(value: object, variables: Collection[tree.Variable]) -> bool:
-    """Whether a value reads one of some variables."""
+    """Whether a value reads one of the variables."""
     return bool(variables) and any(
         isinstance(node, tree.Read) and node.variable in variables for node in walk(value)
     )
@@ -33,65 +29,12 @@ def assigned_variables(statements: Sequence[tree.Statement]) -> set[tree.Variabl
 
 
 def has_effects(value: object) -> bool:
-    """Whether a value may do more than to compute."""
+    """Whether an expression may do more than compute."""
     return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
 
 
 def may_act(value: Value) -> bool:
-    """Whether a value, or an item of it, may do more than to compute."""
+    """Whether a value, or one of its items, may do more than compute."""
     if isinstance(value, TupleValue):
         return any(map(may_act, value.items))
     return may_act(value.receiver) if isinstance(value, Method) else has_effects(value)
-
-
-def written_parameters(program: tree.Program) -> frozenset[str]:
-    """Return the names of the kernel's array parameters that the program may write."""
-    written: dict[tree.Function, frozenset[int]] = {}
-    for function in (*program.functions, program.kernel):
-        written[function] = _written_by(function, written)
-    parameters = program.kernel.parameters
-    return frozenset(parameters[i].name for i in written[program.kernel])
-
-
-def _written_by(
-    function: tree.Function, callees: dict[tree.Function, frozenset[int]]
-) -> frozenset[int]:
-    """Follow arrays from parameters through variables, until nothing new is found."""
-    roots: Roots = {variable: frozenset({i}) for i, variable in enumerate(function.parameters)}
-    kinds = (tree.Assign, tree.Store, tree.AddressOf, tree.Call)
-    nodes = [node for node in walk(function.body) if isinstance(node, kinds)]
-    # What is no part of memory has no roots.
-    assignments = [
-        n
-        for n in nodes
-        if isinstance(n, tree.Assign) and not isinstance(n.value.type, (Scalar, Vector))
-    ]
-    while True:
-        before = dict(roots)
-        for made in assignments:
-            roots[made.variable] = roots.get(made.variable, frozenset()) | _roots(made.value, roots)
-        if roots == before:
-            break
-    written: set[int] = set()
-    for node in nodes:
-        if isinstance(node, (tree.Store, tree.AddressOf)):
-            written |= _roots(node.array, roots)
-        elif isinstance(node, tree.Call):
-            for i in callees[node.function]:
-                written |= _roots(node.arguments[i], roots)
-    return frozenset(i for i in written if isinstance(function.parameters[i].type, Array))
-
-
-def _roots(expression: tree.Expression, roots: Roots) -> frozenset[int]:
-    """Return the parameters whose memory the value may be: a superset is sound."""
-    if isinstance(expression.type, (Scalar, Vector)):
-        return frozenset()
-    if isinstance(expression, tree.Read):
-        return roots.get(expression.variable, frozenset())
-    found: frozenset[int] = frozenset()
-    for field in fields(expression):
-        value = getattr(expression, field.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, tree.Expression):
-                found |= _roots(part, roots)
-    return found

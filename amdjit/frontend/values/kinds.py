@@ -1,5 +1,5 @@
 """What an expression can be while a function is typed: known now, or a typed tree that computes it
-later."""
+at run time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class CompileTime:
     """A Python object known when compiling: a weak number, a string, a type, a module, a function,
     None.
 
-    Two are equal where the same code is compiled for them: 1, 1.0 and True differ, and so do 0.0
-    and -0.0.
+    Two are equal if the same code is compiled for them: 1, 1.0 and True differ, and so do 0.0 and
+    -0.0.
     """
 
     value: object
@@ -38,12 +38,12 @@ class CompileTime:
         return isinstance(self.value, (bool, int, float, complex))
 
 
-# Types whose values tell everything, and are most of what is asked for.
+# The common types, whose values identify themselves.
 _PLAIN = frozenset({int, bool, str, type(None)})
 
 
 def identity(value: object) -> Hashable:
-    """Return what tells a compile-time object from others: equal keys, equal code."""
+    """Return a key that identifies a compile-time object: equal keys, equal code."""
     if type(value) in _PLAIN:
         return type(value), value
     if isinstance(value, np.generic):
@@ -67,7 +67,7 @@ def identity(value: object) -> Hashable:
 
 @lru_cache(maxsize=256)
 def _field_names(kind: Any) -> tuple[str, ...] | None:
-    """Return the names of a dataclass's fields, None for another type."""
+    """Return the names of a dataclass's fields, None for other types."""
     return tuple(part.name for part in fields(kind)) if is_dataclass(kind) else None
 
 
@@ -99,8 +99,8 @@ class TupleValue:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`array.load` and its like, before the call. function: the record's method, None for arrays'
-    own."""
+    """A bound method such as `array.load`, before the call. function: a record's method, None for
+    methods of arrays."""
 
     receiver: Value
     name: str
@@ -109,7 +109,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class SliceValue:
-    """A slice with bounds known at run time, held in variables; a part that is not given is
+    """A slice whose bounds are known at run time and held in variables; missing parts are
     `CompileTime(None)`."""
 
     lower: Value
@@ -119,7 +119,7 @@ class SliceValue:
 
 @dataclass(frozen=True, slots=True)
 class FunctionValue:
-    """A function made in the kernel: what it is, and the values that it carries, by name."""
+    """A function made in the kernel, with the values that it carries and their names."""
 
     function: Any
     names: tuple[str, ...]
@@ -128,22 +128,21 @@ class FunctionValue:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A name that has no single value here. `reason` completes the sentence "`x` ..."."""
+    """A name without a single value here. `reason` completes the sentence "`x` ..."."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Poisoned(Undefined):
-    """A name whose assignment was refused: what reads it is refused as well, without another
-    error."""
+    """A name whose assignment was refused; reading it is refused too, without another error."""
 
 
 POISONED = Poisoned("was not typed")
 
 
 def static_value(value: Value) -> CompileTime | None:
-    """Return the compile-time object of a value whose every part is known, None otherwise."""
+    """Return the compile-time object of a value if all its parts are known, None otherwise."""
     if isinstance(value, CompileTime):
         return value
     if isinstance(value, TupleValue):
@@ -157,7 +156,7 @@ def static_value(value: Value) -> CompileTime | None:
 
 
 def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
-    """Make the Python object that a record of compile-time values is."""
+    """Make the Python object of a record of compile-time values."""
     python = structure.python
     if python is None:
         return fields

@@ -1,7 +1,6 @@
-"""What operators and functions make of numbers that the launch knows: computed by the host, as a
-kernel would.
+"""Operators and functions on numbers that the launch knows, computed by the host as a kernel would.
 
-Integers are Python's, without bounds; floats are f64 with IEEE's results, where Python raises.
+Integers are Python's, without bounds; floats are f64 with IEEE results where Python would raise.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ import numpy as np
 from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 
-# Beyond 64 bits a shifted number fits no type: there is no need to know it exactly.
+# Beyond 64 bits a shifted number fits no type, so there is no need for its exact value.
 _MOST_SHIFT = 128
 _MOST_POWER = 64
 
 
 def constant(value: bool | int | float) -> LaunchNumber:
-    """Return a literal beside a launch's number."""
+    """Return a literal that meets a launch's number."""
     return LaunchNumber(f"{value!r}", type(value), lambda: value)
 
 
@@ -92,13 +91,17 @@ _OF_FLOATS: Mapping[BinaryOperator, Callable[[Any, Any], Any]] = {
     BinaryOperator.MAXIMUM: _greater,
 }
 _STAY_BOOLEAN = (
-    BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR, BinaryOperator.MINIMUM, BinaryOperator.MAXIMUM,
-)  # fmt: skip
+    BinaryOperator.AND,
+    BinaryOperator.OR,
+    BinaryOperator.XOR,
+    BinaryOperator.MINIMUM,
+    BinaryOperator.MAXIMUM,
+)
 
 
 def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> LaunchNumber | None:
-    """Return `left symbol right`, None where the operator does not take them or its kind is not
-    known before."""
+    """Return `left symbol right`, None if the operator does not take the operands or the result's
+    kind is unknown."""
     text = f"({left.text} {symbol.value} {right.text})"
     if symbol in (BinaryOperator.MINIMUM, BinaryOperator.MAXIMUM):
         text = f"{symbol.value}({left.text}, {right.text})"
@@ -114,14 +117,14 @@ def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> L
 
 
 def _integer_power(text: str, base: LaunchNumber, exponent: LaunchNumber) -> LaunchNumber | None:
-    """Python's result is a float for a negative exponent: only one that is known tells."""
+    """A negative exponent makes Python's result a float, so the exponent has to be known."""
     if exponent.parameters or not 0 <= exponent.value({}) <= _MOST_POWER:
         return None
     return LaunchNumber(text, int, operator.pow, (base, exponent))
 
 
 def unary(symbol: UnaryOperator, operand: LaunchNumber) -> LaunchNumber | None:
-    """Return `-x`, `~x` or `abs(x)`; None where the operator does not take it."""
+    """Return `-x`, `~x` or `abs(x)`; None if the operator does not take the operand."""
     kind = float if operand.kind is float else int
     if symbol is UnaryOperator.NEGATE:
         return LaunchNumber(f"(-{operand.text})", kind, operator.neg, (operand,))
@@ -135,7 +138,7 @@ def unary(symbol: UnaryOperator, operand: LaunchNumber) -> LaunchNumber | None:
 def comparison(
     sign: str, compute: Callable[[Any, Any], Any], left: LaunchNumber, right: LaunchNumber
 ) -> LaunchNumber:
-    """Return a comparison, which Python does exactly."""
+    """Return a comparison, which Python computes exactly."""
     return LaunchNumber(f"({left.text} {sign} {right.text})", bool, compute, (left, right))
 
 
@@ -159,7 +162,7 @@ def as_kind(kind: type[int] | type[float], operand: LaunchNumber) -> LaunchNumbe
     return LaunchNumber(f"{kind.__name__}({operand.text})", kind, compute, (operand,))
 
 
-# Stands for infinity as an integer: beyond every type.
+# Infinity as an integer: beyond every type.
 _BEYOND = 1 << _MOST_SHIFT
 
 
@@ -173,7 +176,7 @@ def _whole(compute: Callable[[Any], int]) -> Callable[[Any], int]:
 
 
 def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
-    """Python raises where IEEE has infinity or NaN."""
+    """Return infinity or NaN, as IEEE 754 demands, if Python raises."""
 
     def apply(*values: Any) -> float:
         try:
@@ -188,14 +191,54 @@ def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
 
 
 _OF_MATH = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "expm1",
-    "erf", "erfc", "sqrt", "cbrt", "hypot", "exp", "exp2", "log2", "log10", "log", "fabs", "copysign",
-    "radians", "degrees", "pow",
-)  # fmt: skip
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "expm1",
+    "erf",
+    "erfc",
+    "sqrt",
+    "cbrt",
+    "hypot",
+    "exp",
+    "exp2",
+    "log2",
+    "log10",
+    "log",
+    "fabs",
+    "copysign",
+    "radians",
+    "degrees",
+    "pow",
+)
 _OF_NUMPY = (
-    "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "exp2", "log2", "log10", "log", "expm1", "log1p",
-    "hypot", "power", "float_power",
-)  # fmt: skip
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sqrt",
+    "exp",
+    "exp2",
+    "log2",
+    "log10",
+    "log",
+    "expm1",
+    "log1p",
+    "hypot",
+    "power",
+    "float_power",
+)
 _FUNCTIONS: Mapping[Hashable, Callable[..., float]] = {
     **{
         getattr(math, name): _or_ieee(getattr(math, name))
@@ -216,13 +259,15 @@ _QUESTIONS: Mapping[Hashable, Callable[[Any], bool]] = {
     function: function for function in (math.isnan, math.isinf, math.isfinite)
 }
 _BY_KIND: Mapping[type, Mapping[Hashable, Callable[..., Any]]] = {
-    int: _ROUNDING, bool: _QUESTIONS, float: _FUNCTIONS,
-}  # fmt: skip
+    int: _ROUNDING,
+    bool: _QUESTIONS,
+    float: _FUNCTIONS,
+}
 
 
 def of_function(function: Any, operands: tuple[LaunchNumber, ...]) -> LaunchNumber | None:
-    """Return what a function of Python's or NumPy's gives for a launch's numbers; None where a
-    kernel computes it."""
+    """Return a function of Python or NumPy applied to a launch's numbers; None if a kernel has to
+    compute it."""
     if not isinstance(function, Hashable):
         return None
     text = f"{getattr(function, '__name__', '')}({', '.join(operand.text for operand in operands)})"

@@ -1,7 +1,7 @@
-"""Which type two operands have in common. The table in docs/types.md is checked against these
+"""The type that two operands have in common. The table in docs/types.md is checked against these
 functions.
 
-Python literals are weak: they take the other operand's type. Alone they are i32 and f32.
+Python literals are weak: they take the other operand's type. On their own they are i32 and f32.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amdjit.types import (
 
 
 def common_type(left: Type, right: Type) -> Type | None:
-    """Return the type in which an operator works on both, None where the kernel language asks for a
+    """Return the type in which an operator works on both, None if the kernel language asks for a
     conversion."""
     if left == right:
         return left
@@ -41,8 +41,8 @@ def common_type(left: Type, right: Type) -> Type | None:
 
 
 def common_scalar(left: Scalar, right: Scalar) -> Scalar | None:
-    """Promote two scalar types: floats win over integers, wider over narrower; mixed signs need a
-    wider signed type."""
+    """Promote two scalar types: floats win over integers, wider types over narrower ones; mixed
+    signs need a wider signed type."""
     if left == right:
         return left
     if left.storage_only or right.storage_only:
@@ -66,7 +66,7 @@ def _common_float(left: Scalar, right: Scalar) -> Scalar:
 
 
 def default_type(value: bool | int | float) -> Scalar | None:
-    """Return the type of a literal that stands alone, None for an integer that no type holds."""
+    """Return the type of a literal on its own, None for an integer that no type holds."""
     if isinstance(value, bool):
         return boolean
     if isinstance(value, float):
@@ -88,13 +88,12 @@ def literal_type(value: bool | int | float, other: Type) -> Scalar | None:
     return f64 if scalar.bits == 64 else f32
 
 
-# Python refuses to make a float of this integer.
+# The smallest integer that Python refuses to convert to a float.
 _TOO_LARGE = 2**1024 - 2**970
 
 
 def literal_fits(value: bool | int | float, scalar: Scalar) -> bool:
-    """Whether a literal can be written in this type: integers exactly, floats rounded but not to
-    infinity."""
+    """Whether a type can hold a literal: integers exactly, floats rounded but not to infinity."""
     if isinstance(value, bool):
         return True
     if scalar is boolean:
@@ -112,8 +111,8 @@ def literal_fits(value: bool | int | float, scalar: Scalar) -> bool:
 
 
 def widens_exactly(source: Type, target: Type) -> bool:
-    """Whether every value of `source` is one of `target`, so that the conversion may happen by
-    itself."""
+    """Whether every value of `source` is also a value of `target`, so that the conversion may be
+    implicit."""
     if source == target:
         return True
     if not (isinstance(source, Scalar) and isinstance(target, Scalar)) or target is boolean:
@@ -128,7 +127,7 @@ def widens_exactly(source: Type, target: Type) -> bool:
 
 
 def assignable(source: Type, target: Type) -> bool:
-    """Whether a store converts by itself, as NumPy's item assignment does: never a float to an
+    """Whether a store converts implicitly, as NumPy's item assignment does: never a float to an
     integer."""
     if source == target:
         return True

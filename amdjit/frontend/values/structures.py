@@ -24,7 +24,7 @@ from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f3
 
 
 def structure_of(python: Any) -> Structure | None:
-    """Return what a class gives the items of its instances, None if it is no named tuple or frozen
+    """Return the structure of a class's instances, None if it is not a named tuple or frozen
     dataclass."""
     return _structure(python)
 
@@ -34,7 +34,8 @@ def _structure(python: type) -> Structure | None:
     if issubclass(python, tuple) and hasattr(python, "_fields"):
         return Structure(python.__name__, python._fields, python)
     parameters = getattr(python, "__dataclass_params__", None)
-    # amdjit's own values, such as types and declarations, have a meaning of their own.
+    # amdjit's own frozen dataclasses, such as types and declarations, are not records of the
+    # user's.
     if parameters is None or not parameters.frozen or _is_ours(python):
         return None
     return Structure(
@@ -49,14 +50,14 @@ def _is_ours(python: type) -> bool:
 
 
 def is_own_value(value: object) -> bool:
-    """Whether this is a frozen value of amdjit's, which cannot change between two launches."""
+    """Whether this is one of amdjit's own frozen values, which cannot change between two
+    launches."""
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and parameters.frozen and _is_ours(type(value))
 
 
 def record_class(value: Value | None) -> Structure | None:
-    """Return the structure that an evaluated annotation names, None if it is no class of
-    records."""
+    """Return the structure that an evaluated annotation names, None if it is not a record class."""
     known = value.value if isinstance(value, CompileTime) else None
     return structure_of(known) if isinstance(known, type) else None
 
@@ -77,8 +78,8 @@ def _field_type(owner: type, annotation: object) -> Type | None:
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
-        # Only annotations that the class's module can read count; others, such as "list[int]", say
-        # nothing here.
+        # Only annotations that can be evaluated in the module of the class count; others, such as
+        # "list[int]", are ignored.
         try:
             annotation = eval(annotation, dict(vars(sys.modules[owner.__module__])))
         except Exception:
@@ -103,7 +104,7 @@ _COMPLEX: Mapping[np.dtype[Any], Record] = {
 
 
 def element_of_dtype(dtype: np.dtype[Any]) -> Scalar | Record | None:
-    """Return the type of an array's elements, None if the kernel language has none."""
+    """Return the type of an array's elements, None if the kernel language has no such type."""
     if dtype in _COMPLEX:
         return _COMPLEX[dtype]
     if dtype.fields is None or dtype.names is None:

@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from objdump import Line, disassemble_each
-from opcode_probes import (
+from objdump import Line, disassemble_each  # noqa: E402
+from opcode_probes import (  # noqa: E402
     try_constants,
     try_dpp,
     try_halves,
@@ -25,7 +25,7 @@ from opcode_probes import (
     try_modifiers,
     try_unused_selects,
 )
-from opcode_shapes import (
+from opcode_shapes import (  # noqa: E402
     HALVES,
     MEMORY,
     VGPR,
@@ -38,9 +38,9 @@ from opcode_shapes import (
     split_text,
     usable,
 )
-from operand_types import operand_type, reads_destination
+from operand_types import operand_type, reads_destination  # noqa: E402
 
-from amdjit.emulator.decoder.formats import FORMATS, Format
+from amdjit.emulator.decoder.formats import FORMATS, Format  # noqa: E402
 
 TARGET = ROOT / "amdjit/emulator/decoder/opcode_tables.py"
 _DATA_ROLES = ("vdst", "vdata", "data0", "data1", "sdst")
@@ -87,7 +87,8 @@ def row_text(shape: Shape) -> str:
         extras = item.implied or item.takes or ("s" if item.scalar else "v")
         marks = "h" * item.half + "-" * item.hidden
         operands.append(
-            f"{item.role}:{typed(shape, item)}:{item.dwords}:{access(shape, item)}:{extras}:{item.constants}:{marks}"
+            f"{item.role}:{typed(shape, item)}:{item.dwords}:{access(shape, item)}:{extras}:"
+            f"{item.constants}:{marks}"
         )
     flags = ["e"] * shape.suffix + shape.flags
     return f"({shape.mnemonic!r}, {' '.join(operands)!r}, {' '.join(flags)!r}),"

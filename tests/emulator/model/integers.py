@@ -151,10 +151,10 @@ BITS: dict[str, Op] = {
     "v_bfi_b32": op("b32", "b32 b32 b32", lambda x, y, z: (x & y) | (~x & z)),
     "v_bfm_b32": op("b32", "u32 u32", lambda x, y: ((1 << (x & 31)) - 1) << (y & 31)),
     "v_alignbit_b32": op(
-        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged
+        "b32", "b32 b32 u16", lambda x, y, z: (x << 32 | y) >> (z & 31), clamped=unchanged
     ),
     "v_alignbyte_b32": op(
-        "b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged
+        "b32", "b32 b32 u16", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3), clamped=unchanged
     ),
     "v_perm_b32": op("b32", "b32 b32 b32", by_element(permuted)),
     "v_xor3_b32": op("b32", "b32 b32 b32", lambda x, y, z: x ^ y ^ z),
@@ -197,16 +197,23 @@ ARITHMETIC: dict[str, Op] = {
     "v_mad_u32_u16": op("u32", "u16 u16 u32", lambda x, y, z: x * y + z, clamps=True),
     "v_mad_i32_i16": op("i32", "i16 i16 i32", lambda x, y, z: x * y + z, clamps=True),
     "v_sad_u8": op("u32", "b32 b32 u32", lambda x, y, z: each(differences, x, y) + z, clamps=True),
-    "v_sad_hi_u8": op("u32", "b32 b32 u32", lambda x, y, z: (each(differences, x, y) << 16) + z, clamps=True),
-    "v_sad_u16": op("u32", "b32 b32 u32", lambda x, y, z: each(lambda a, b: differences(a, b, 16), x, y) + z,
+    "v_sad_hi_u8": op("u32", "b32 b32 u32", lambda x, y, z: (each(differences, x, y) << 16) + z,
+    clamps=True),
+    "v_sad_u16": op("u32", "b32 b32 u32", lambda x, y,
+    z: each(lambda a, b: differences(a, b, 16), x, y) + z,
                     clamps=True),
     "v_sad_u32": op("u32", "u32 u32 u32", lambda x, y, z: abs(x - y) + z, clamps=True),
-    "v_msad_u8": op("u32", "b32 b32 u32", lambda x, y, z: each(lambda a, b: differences(a, b, 8, True), x, y) + z,
+    "v_msad_u8": op("u32", "b32 b32 u32", lambda x, y,
+    z: each(lambda a, b: differences(a, b, 8, True), x, y) + z,
                     clamps=True),
-    "v_qsad_pk_u16_u8": op("b64", "b64 b32 b64", by_element(lambda x, y, z: four_differences(x, y, z, 16, False))),
-    "v_mqsad_pk_u16_u8": op("b64", "b64 b32 b64", by_element(lambda x, y, z: four_differences(x, y, z, 16, True))),
-    "v_cvt_pk_i16_i32": op("b32", "i32 i32", lambda x, y: packed(saturated(x, "i16"), saturated(y, "i16"))),
-    "v_cvt_pk_u16_u32": op("b32", "u32 u32", lambda x, y: packed(saturated(x, "u16"), saturated(y, "u16"))),
+    "v_qsad_pk_u16_u8": op("b64", "b64 b32 b64",
+    by_element(lambda x, y, z: four_differences(x, y, z, 16, False))),
+    "v_mqsad_pk_u16_u8": op("b64", "b64 b32 b64",
+    by_element(lambda x, y, z: four_differences(x, y, z, 16, True))),
+    "v_cvt_pk_i16_i32": op("b32", "i32 i32", lambda x,
+    y: packed(saturated(x, "i16"), saturated(y, "i16"))),
+    "v_cvt_pk_u16_u32": op("b32", "u32 u32", lambda x,
+    y: packed(saturated(x, "u16"), saturated(y, "u16"))),
     "v_sat_pk_u8_i16": op("b16", "b32", by_element(lambda x: _limited(x) | _limited(x >> 16) << 8)),
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ def with_nans(table: Mapping[str, Op]) -> dict[str, Op]:
         )
         if conversion is not None:
             source = FORMATS[conversion[2]]
-            rule = lambda form, bits, source=source: converted(source, form, bits[0])
+            rule = lambda form, bits, source=source: converted(source, form, bits[0])  # noqa: E731
         if rule is not None:
             found[name] = _with(name, entry, rule)
     return found

@@ -1,4 +1,4 @@
-"""Where a checked wave function begins: it finds the shadows of its host thread, workgroup and
+"""The start of a checked wave function: it finds the shadows of its host thread, workgroup and
 wave."""
 
 from __future__ import annotations
@@ -6,14 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from amdjit.emulator.checks.init.layout import UPPER_AT, VECTOR_BYTES, WAVE_BYTES, Shadows
+from amdjit.emulator.host.builder import Value
 from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Sanitizer
+
+# What it finds: the shadows of its host thread (`layout.Shadows`), and room for the masks of an
+# access.
+SHADOWS = Value("ptr", "%undefined.shadows")
+MASKS = Value("ptr", "%undefined.masks")
 
 
 def entry_lines(at_start: Iterable[int], halves: int) -> list[str]:
-    """Return lines for the entry block; `at_start`: vector registers that are read though nobody
-    has written them.
+    """Return lines for the entry block.
 
-    halves: 2 for a wave64.
+    at_start: vector registers that are read although nothing has written them. halves: 2 for a
+    wave64.
     """
     lines = [
         "%undefined.sanitizer.at = getelementptr i8, ptr %launch, i64 "

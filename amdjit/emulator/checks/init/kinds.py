@@ -8,8 +8,8 @@ from amdjit.emulator.layout import INIT_KINDS
 
 
 class InitKind(IntEnum):
-    """LOADED: an undefined value came from memory here, which alone is no mistake. All others are
-    findings."""
+    """LOADED: an undefined value came from memory here, which alone is not a mistake. All others
+    are."""
 
     LOADED = INIT_KINDS
     ADDRESS = INIT_KINDS + 1

@@ -3,350 +3,238 @@
 from __future__ import annotations
 
 from amdjit.emulator.checks.init.kinds import InitKind
-from amdjit.emulator.checks.init.layout import RANGE_ROW, TABLE_ROW, UNDEFINED, Shadows
+from amdjit.emulator.checks.init.layout import UNDEFINED, ShadowedAllocation, ShadowRange, Shadows
+from amdjit.emulator.host.builder import NULL, Value, constant
+from amdjit.emulator.host.declaration import declare
+from amdjit.emulator.host.function import FALSE, TRUE, NativeFunction, i32, i64
+from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.scheduling.report_rows import REPORT_DECLARATION
+from amdjit.emulator.scheduling.report_rows import REPORT
+
+_LANE = {
+    "context": "ptr",
+    "site": "i32",
+    "address": "i64",
+    "shadow": "ptr",
+    "lane": "i64",
+    "size": "i32",
+    "masks": "ptr",
+}
+SHADOW_OF = declare("aj_shadow_of", "ptr", shadows="ptr", site="i32", address="i64")
+UNDEFINED_LANE = declare("aj_undefined_lane", **_LANE)
+DEFINE_LANE = declare("aj_define_lane", **_LANE)
+UNDEFINED_SCALAR = declare(
+    "aj_undefined_scalar",
+    "i32",
+    context="ptr",
+    shadows="ptr",
+    site="i32",
+    address="i64",
+    size="i32",
+)
+LDS_HARMED = declare("aj_lds_harmed", shadows="ptr", slot="i64")
+LDS_IS_CLEAN = declare("aj_lds_is_clean", "i1", shadows="ptr", slot="i64")
+BEGIN_SHADOWS = declare("aj_begin_shadows", shadows="ptr", wave="i64", slot="i64")
+
+# One of this many loads from LDS looks whether all of it is written by now.
+_LOOKS = 16
+# Bytes of shadow that such a look compares at a time.
+_LOOK_BYTES = 16
 
 
-def _field(name: str, member: int, type_name: str = "i64", base: str = "shadows") -> str:
-    return (
-        f"  %{name}.at = getelementptr i8, ptr %{base}, i64 {member * FIELD_BYTES}\n"
-        f"  %{name} = load {type_name}, ptr %{name}.at, align 8"
-    )
-
-
-def _shadow_cached() -> str:
-    """See whether the address lies in the site's range."""
-    return f"""entry:
-{_field("ranges", Shadows.RANGES, "ptr")}
-  %site64 = zext i32 %site to i64
-  %distance = mul i64 %site64, {RANGE_ROW * FIELD_BYTES}
-  %range = getelementptr i8, ptr %ranges, i64 %distance
-{_field("low", 0, base="range")}
-{_field("span", 1, base="range")}
-{_field("known", 2, base="range")}
-  %off = sub i64 %address, %low
-  %hit = icmp ult i64 %off, %span
-  br i1 %hit, label %found, label %search
-"""
-
-
-def _shadow_search() -> str:
-    """Search the table of allocations, and make the one that is found the site's range."""
-    return f"""search:
-{_field("table", Shadows.TABLE, "ptr")}
-{_field("count", Shadows.TABLE_COUNT)}
-  br label %next
-next:
-  %i = phi i64 [ 0, %search ], [ %more, %further ]
-  %left = icmp ult i64 %i, %count
-  br i1 %left, label %look, label %none
-look:
-  %rowdistance = mul i64 %i, {TABLE_ROW * FIELD_BYTES}
-  %row = getelementptr i8, ptr %table, i64 %rowdistance
-{_field("start", 0, base="row")}
-{_field("end", 1, base="row")}
-{_field("shadow", 2, base="row")}
-  %size = sub i64 %end, %start
-  %into = sub i64 %address, %start
-  %here = icmp ult i64 %into, %size
-  br i1 %here, label %keep, label %further
-further:
-  %more = add i64 %i, 1
-  br label %next
-keep:
-  store i64 %start, ptr %low.at
-  store i64 %size, ptr %span.at
-  store i64 %shadow, ptr %known.at
-  br label %found
-"""
-
-
-def _shadow_found() -> str:
-    """Return the address of the dword's shadow."""
-    return """found:
-  %base = phi i64 [ %known, %entry ], [ %shadow, %keep ]
-  %byte = phi i64 [ %off, %entry ], [ %into, %keep ]
-  %nothing = icmp eq i64 %base, 0
-  %dword = lshr i64 %byte, 2
-  %place = add i64 %base, %dword
-  %chosen = select i1 %nothing, i64 0, i64 %place
-  %result = inttoptr i64 %chosen to ptr
-  ret ptr %result
-none:
-  ret ptr null
-"""
+def shadows_of(f: NativeFunction) -> Record:
+    """Return the shadows that a function's parameter points to."""
+    return Record(f, f.parameter("shadows"))
 
 
 def shadow_of_text(attributes: str) -> str:
-    """Return `aj_shadow_of(shadows, site, address)`: the shadow of an address's dword, null if it
-    is all defined.
+    """Return `aj_shadow_of`: the shadow of an address's dword, null if all of the allocation is
+    defined.
 
     The site's range becomes that of the address's allocation.
     """
-    return f"""
-define ptr @aj_shadow_of(ptr %shadows, i32 %site, i64 %address) noinline {attributes} {{
-{_shadow_cached()}{_shadow_search()}{_shadow_found()}}}
-"""
+    f = NativeFunction.of(SHADOW_OF)
+    shadows, address = shadows_of(f), f.parameter("address")
+    known = shadows.follow(Shadows.RANGES).row(f.parameter("site"), ShadowRange.FIELDS)
+    distance = f.sub(address, known.get(ShadowRange.FIRST))
+    with f.if_(f.compare("ult", distance, known.get(ShadowRange.SIZE))):
+        _give_shadow(f, known.get(ShadowRange.SHADOW), distance)
+    table, count = shadows.follow(Shadows.TABLE), shadows.get(Shadows.TABLE_COUNT)
+    with f.loop(index=i64(0)) as search:
+        search.leave_unless(f.compare("ult", search.index, count))
+        row = table.row(search.index, ShadowedAllocation.FIELDS)
+        start = row.get(ShadowedAllocation.START)
+        size = f.sub(row.get(ShadowedAllocation.END), start)
+        distance = f.sub(address, start)
+        with f.if_(f.compare("ult", distance, size)):
+            shadow = row.get(ShadowedAllocation.SHADOW)
+            known.set(ShadowRange.FIRST, start)
+            known.set(ShadowRange.SIZE, size)
+            known.set(ShadowRange.SHADOW, shadow)
+            _give_shadow(f, shadow, distance)
+        search.again(index=f.add(search.index, i64(1)))
+    f.give(NULL)
+    return f.text(f"noinline {attributes}")
 
 
-def _undefined_bytes() -> str:
-    """Go over the bytes of the access, and mark the halves that have an undefined one."""
-    return """entry:
-  %nothing = icmp eq ptr %shadow, null
-  br i1 %nothing, label %done, label %begin
-begin:
-  %first = and i64 %address, 3
-  %size64 = zext i32 %size to i64
-  %lane32 = trunc i64 %lane to i32
-  %bit = shl i32 1, %lane32
-  br label %next
-next:
-  %b = phi i64 [ 0, %begin ], [ %more, %latch ]
-  %any = phi i1 [ false, %begin ], [ %anynext, %latch ]
-  %at = add i64 %first, %b
-  %dword = lshr i64 %at, 2
-  %place = getelementptr i8, ptr %shadow, i64 %dword
-  %bits = load i8, ptr %place
-  %within = and i64 %at, 3
-  %within8 = trunc i64 %within to i8
-  %moved = lshr i8 %bits, %within8
-  %one = trunc i8 %moved to i1
-  br i1 %one, label %mark, label %latch
-mark:
-  %half = lshr i64 %b, 1
-  %slot = getelementptr i32, ptr %masks, i64 %half
-  %old = load i32, ptr %slot
-  %new = or i32 %old, %bit
-  store i32 %new, ptr %slot
-  br label %latch
-latch:
-  %anynext = or i1 %any, %one
-  %more = add i64 %b, 1
-  %left = icmp ult i64 %more, %size64
-  br i1 %left, label %next, label %end
-"""
+def _give_shadow(f: NativeFunction, shadow: Value, distance: Value) -> None:
+    """Return the shadow of the dword that far from an allocation's start."""
+    place = f.add(shadow, f.shift("lshr", distance, 2))
+    f.give(f.pointer(f.select(f.compare("eq", shadow, i64(0)), i64(0), place)))
 
 
-def _undefined_note() -> str:
-    """Note where undefined bytes were loaded."""
-    return f"""end:
-  br i1 %anynext, label %note, label %done
-note:
-  call void @aj_report(ptr %context, i32 {InitKind.LOADED:d}, i32 %site, i64 %lane, i64 %address, i32 %size, ptr null)
-  br label %done
-done:
-  ret void
-"""
+def _byte_of_shadow(f: NativeFunction, byte: Value) -> tuple[Value, Value]:
+    """Return where the bits of byte `byte` of an access are, and the number of its bit, as i8."""
+    position = f.add(f.and_(f.parameter("address"), i64(3)), byte)
+    place = f.offset(f.parameter("shadow"), f.shift("lshr", position, 2))
+    return place, f.resize(f.and_(position, i64(3)), 8)
+
+
+def _mask_of_half(f: NativeFunction, byte: Value) -> Value:
+    """Return the address of the mask of the half dword that a byte of an access is in."""
+    return f.offset(f.parameter("masks"), f.shift("shl", f.shift("lshr", byte, 1), 2))
 
 
 def undefined_lane_text(attributes: str) -> str:
-    """Return `aj_undefined_lane(context, site, address, shadow, lane, size, masks)`: one lane's
-    part of a load.
+    """Return `aj_undefined_lane`: one lane's part of a load.
 
     Adds the lane to the masks of the halves that have a byte that was never written, and notes
     where that was.
     """
-    return f"""
-{REPORT_DECLARATION}
-define void @aj_undefined_lane(ptr %context, i32 %site, i64 %address, ptr %shadow, i64 %lane, i32 %size, ptr %masks)
-  noinline {attributes} {{
-{_undefined_bytes()}{_undefined_note()}}}
-"""
+    f = NativeFunction.of(UNDEFINED_LANE)
+    context, site, address, shadow, lane, size, _ = f.parameters
+    with f.unless(f.compare("eq", shadow, NULL)):
+        found = f.variable(FALSE)
+        with f.count_to(f.resize(size, 64)) as byte:
+            place, number = _byte_of_shadow(f, byte)
+            bits = f.load("i8", place)
+            with f.if_(f.resize(f.binary("lshr", bits, number), 1)):
+                mask = _mask_of_half(f, byte)
+                own = f.shift("shl", i32(1), f.resize(lane, 32))
+                f.store(f.or_(f.load("i32", mask, 4), own), mask, 4)
+                found.set(TRUE)
+        with f.if_(found.get()):
+            f.invoke(REPORT, context, i32(InitKind.LOADED), site, lane, address, size, NULL)
+    f.give()
+    return f.text(f"noinline {attributes}")
 
 
 def define_lane_text(attributes: str) -> str:
-    """Return `aj_define_lane(context, site, address, shadow, lane, size, masks)`: one lane's part
-    of a store.
+    """Return `aj_define_lane`: one lane's part of a store.
 
     Other threads may write other bytes of a dword at the same time: the shadow's bits change one by
     one.
     """
-    return f"""
-define void @aj_define_lane(ptr %context, i32 %site, i64 %address, ptr %shadow, i64 %lane, i32 %size, ptr %masks)
-  noinline {attributes} {{
-entry:
-  %nothing = icmp eq ptr %shadow, null
-  br i1 %nothing, label %done, label %begin
-begin:
-  %first = and i64 %address, 3
-  %size64 = zext i32 %size to i64
-  %lane32 = trunc i64 %lane to i32
-  br label %next
-next:
-  %b = phi i64 [ 0, %begin ], [ %more, %latch ]
-  %half = lshr i64 %b, 1
-  %slot = getelementptr i32, ptr %masks, i64 %half
-  %mask = load i32, ptr %slot
-  %shifted = lshr i32 %mask, %lane32
-  %undefined = trunc i32 %shifted to i1
-  %at = add i64 %first, %b
-  %dword = lshr i64 %at, 2
-  %place = getelementptr i8, ptr %shadow, i64 %dword
-  %within = and i64 %at, 3
-  %within8 = trunc i64 %within to i8
-  %bit = shl i8 1, %within8
-  br i1 %undefined, label %set, label %clear
-set:
-  %ignored = atomicrmw or ptr %place, i8 %bit monotonic
-  br label %latch
-clear:
-  %others = xor i8 %bit, -1
-  %also = atomicrmw and ptr %place, i8 %others monotonic
-  br label %latch
-latch:
-  %more = add i64 %b, 1
-  %left = icmp ult i64 %more, %size64
-  br i1 %left, label %next, label %done
-done:
-  ret void
-}}
-"""
+    f = NativeFunction.of(DEFINE_LANE)
+    lane = f.resize(f.parameter("lane"), 32)
+    with (
+        f.unless(f.compare("eq", f.parameter("shadow"), NULL)),
+        f.count_to(f.resize(f.parameter("size"), 64)) as byte,
+    ):
+        mask = f.load("i32", _mask_of_half(f, byte), 4)
+        place, number = _byte_of_shadow(f, byte)
+        bit = f.binary("shl", constant("i8", 1), number)
+        is_undefined = f.resize(f.binary("lshr", mask, lane), 1)
+        with f.if_else(is_undefined) as (undefined, defined):
+            with undefined:
+                f.atomic("or", place, bit, "monotonic")
+            with defined:
+                f.atomic("and", place, f.not_(bit), "monotonic")
+    f.give()
+    return f.text(f"noinline {attributes}")
 
 
 def scalar_text(attributes: str) -> str:
-    """Return `aj_undefined_scalar(context, shadows, site, address, size)`: which dwords of a scalar
-    load are undefined.
+    """Return `aj_undefined_scalar`: which dwords of a scalar load are undefined.
 
     Bit n is dword n; a load of less than a dword has bit 0.
     """
-    return f"""
-declare ptr @aj_shadow_of(ptr, i32, i64)
-declare void @aj_undefined_lane(ptr, i32, i64, ptr, i64, i32, ptr)
-define i32 @aj_undefined_scalar(ptr %context, ptr %shadows, i32 %site, i64 %address, i32 %size)
-  noinline {attributes} {{
-entry:
-  %masks = alloca [2 x i32], align 8
-  %seen = getelementptr i8, ptr %shadows, i64 {Shadows.SEEN * FIELD_BYTES}
-  store i64 1, ptr %seen
-  %small = icmp ult i32 %size, 4
-  %step = select i1 %small, i32 %size, i32 4
-  br label %next
-next:
-  %at = phi i32 [ 0, %entry ], [ %more, %next ]
-  %found = phi i32 [ 0, %entry ], [ %all, %next ]
-  %at64 = zext i32 %at to i64
-  %place = add i64 %address, %at64
-  %shadow = call ptr @aj_shadow_of(ptr %shadows, i32 %site, i64 %place)
-  store i64 0, ptr %masks, align 8
-  call void @aj_undefined_lane(ptr %context, i32 %site, i64 %place, ptr %shadow, i64 0, i32 %step, ptr %masks)
-  %both = load i64, ptr %masks, align 8
-  %any = icmp ne i64 %both, 0
-  %bit = zext i1 %any to i32
-  %dword = lshr i32 %at, 2
-  %moved = shl i32 %bit, %dword
-  %all = or i32 %found, %moved
-  %more = add i32 %at, %step
-  %left = icmp ult i32 %more, %size
-  br i1 %left, label %next, label %done
-done:
-  ret i32 %all
-}}
-"""
+    f = NativeFunction.of(UNDEFINED_SCALAR)
+    context, shadows, site, address, size = f.parameters
+    masks = f.allocate("[2 x i32]", 8)
+    shadows_of(f).set(Shadows.SEEN, i64(1))
+    step = f.select(f.compare("ult", size, i32(4)), size, i32(4))
+    found = f.variable(i32(0))
+    with f.loop(offset=i32(0)) as each:
+        place = f.add(address, f.resize(each.offset, 64))
+        shadow = f.invoke(SHADOW_OF, shadows, site, place)
+        f.store(i64(0), masks, 8)
+        f.invoke(UNDEFINED_LANE, context, site, place, shadow, i64(0), step, masks)
+        is_undefined = f.resize(f.compare("ne", f.load("i64", masks, 8), i64(0)), 32)
+        dword = f.shift("lshr", each.offset, 2)
+        found.set(f.or_(found.get(), f.binary("shl", is_undefined, dword)))
+        following = f.add(each.offset, step)
+        each.again_if(f.compare("ult", following, size), offset=following)
+    f.give(found.get())
+    return f.text(f"noinline {attributes}")
 
 
-def _new_serial() -> str:
-    """Give the workgroup of slot %slot another serial."""
-    return f"""
-{_field("last", Shadows.NEXT_SERIAL)}
-  %serial = add i64 %last, 1
-  store i64 %serial, ptr %last.at
-{_field("serials", Shadows.SERIALS, "ptr")}
-  %serial.mine = getelementptr i64, ptr %serials, i64 %slot
-  store i64 %serial, ptr %serial.mine
-"""
+def _of_slot(f: NativeFunction, field: Shadows) -> Value:
+    """Return the address of the number that a workgroup's slot has."""
+    first = shadows_of(f).get(field)
+    return f.offset(first, f.shift("shl", f.parameter("slot"), 3))
+
+
+def _forget_lds(f: NativeFunction) -> None:
+    """Take what was known of a workgroup's LDS as unknown, by another serial."""
+    f.store(i64(0), _of_slot(f, Shadows.CLEAN), FIELD_BYTES)
+    shadows = shadows_of(f)
+    serial = f.add(shadows.get(Shadows.NEXT_SERIAL), i64(1))
+    shadows.set(Shadows.NEXT_SERIAL, serial)
+    f.store(serial, _of_slot(f, Shadows.SERIALS), FIELD_BYTES)
+
+
+def _lds_of(f: NativeFunction) -> Value:
+    """Return the shadow of a workgroup's LDS."""
+    shadows = shadows_of(f)
+    distance = f.mul(f.parameter("slot"), shadows.get(Shadows.LDS_STRIDE))
+    return f.offset(shadows.get(Shadows.LDS), distance)
 
 
 def harm_text(attributes: str) -> str:
-    """Return `aj_lds_harmed(shadows, slot)`: something undefined is stored; what was known of LDS
-    is not any more."""
-    return f"""
-define void @aj_lds_harmed(ptr %shadows, i64 %slot) noinline {attributes} {{
-entry:
-{_field("clean", Shadows.CLEAN, "ptr")}
-  %clean.mine = getelementptr i64, ptr %clean, i64 %slot
-  store i64 0, ptr %clean.mine
-{_new_serial()}
-  ret void
-}}
-"""
+    """Return `aj_lds_harmed`: something undefined is stored, and what was known of LDS no longer
+    holds."""
+    f = NativeFunction.of(LDS_HARMED)
+    _forget_lds(f)
+    f.give()
+    return f.text(f"noinline {attributes}")
 
 
 def begin_wave_text(attributes: str) -> str:
-    """Return `aj_begin_shadows(shadows, wave, slot)`: nothing in a wave's private memory is written
-    yet, and for the group's first wave, nothing in LDS. slot: of the group on its host thread. What
-    is not stored of the registers' shadows is never asked for (`ShadowRegisters.flush`)."""
-    return f"""
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-define void @aj_begin_shadows(ptr %shadows, i64 %wave, i64 %slot) noinline {attributes} {{
-entry:
-{_field("waves", Shadows.WAVES)}
-  %waves.before = mul i64 %slot, %waves
-  %number = add i64 %waves.before, %wave
-{_field("scratch", Shadows.SCRATCH, "ptr")}
-{_field("bytes", Shadows.SCRATCH_BYTES)}
-  %before = mul i64 %number, %bytes
-  %private = getelementptr i8, ptr %scratch, i64 %before
-  call void @llvm.memset.p0.i64(ptr %private, i8 {UNDEFINED}, i64 %bytes, i1 false)
-  %first = icmp eq i64 %wave, 0
-  br i1 %first, label %group, label %done
-group:
-{_field("lds", Shadows.LDS, "ptr")}
-{_field("ldsbytes", Shadows.LDS_BYTES)}
-{_field("stride", Shadows.LDS_STRIDE)}
-{_field("clean", Shadows.CLEAN, "ptr")}
-  %clean.mine = getelementptr i64, ptr %clean, i64 %slot
-  store i64 0, ptr %clean.mine
-{_new_serial()}
-  %lds.before = mul i64 %slot, %stride
-  %lds.mine = getelementptr i8, ptr %lds, i64 %lds.before
-  call void @llvm.memset.p0.i64(ptr %lds.mine, i8 {UNDEFINED}, i64 %ldsbytes, i1 false)
-  br label %done
-done:
-  ret void
-}}
-"""
+    """Return `aj_begin_shadows`: nothing in a wave's private memory is written yet, and for the
+    group's first wave, nothing in LDS.
 
-
-# One of so many loads from LDS looks whether all of it is written by now.
-_LOOKS = 16
+    slot: that of the group on its host thread. What is not stored of the registers' shadows is
+    never asked for (`ShadowRegisters.flush`).
+    """
+    f = NativeFunction.of(BEGIN_SHADOWS)
+    shadows, wave = shadows_of(f), f.parameter("wave")
+    number = f.add(f.mul(f.parameter("slot"), shadows.get(Shadows.WAVES)), wave)
+    size = shadows.get(Shadows.SCRATCH_BYTES)
+    f.fill(f.offset(shadows.get(Shadows.SCRATCH), f.mul(number, size)), UNDEFINED, size)
+    with f.if_(f.compare("eq", wave, i64(0))):
+        _forget_lds(f)
+        f.fill(_lds_of(f), UNDEFINED, shadows.get(Shadows.LDS_BYTES))
+    f.give()
+    return f.text(f"noinline {attributes}")
 
 
 def look_text(attributes: str) -> str:
-    """Return `aj_lds_is_clean(shadows, slot)`: 1 if all of a workgroup's LDS is written; that is
-    remembered."""
-    return f"""
-define i1 @aj_lds_is_clean(ptr %shadows, i64 %slot) noinline {attributes} {{
-entry:
-{_field("looks", Shadows.LOOKS)}
-  %count = add i64 %looks, 1
-  store i64 %count, ptr %looks.at
-  %turn = and i64 %count, {_LOOKS - 1}
-  %now = icmp eq i64 %turn, 0
-  br i1 %now, label %begin, label %no
-begin:
-{_field("lds", Shadows.LDS, "ptr")}
-{_field("bytes", Shadows.LDS_BYTES)}
-{_field("stride", Shadows.LDS_STRIDE)}
-  %before = mul i64 %slot, %stride
-  %mine = getelementptr i8, ptr %lds, i64 %before
-  br label %next
-next:
-  %at = phi i64 [ 0, %begin ], [ %more, %further ]
-  %left = icmp ult i64 %at, %bytes
-  br i1 %left, label %further, label %clean
-further:
-  %place = getelementptr i8, ptr %mine, i64 %at
-  %some = load i128, ptr %place, align 1
-  %zero = icmp eq i128 %some, 0
-  %more = add i64 %at, 16
-  br i1 %zero, label %next, label %no
-clean:
-{_field("flags", Shadows.CLEAN, "ptr")}
-  %flag = getelementptr i64, ptr %flags, i64 %slot
-  store i64 1, ptr %flag
-  ret i1 true
-no:
-  ret i1 false
-}}
-"""
+    """Return `aj_lds_is_clean`: 1 if all of a workgroup's LDS is written; that is remembered."""
+    f = NativeFunction.of(LDS_IS_CLEAN)
+    shadows = shadows_of(f)
+    looks = f.add(shadows.get(Shadows.LOOKS), i64(1))
+    shadows.set(Shadows.LOOKS, looks)
+    with f.unless(f.compare("eq", f.and_(looks, i64(_LOOKS - 1)), i64(0))):
+        f.give(FALSE)
+    size, first = shadows.get(Shadows.LDS_BYTES), _lds_of(f)
+    kind = f"i{8 * _LOOK_BYTES}"
+    with f.loop(offset=i64(0)) as each:
+        each.leave_unless(f.compare("ult", each.offset, size))
+        some = f.load(kind, f.offset(first, each.offset))
+        with f.unless(f.compare("eq", some, constant(kind, 0))):
+            f.give(FALSE)
+        each.again(offset=f.add(each.offset, i64(_LOOK_BYTES)))
+    f.store(i64(1), _of_slot(f, Shadows.CLEAN), FIELD_BYTES)
+    f.give(TRUE)
+    return f.text(f"noinline {attributes}")

@@ -16,16 +16,18 @@ from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 
-# The allocator clears by hand what it has given away before.
+# From this size on, fresh pages are used: the allocator would have to clear memory that was in use.
 _PAGES_FROM = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchShadows:
-    """What native code works with; it must outlive the launch. fields: a row of `Shadows` for each
-    host thread."""
+    """The memory that native code works with; it must outlive the launch.
+
+    fields: a row of `Shadows` for each host thread. kept: what they point to.
+    """
 
     fields: NDArray[np.uint64]
     kept: tuple[Any, ...]
@@ -34,19 +36,20 @@ class LaunchShadows:
 def launch_shadows(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     threads: int,
     residents: int,
 ) -> LaunchShadows:
-    """Make the shadows of a launch on so many host threads, each with so many workgroups under way
-    at most."""
-    rows, kept = table_rows(memory.bounds(), memory.written)
+    """Make the shadows of a launch.
+
+    threads, residents: host threads, and the workgroups that each may have under way.
+    """
+    rows, kept = table_rows(memory)
     descriptor = function.kernel.descriptor
-    lanes = descriptor.wavefront_size
+    lanes = descriptor.wave_size
     waves = -(-geometry.items // lanes)
-    # LDS and private memory have a byte of shadow for each dword, at the same distances as the
-    # memory itself.
+    # LDS and private memory have a byte of shadow for each dword, in the same order.
     lds_bytes = descriptor.group_segment_bytes + geometry.dynamic_lds
     lds = -(-lds_bytes // 64) * 16
     scratch = private_bytes(function.kernel) * lanes // 4
@@ -82,8 +85,8 @@ def launch_shadows(
 
 
 def _zeros(nbytes: int) -> NDArray[np.uint8]:
-    """Return zeros: much of them as pages that are made when touched, since few workgroups of many
-    may come to run."""
+    """Return zeros. Many of them are pages that exist only once they are touched: few of many
+    workgroups may run."""
     if nbytes < _PAGES_FROM:
         return np.zeros(nbytes, np.uint8)
     return np.frombuffer(mmap.mmap(-1, nbytes), np.uint8)

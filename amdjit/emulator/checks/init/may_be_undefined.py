@@ -1,9 +1,9 @@
 """Which registers may hold undefined values at the start of each block, so that all others cost
 nothing at run time.
 
-What a load gives may be undefined, and so is what is computed from it; constants, ids and kernel
-arguments are not. A forward analysis; a set of registers is an integer with a bit for each: vector
-registers first, then the scalar ones by the ISA's operand codes, SCC among them.
+What a load returns may be undefined, and so may what is computed from it; constants, ids and kernel
+arguments are defined. A forward analysis. A set of registers is an integer with a bit for each:
+vector registers first, then the scalar ones by the ISA's operand codes, SCC among them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import (
+    Arithmetic,
+    Destination,
+    Operator,
+    SingleLane,
+    Traits,
+    Unit,
+)
 from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.registers import scalar_slot
 
 VECTORS = 256
 SCC = 1 << (VECTORS + SCC_SLOT)
 _SCALARS = ((1 << 128) - 1) << VECTORS
-_COPIES = ("s_mov_b", "s_add_", "s_addk", "s_and_b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,8 @@ def bit_set(register: Register) -> int:
 
 
 def _registers(instruction: Instruction) -> Iterator[tuple[bool, bool, int]]:
-    """Yield (written, read, registers) of each operand; an instruction that writes half a register
-    keeps the other."""
+    """Yield (written, read, registers) of each operand. An instruction that writes half of a
+    register keeps the other half, and so reads it."""
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
         for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
             if isinstance(operand, Register):
@@ -55,7 +62,7 @@ def _registers(instruction: Instruction) -> Iterator[tuple[bool, bool, int]]:
 
 
 def reads_arguments(instruction: Instruction, facts: Facts) -> bool:
-    """Tell whether a scalar load reads the kernel's arguments, which the launch has written."""
+    """Return whether a scalar load reads the kernel's arguments, which the launch has written."""
     base = instruction.operand("sbase")
     return isinstance(base, Register) and bit_set(base) & ~facts.arguments == 0
 
@@ -67,7 +74,7 @@ def _loads(instruction: Instruction, facts: Facts) -> bool:
 
 
 def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> Facts:
-    """Return what is known behind an instruction."""
+    """Return what is known after an instruction."""
     read = written = 0
     for writes, reads, registers in _registers(instruction):
         written |= registers if writes else 0
@@ -75,12 +82,8 @@ def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> F
     for slot in scalar_writes(instruction):
         written |= 1 << (VECTORS + slot)
     tainted = facts.tainted
-    scalar = instruction.opcode.encoding.startswith("SOP")
-    if scalar and not instruction.mnemonic.startswith(
-        ("s_mov_b", "s_wait", "s_cselect", "s_cbranch")
-    ):
-        written |= SCC
-    read |= SCC if scalar and instruction.mnemonic.startswith(_READS_SCC) else 0
+    written |= SCC if instruction.traits.writes_scc else 0
+    read |= SCC if instruction.traits.reads_scc else 0
     if read & tainted or _loads(instruction, facts):
         tainted |= written
     else:
@@ -90,16 +93,23 @@ def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> F
 
 
 _EXEC = 3 << (VECTORS + EXEC_LO)
-_READS_SCC = ("s_cselect", "s_cmov", "s_add_co_ci", "s_sub_co_ci")
 
 
 def _arguments_after(instruction: Instruction, facts: Facts, read: int, written: int) -> int:
-    copied = (
-        instruction.mnemonic.startswith(_COPIES)
-        and (read & ~SCC)
-        and not read & ~SCC & ~facts.arguments
-    )
+    sources = read & ~SCC
+    copied = _keeps_pointers(instruction.traits) and sources and not sources & ~facts.arguments
     return facts.arguments | written if copied else facts.arguments & ~written
+
+
+def _keeps_pointers(traits: Traits) -> bool:
+    """Whether a scalar instruction makes pointers of pointers into the same memory."""
+    if traits.unit is not Unit.SALU:
+        return False
+    if traits.logic is not None:
+        logic = traits.logic
+        is_and = logic.is_plain and logic.operator is Operator.AND
+        return is_and and logic.destination is Destination.REGISTER
+    return traits.arithmetic in (Arithmetic.MOVE, Arithmetic.ADD)
 
 
 def facts_at_entries(
@@ -109,10 +119,10 @@ def facts_at_entries(
     argument_slots: frozenset[int],
     executes: frozenset[int],
 ) -> dict[int, Facts]:
-    """Return the facts at each reachable block's start.
+    """Return the facts at the start of each reachable block.
 
-    undefined_at_start: vector registers that nobody has written. argument_slots: scalar registers
-    that the launch set. executes: those that hold EXEC.
+    undefined_at_start: vector registers that nothing has written. argument_slots: scalar registers
+    that the launch sets. executes: those that hold EXEC.
     """
     tainted = sum(1 << number for number in undefined_at_start)
     known = {graph.entry: Facts(tainted, sum(1 << (VECTORS + slot) for slot in argument_slots))}
@@ -139,8 +149,10 @@ def facts_at_entries(
 
 
 def keeping_scalars(graph: Graph) -> frozenset[int]:
-    """Return the vector registers in whose lanes compilers keep scalar registers: they read what
-    they wrote."""
+    """Return the vector registers in whose lanes compilers keep scalar registers: lanes are read
+    only after they are written."""
     instructions = (item for block in graph.blocks.values() for item in block.instructions)
-    targets = (item.operands[0] for item in instructions if item.mnemonic == "v_writelane_b32")
+    targets = (
+        item.operands[0] for item in instructions if item.traits.single_lane is SingleLane.WRITE
+    )
     return frozenset(target.index for target in targets if isinstance(target, Register))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -16,10 +17,10 @@ from amdjit.emulator.checks.init.registers import (
 )
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.wave.frame import Frame, source_number
-from amdjit.emulator.wave.registers import V32, scalar_slot
+from amdjit.emulator.wave.registers import V32
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
 
@@ -33,7 +34,7 @@ class Shadow:
     registers: ShadowRegisters
 
     def lanes(self) -> Value:
-        """EXEC of the half of the wave, as a constant where it is known to be full."""
+        """Return EXEC of the half of the wave, as a constant if it is known to be full."""
         return ONES if self.frame.registers.exec_is_full else self.frame.registers.exec_bits()
 
     def as_lanes(self, mask: Value) -> Value:
@@ -41,7 +42,7 @@ class Shadow:
         return self.frame.builder.resize(self.frame.builder.lane_mask(mask), 32, True)
 
     def from_lanes(self, lanes: Value) -> Value:
-        """The inverse of `as_lanes`."""
+        """Invert `as_lanes`."""
         b = self.frame.builder
         return b.mask_bits(b.compare("ne", lanes, constant(V32, 0)))
 
@@ -68,13 +69,14 @@ class Shadow:
         )
 
     def mask(self, operand: Operand | None) -> Value:
-        """Return the undefined bits of a lane mask, those of the half of the wave."""
+        """Return the undefined bits of a lane mask for the half of the wave."""
         return self.bits(operand, self.frame.registers.wave_half)
 
     # Vector operands
 
     def halves(self, instruction: Instruction, index: int) -> Halves:
-        """Return the lanes in which an operand is undefined: of its low half, of its high half."""
+        """Return the lanes in which an operand's low half is undefined, and those of its high
+        half."""
         operand = instruction.operands[index]
         if not isinstance(operand, Register):
             return DEFINED
@@ -108,7 +110,7 @@ class Shadow:
         return self.masks.either(*self.halves(instruction, index))
 
     def _moved(self, instruction: Instruction, register: Register, mask: Value) -> Value:
-        """Return a mask as DPP hands it over; a lane that is filled with 0 is defined."""
+        """Return a mask moved as DPP moves its source. A lane that is filled with 0 is defined."""
         if mask == ZERO:
             return ZERO
         with self.frame.registers.stand_in({register.index: self.as_lanes(mask)}):

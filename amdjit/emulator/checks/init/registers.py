@@ -1,9 +1,10 @@
 """A wave's shadow registers while a kernel is translated: which lanes, or bits, of each register
 are undefined.
 
-They lie in memory and are cached inside a machine block, as the registers themselves are. What may
-not be undefined by `may_be_undefined` is the constant 0, and no code is made for it. In wave64 a
-vector register has masks for each half of the wave, and means those of the half that is selected.
+They are in memory and cached inside a machine block, as the registers themselves are. Registers
+that cannot be undefined, by `may_be_undefined`, have the constant 0 as their shadow, for which no
+code is made. In wave64 a vector register has masks for each half of the wave: those of the selected
+half are used.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ ZERO = constant("i32", 0)
 ONES = constant("i32", -1)
 REGISTERS = Value("ptr", "%undefined.registers")
 
-# Masks of a vector register's low and high halves; the same value where the two cannot differ.
+# Masks of a vector register's low and high halves; the same value if the two cannot differ.
 Halves = tuple[Value, Value]
 DEFINED: Halves = (ZERO, ZERO)
 
 
 class MaskBuilder:
-    """Bitwise operations on i32 masks that leave out what constants decide."""
+    """Bitwise operations on i32 masks, without code for what constants decide."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
@@ -50,13 +51,13 @@ class MaskBuilder:
         return left if right == ONES else self.builder.and_(left, right)
 
     def without(self, left: Value, right: Value) -> Value:
-        """The bits of `left` that `right` has not."""
+        """The bits of `left` that are not in `right`."""
         if left == ZERO or right == ONES:
             return ZERO
         return left if right == ZERO else self.builder.and_(left, self.builder.not_(right))
 
     def spread(self, mask: Value) -> Value:
-        """All bits if any is set: a scalar that is undefined somewhere."""
+        """All bits if any is set: a scalar that is undefined anywhere."""
         if mask in (ZERO, ONES):
             return mask
         b = self.builder
@@ -77,7 +78,7 @@ class ShadowRegisters:
         self._deferred: dict[int, Value] | None = None
 
     def begin_block(self, tainted: int) -> None:
-        """Forget what is cached; only registers of the set may be undefined."""
+        """Forget what is cached. Only the registers of the set may be undefined."""
         self._tainted = tainted
         self._vectors.clear()
         self._scalars.clear()
@@ -122,13 +123,13 @@ class ShadowRegisters:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Read registers in code that does not always run: what is loaded there is not kept."""
+        """Read registers in code that does not always run: do not keep what is loaded there."""
         vectors, scalars = dict(self._vectors), dict(self._scalars)
         yield
         self._vectors, self._scalars = vectors, scalars
 
     def scalar(self, slot: int) -> Value:
-        """Return the undefined bits of a scalar register; of SCC: all or none."""
+        """Return the undefined bits of a scalar register: of SCC, all or none."""
         if slot not in self._scalars:
             known = ZERO
             if self._tainted >> (VECTORS + slot) & 1:
@@ -138,7 +139,7 @@ class ShadowRegisters:
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
-        """Let scalar registers keep what they hold until both halves of a wave64 have read them."""
+        """Delay writes of scalar registers until both halves of a wave64 have read them."""
         self._deferred = {}
         yield
         written, self._deferred = self._deferred, None
@@ -154,10 +155,10 @@ class ShadowRegisters:
         self._dirty.add(VECTORS + slot)
 
     def flush(self, kept: int, tainted_before: int) -> None:
-        """Store what later blocks, which may find the registers of `kept` undefined, have to know.
+        """Store what later blocks must know, in which the registers of `kept` may be undefined.
 
-        tainted_before: what could be undefined when the block began. All else was defined, but
-        memory may not say so.
+        tainted_before: what could be undefined when the block began. All others were defined, which
+        memory need not say.
         """
         b = self._masks.builder
         for number in range(kept.bit_length()):

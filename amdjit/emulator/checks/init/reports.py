@@ -12,7 +12,7 @@ from amdjit.emulator.analysis.control_flow import Graph, build_graph
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.init.kinds import InitKind
-from amdjit.emulator.checks.init.value_origins import loads_behind, places_read
+from amdjit.emulator.checks.init.value_origins import loads_before, places_read
 from amdjit.emulator.layout import INIT_KINDS, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Report
 
 _ADDRESSES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
@@ -33,13 +33,13 @@ class InitReports:
         self._graph: Graph | None = None
 
     def report(self, row: Row, facts: LaunchFacts) -> SanitizerReport | None:
-        """Return the report of a row; None for one that only tells where a value came from."""
+        """Return the report of a row, None if it only says where a value came from."""
         kind = InitKind(row[Report.KIND])
         if kind is InitKind.LOADED:
             return None
         name, what = _NAMES[kind]
         source = self._source(row, facts)
-        message = f"{what} {source.text}, which nobody has written"
+        message = f"{what} {source.text}, which was never written"
         finding = Finding(name, message, source.help, source.origin, place=source.place)
         return report_of("init", finding, row, facts, source.address)
 
@@ -55,7 +55,7 @@ class InitReports:
             return _described(by_pc[pc], facts, None)
         roles = {InitKind.ADDRESS: _ADDRESSES, InitKind.STORE: _DATA, InitKind.ATOMIC: _DATA}
         places = places_read(instruction, facts.wave_size, roles.get(InitKind(row[Report.KIND])))
-        for load_pc in loads_behind(graph, pc, places):
+        for load_pc in loads_before(graph, pc, places):
             if load_pc in by_pc:
                 load = by_pc[load_pc]
                 file, line = facts.line(load[Report.SITE])
@@ -90,8 +90,8 @@ class _Source:
 
 
 def _described(load: Row, facts: LaunchFacts, origin: Origin | None) -> _Source:
-    """Describe memory; the first load that was seen need not be that of the work-item whose value
-    mattered."""
+    """Describe the memory of a load. The first one that was seen need not be by the work-item whose
+    value mattered."""
     aperture, address = load.address >> 32, load.address
     precise = origin is None or origin.what == "loaded"
     if aperture == SHARED_APERTURE_HIGH:

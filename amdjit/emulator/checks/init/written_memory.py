@@ -1,9 +1,8 @@
-"""Which bytes of device memory somebody has written: what the check for undefined values starts
-from.
+"""Which bytes of device memory have been written: where the check for undefined values starts.
 
-Every allocation begins unwritten; copies from the host write it, and so do checked launches, which
-change the shadow. A launch without the check may have written anything: all that was allocated
-before it counts as written then.
+Every allocation of the user's begins unwritten. Copies from the host write it, and so do checked
+launches, which change its shadow. A launch without the check may have written anything: all memory
+that was allocated before it counts as written.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator.checks.init.layout import PADDING, TABLE_ROW, UNDEFINED
+from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Range
 
 Shadow = NDArray[np.uint8]
 
 
 @dataclass
 class _Track:
-    """An allocation that is not known to be written. launches: how many there had been when it was
-    made."""
+    """An allocation that is not known to be written. launches: how many came before it."""
 
     nbytes: int
     launches: int
@@ -29,37 +28,46 @@ class _Track:
     shadow: Shadow | None = None
 
 
-class WrittenMemory:
-    """What is known of all allocations. Without a lock, as `DeviceMemory` is: each step is one of a
-    dict."""
+class WrittenMemory(MemoryObserver):
+    """Which bytes of each allocation have been written. A device attaches it from the beginning:
+    the check may be asked for later."""
 
     def __init__(self) -> None:
         self._tracks: dict[int, _Track] = {}
         self._launches = 0
 
-    def allocated(self, start: int, nbytes: int) -> None:
-        """Nothing of a new allocation is written."""
-        self._tracks[start] = _Track(nbytes, self._launches)
+    def allocated(self, allocation: Range) -> None:
+        """Begin to track an allocation of the user's; those with a label are amdjit's own."""
+        if not allocation.label:
+            size = allocation.end - allocation.start
+            self._tracks[allocation.start] = _Track(size, self._launches)
 
-    def forget(self, start: int) -> None:
-        """The allocation is gone, or somebody writes it whom nobody sees."""
-        self._tracks.pop(start, None)
+    def freed(self, allocation: Range) -> None:
+        """Forget the allocation."""
+        self._forget(allocation.start)
+
+    def shared(self, allocation: Range) -> None:
+        """Count the whole allocation as written."""
+        self._forget(allocation.start)
 
     def launched(self) -> None:
-        """A kernel ran without the check."""
+        """Count all memory that has been allocated as written."""
         self._launches += 1
 
-    def wrote(self, start: int, first: int, nbytes: int) -> None:
-        """Somebody wrote bytes of an allocation."""
-        track = self._tracks.get(start)
+    def wrote(self, allocation: Range, first: int, nbytes: int) -> None:
+        """Count bytes as written."""
+        track = self._tracks.get(allocation.start)
         if track is None:
             return
         if (first, nbytes) == (0, track.nbytes):
-            self.forget(start)
+            self._forget(allocation.start)
         elif track.shadow is None:
             track.spans.append((first, first + nbytes))
         else:
             _clear(track.shadow, first, first + nbytes)
+
+    def _forget(self, start: int) -> None:
+        self._tracks.pop(start, None)
 
     def shadow(self, start: int) -> Shadow | None:
         """Return an allocation's shadow for a checked launch, None if all of it is written."""
@@ -67,7 +75,7 @@ class WrittenMemory:
         if track is None:
             return None
         if track.launches != self._launches:
-            self.forget(start)
+            self._forget(start)
             return None
         if track.shadow is None:
             track.shadow = np.full(-(-track.nbytes // 4) + PADDING, UNDEFINED, np.uint8)
@@ -75,7 +83,7 @@ class WrittenMemory:
             for first, end in track.spans:
                 _clear(track.shadow, first, end)
         if not track.shadow.any():
-            self.forget(start)
+            self._forget(start)
             return None
         return track.shadow
 
@@ -89,11 +97,10 @@ def _clear(shadow: Shadow, first: int, end: int) -> None:
         shadow[byte // 4] &= ~(1 << byte % 4) & UNDEFINED
 
 
-def table_rows(
-    ranges: list[tuple[int, int]], written: WrittenMemory
-) -> tuple[NDArray[np.uint64], list[Shadow]]:
-    """Return the table of allocations that native code searches (`shadow_layout.TABLE_ROW`), and
-    what it points to."""
+def table_rows(memory: DeviceMemory) -> tuple[NDArray[np.uint64], list[Shadow]]:
+    """Return the table of allocations that native code searches (`layout.TABLE_ROW`), and the
+    shadows that it points to."""
+    written, ranges = memory.observer(WrittenMemory), memory.bounds()
     rows = np.zeros((max(len(ranges), 1), TABLE_ROW), np.uint64)
     kept: list[Shadow] = []
     for row, (start, end) in zip(rows, ranges, strict=False):

@@ -1,200 +1,54 @@
-"""The memory check: what a wrong access is, in words. The addresses are compared in `native/`,
-always.
-
-This check's code is that of alignment; its reports come from the same rows as those of wrong
-addresses.
-"""
+"""The memory check of a launch: `sanitize("memory")`."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from amdjit.checking.array_places import Place, place_of, signed_offset
-from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.memory.quarantine import CallPlace, Freed
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.launch.faults import global_verb
-from amdjit.emulator.layout import MEMORY_KINDS, FaultKind, Report
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+import numpy as np
+
+from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.settings import Request
+from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.check import Check
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.memory.instrument import AlignmentInstrument
+from amdjit.emulator.checks.memory.reports import memory_report
+from amdjit.emulator.layout import FAULT_KINDS, MEMORY_KINDS
+from amdjit.emulator.memory import Table
+from amdjit.emulator.wave.instrument import Instruments
 
 
-class AlignmentInstrument(Instrument):
-    """Compares the addresses of wide accesses of LDS with their size; nothing else of the check
-    needs code."""
+class MemoryCheck(Check):
+    """Reports wrong addresses, which native code compares in every launch, and misaligned LDS."""
 
     name: ClassVar[str] = "memory"
+    kinds: ClassVar[tuple[int, ...]] = (FAULT_KINDS, MEMORY_KINDS)
 
-    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
-        """Report the first lane whose address is not a multiple of what the instruction reads or
-        writes at once.
+    def instruments(self, request: Request) -> Instruments:
+        """Check the alignment of LDS where the source promises it."""
+        return (AlignmentInstrument,) if request.promises_alignment else ()
 
-        The hardware takes any byte address: amdhsa has SH_MEM_CONFIG.alignment_mode == UNALIGNED
-        (LLVM AMDGPU guide, "Memory Model gfx12"), but for atomics, which always fault. amdjit's
-        `load` and `store` of vectors promise LLVM that they are aligned, so that it may compute
-        with a broken promise: this is about those only.
-        """
-        if access.space != "l" or access.element < _WIDE:
-            return
-        b = frame.builder
-        address = b.add(access.address[0], b.splat(access.address[1]))
-        odd = b.compare(
-            "ne", b.mask(address, 3 if access.element == _WIDE else 4), b.const(address, 0)
-        )
-        bad = b.and_(b.mask_bits(odd), access.lanes)
-        number = len(frame.sites.pcs)
-        label = f"odd{number}"
-        site = frame.sites.add(instruction.pc)
-        b.branch_if(b.compare("eq", bad, constant("i32", 0)), f"{label}.fine", label)
-        b.label(label)
-        lane = b.resize(b.intrinsic("cttz", bad, flags=[constant("i1", 1)]), 64)
-        where = b.resize(b.extract(address, lane), 64)
-        kind = constant("i32", MemoryKind.MISALIGNED_LDS)
-        arguments = [
-            frame.lane_context,
-            kind,
-            site,
-            lane,
-            where,
-            constant("i32", access.element),
-            Value("ptr", "null"),
-        ]
-        frame.native_void("aj_report", arguments)
-        b.branch(f"{label}.fine")
-        b.label(f"{label}.fine")
+    def table(self, table: Table, arguments: Sequence[ArrayArgument]) -> Table:
+        """Protect the allocations whose arrays the kernel only reads."""
+        inputs = _inputs(table, arguments)
+        if not inputs:
+            return table
+        rows = table.rows.copy()
+        rows[inputs, 2] = 0
+        return Table(rows, table.storages)
+
+    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport:
+        """Return the report of a wrong access."""
+        return memory_report(row, facts)
 
 
-class MemoryKind(IntEnum):
-    """What the memory check finds beside wrong addresses."""
-
-    MISALIGNED_LDS = MEMORY_KINDS
-
-
-# Bytes from which on LDS is accessed by more than a dword at once.
-_WIDE = 8
-# Nothing is ever allocated so low: an address there comes from a null pointer.
-_NULL_END = 1 << 16
-
-
-def memory_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Return the report of a wrong access."""
-    return report_of("memory", _finding(row, facts), row, facts, row.address, row[Report.SIZE])
-
-
-def _finding(row: Row, facts: LaunchFacts) -> Finding:
-    kind, size, address = row[Report.KIND], row[Report.SIZE], row.address
-    if kind == MemoryKind.MISALIGNED_LDS:
-        return Finding(
-            "misaligned",
-            f"access of {size} bytes at LDS byte {address}, which {8 if size == _WIDE else 16} "
-            "does not divide",
-            "`load` and `store` of LDS promise a multiple of their size: index with a multiple of "
-            "the width, "
-            "give the alignment as the third argument, or load elements",
-            severity="warning",
-        )
-    if kind == FaultKind.LDS:
-        end = facts.function.kernel.descriptor.group_segment_bytes + facts.geometry.dynamic_lds
-        place = facts.lds_place(signed_offset(address))
-        name = f" ({place.text} of shape {place.shape})" if place else ""
-        return Finding(
-            "lds-out-of-bounds",
-            f"access of {size} bytes at LDS byte {signed_offset(address)}{name}; the workgroup "
-            f"has {end} bytes",
-            "check the index against the shared array's shape, or make the array (or the launch's "
-            "dynamic LDS) larger",
-            place=place,
-        )
-    if kind == FaultKind.SCRATCH:
-        return Finding(
-            "scratch-overflow",
-            f"access of {size} bytes at byte {signed_offset(address)} of the work-item's private "
-            "memory, outside of it",
-            "check the index against the local array's shape",
-        )
-    if kind == FaultKind.MISALIGNED:
-        return _misaligned(row, facts)
-    return _global(row, facts, kind == FaultKind.GLOBAL_STORE)
-
-
-def _misaligned(row: Row, facts: LaunchFacts) -> Finding:
-    size, address, place = row[Report.SIZE], row.address, facts.place(row)
-    where = f"{place.text} ({address:#x})" if place else f"{address:#x}"
-    return Finding(
-        "misaligned",
-        f"atomic operation of {size} bytes at {where}, which {size} does not divide",
-        "atomic operations need addresses that their size divides",
-        place=place,
-    )
-
-
-def _global(row: Row, facts: LaunchFacts, writes: bool) -> Finding:
-    size, address = row[Report.SIZE], row.address
-    verb = global_verb(facts.instruction(row[Report.SITE]), writes)
-    what = f"{verb} of {size} byte{'s' * (size > 1)}"
-    if address < _NULL_END:
-        return Finding(
-            "null", f"{what} through a null pointer, at {address:#x}", "the address was never set"
-        )
-    place = facts.place(row)
-    freed = facts.quarantine.find(address)
-    if freed is not None and (
-        place is None or not place.is_inside or facts.memory.holding(address) is None
-    ):
-        return _use_after_free(what, address, freed)
-    holding = facts.memory.holding(address)
-    if holding is not None and writes and address + size <= holding.end:
-        return _read_only(what, holding.label, place_of(facts.arguments, address), place)
-    if place is None:
-        near = facts.memory.nearest(address)
-        notes = (
-            ()
-            if near is None
-            else (f"nearest: {near.nbytes} bytes at {near.address:#x}, {near.distance:+} bytes",)
-        )
-        return Finding(
-            "out-of-bounds", f"{what} at {address:#x}, which is in no allocation", "", notes=notes
-        )
-    outside = "reaching beyond" if place.is_inside else "outside of"
-    return Finding(
-        "out-of-bounds",
-        f"{what} at {place.text}, {outside} {place.array} of shape {place.shape}",
-        f"check the index against {place.array}.shape before the {verb}",
-        place=place,
-    )
-
-
-def _use_after_free(what: str, address: int, freed: Freed) -> Finding:
-    made = _at("made", freed.made)
-    return Finding(
-        "use-after-free",
-        f"{what} at byte {address - freed.start} of {freed.end - freed.start} that were freed",
-        "keep the array (or the allocation) until the last launch that uses its memory has ended",
-        other=None if freed.freed is None else Origin("freed", freed.freed.file, freed.freed.line),
-        notes=(made,) if made else (),
-    )
-
-
-def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) -> Finding:
-    if hit is None or not hit.is_inside:
-        return Finding(
-            "read-only", f"{what} to {label or 'read-only memory'}", "nothing may be written there"
-        )
-    other = meant if meant is not None and meant.array != hit.array else None
-    return Finding(
-        "read-only",
-        f"{what} to {hit.text} of shape {hit.shape}, an input that the kernel does not write",
-        "it comes from an index of another array that went wrong: nothing in the kernel writes "
-        f"{hit.array}",
-        notes=(f"as an index of {other.array} it is {other.text} of shape {other.shape}",)
-        if other
-        else (),
-        place=hit,
-    )
-
-
-def _at(what: str, place: CallPlace | None) -> str:
-    return "" if place is None else f"{what} at {place.file}:{place.line}"
+def _inputs(table: Table, arguments: Iterable[ArrayArgument]) -> list[int]:
+    """Return the rows of allocations that hold arrays of the launch, none of which it writes."""
+    written: dict[int, bool] = {}
+    starts = table.rows[:, 0]
+    for argument in arguments:
+        row = int(np.searchsorted(starts, np.uint64(argument.address), "right")) - 1
+        if row >= 0 and argument.address < table.rows[row, 1]:
+            written[row] = written.get(row, False) or argument.written
+    return [row for row, is_written in written.items() if not is_written]

@@ -1,4 +1,4 @@
-"""Freed device memory that is kept for a while, so that its use is told from that of another
+"""Freed device memory that is kept for a while, so that a use of it is not taken for one of another
 allocation."""
 
 from __future__ import annotations
@@ -8,17 +8,21 @@ from collections import deque
 from dataclasses import dataclass
 from types import FrameType
 
-import numpy as np
-from numpy.typing import NDArray
+from amdjit.emulator.memory import MemoryObserver, Range
 
+# After allocations that are noted, so that an index that is far too large reaches no other one.
+# Address space takes no memory until it is used.
+WIDE_GAP = 1 << 20
 _MOST_BYTES = 64 << 20
 _MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """A line of the user's program; `by_array` if an array asked for the memory, which frees it by
-    itself."""
+    """A line of the user's program.
+
+    by_array: an array asked for the memory, and frees it itself.
+    """
 
     file: str
     line: int
@@ -27,37 +31,57 @@ class CallPlace:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """A freed allocation [start, end), where it was made and freed. `storage` keeps others from
-    getting the memory."""
+    """A freed allocation, and where it was made and freed. Its storage keeps the memory from being
+    allocated again."""
 
-    start: int
-    end: int
-    made: CallPlace | None
+    allocation: Range
+    made: CallPlace
     freed: CallPlace | None
-    storage: NDArray[np.uint8]
 
 
-class Quarantine:
-    """The allocations freed last, at most 256 of them and 64 MiB. Safe to use from finalizers: a
-    deque's steps are."""
+class Quarantine(MemoryObserver):
+    """The allocations whose places in the program are noted, and those of them that were freed
+    last: at most 256, and 64 MiB.
+
+    Finalizers may call it: the steps of a deque and a dict are safe.
+    """
 
     def __init__(self) -> None:
+        self._made: dict[int, CallPlace] = {}
         self._freed: deque[Freed] = deque(maxlen=_MOST)
 
-    def add(self, freed: Freed) -> None:
-        """Keep an allocation that was freed; older ones go if there are too many."""
-        self._freed.append(freed)
-        while sum(entry.storage.nbytes for entry in list(self._freed)) > _MOST_BYTES:
+    def note(self, allocation: Range) -> CallPlace | None:
+        """Note that the program makes this allocation now; return where that is."""
+        place = call_place()
+        if place is not None:
+            self._made[allocation.start] = place
+        return place
+
+    def freed(self, allocation: Range) -> None:
+        """Keep a noted allocation; older ones go if there are too many."""
+        made = self._made.pop(allocation.start, None)
+        if made is None:
+            return
+        self._freed.append(Freed(allocation, made, call_place()))
+        while sum(entry.allocation.storage.nbytes for entry in list(self._freed)) > _MOST_BYTES:
             try:
                 self._freed.popleft()
             except IndexError:
                 return
 
+    def explain_free(self, address: int) -> str:
+        """Return where the memory at `address` was freed."""
+        before = self.find(address)
+        where = before.freed if before is not None else None
+        return f"; it was freed before, at {where.file}:{where.line}" if where is not None else ""
+
     def find(self, address: int) -> Freed | None:
         """Return the freed allocation that an address lies in."""
-        return next(
-            (entry for entry in list(self._freed) if entry.start <= address < entry.end), None
-        )
+        return next((entry for entry in list(self._freed) if _holds(entry, address)), None)
+
+
+def _holds(entry: Freed, address: int) -> bool:
+    return entry.allocation.start <= address < entry.allocation.end
 
 
 def call_place() -> CallPlace | None:

@@ -1,13 +1,13 @@
-"""Accesses in the race check: a tag for each dword of memory says who touched it last.
+"""Accesses in the race check: a tag for each dword of memory says what last accessed it.
 
-The shadow of an allocation (or of LDS) is planes of one 64-bit tag a dword: the last store, the
-last two reading waves, the last atomic, and the time of the last atomic, which is what others may
-acquire there. A tag is
+The shadow of an allocation (or of LDS) consists of planes with one 64-bit tag for each dword: the
+last store, the last two reading waves, the last atomic, and the time of the last atomic, which is
+what others may acquire there. A tag is
 
     interval << 32 | site << 16 | lane << 10 | scope << 4 | bytes of the dword
 
-Most accesses find no tag of another wave that could matter, which vectors of tags tell at once. For
-those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.
+Most accesses find no tag of another wave that could matter, which comparing vectors of tags shows.
+For those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.wave.instrument import AccessKind
 
 _PROCESS = [
-    ("ptr", "context"), ("i32", "site"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"),
-    ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"),
-    ("ptr", "stored"),
+    ("ptr", "context"), ("i32", "site"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
+    ("i32", "size"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"),
+    ("i64", "lds"), ("ptr", "stored"),
 ]  # fmt: skip
 
 
@@ -37,9 +37,9 @@ def process_text(kind: AccessKind, attributes: str) -> str:
     """Return `aj_race_load`, `_store` or `_atomic`: check and note an access whose lanes lie in one
     shadow.
 
-    addresses: 32 of them, of i64; lanes: which count; start: the first address of the shadow;
-    plane: bytes of one; lds: 0 for global memory, else the host address of LDS; stored: what a
-    store stored, a vector for each dword.
+    addresses: 32 i64; lanes: those that access; start: the first address that the shadow covers;
+    plane: bytes of one; lds: 0 for global memory, else the host address of LDS; stored: the values
+    of a store, a vector for each dword.
     """
     function = NativeFunction(process_symbol(kind), "void", _PROCESS)
     work = _Access(function, kind)
@@ -71,16 +71,16 @@ def process_text(kind: AccessKind, attributes: str) -> str:
 
 def _lane_of(size: int, dword: int) -> int:
     """Return the lane that accesses a dword of a block of 32 consecutive elements of `size` bytes,
-    in a tag's place."""
+    shifted to its place in a tag."""
     return min(dword * 4 // size, 31) << 10 if size else 0
 
 
 class _Access(RangeAccess):
-    """An access of any lanes."""
+    """An access of any lanes, wherever they access memory."""
 
     def _stored_by_lane(self, address: Value, lane: Value, part: Value) -> Value:
-        """Return the dword that the store leaves, with what is stored of it in its place; -1 for
-        other accesses."""
+        """Return the dword in which a store has its bytes in their place; -1 for other
+        accesses."""
         f = self.f
         if self.kind is not AccessKind.STORE:
             return i64(-1)
@@ -173,8 +173,8 @@ class _Access(RangeAccess):
         f.label("kept")
 
     def _note_shared(self, plane: Plane, own: Value, places: Value, lanes: Value) -> None:
-        """Note tags. Of lanes that share a dword the last one's tag stays: it gets the bytes of
-        all."""
+        """Write tags. If lanes share a dword, the last one's tag stays, with the bytes of all of
+        them."""
         f = self.f
         self._scatter(plane, own, places, lanes)
         before, more = f.current, f.name()
@@ -193,7 +193,7 @@ class _Access(RangeAccess):
 
 
 def _masked(f: NativeFunction, verb: str, result: str, arguments: Sequence[Value]) -> Value:
-    """Call `llvm.masked.gather` or `scatter` of 64-bit lanes; the alignment stands before the
+    """Call `llvm.masked.gather` or `scatter` on 64-bit lanes; the alignment comes before the
     mask."""
     name = f"llvm.masked.{verb}.v32i64.v32p0"
     split = 1 if verb == "gather" else 2

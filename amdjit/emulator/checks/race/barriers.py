@@ -1,13 +1,13 @@
-"""What named barriers order in the race check: their members only, and each by what it had done
-when it signalled.
+"""What named barriers order in the race check: only their members, each with what it had done when
+it signalled.
 
-A clock has a time for each wave of the workgroup: its accesses in intervals up to then come before.
-Each wave has one, and each named barrier two: `all`, of everybody who has signalled, and `before`,
-which is `all` as it was when the first signal of the barrier's present round came, so that waves
-that are told late do not see the next round's. Intervals are never used again, so that clocks of
-earlier workgroups are just old.
+A clock has a time for each wave of the workgroup: that wave's accesses in intervals up to this time
+come before. Each wave has one clock, and each named barrier two: `all`, of all waves that have
+signalled, and `before`, which is `all` as it was at the first signal of the barrier's current
+round, so that waves that go on late do not see signals of the next round. Intervals are never
+reused: clocks of earlier workgroups are merely old.
 
-Behind a clock's times of waves are two more: the wave's `SEEN` and `SEEN_AGENT`.
+After the times of waves, a clock has two more: the wave's `SEEN` and `SEEN_AGENT`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from amdjit.emulator.checks.race.layout import Group, Race, Wave
 from amdjit.emulator.checks.race.time import (
     entry_of,
     get,
+    get_entry,
     group_of,
     next_interval,
     put,
@@ -38,13 +39,13 @@ _EXTRA = 2
 
 
 def clock_entries(waves: int) -> int:
-    """Return how many times the clocks of a workgroup have: its waves', then two of each named
-    barrier."""
+    """Return how many entries the clocks of a workgroup have: those of its waves, then two clocks
+    of each named barrier."""
     return (waves + 2 * NAMED_BARRIERS) * (waves + _EXTRA)
 
 
 class _Clocks:
-    """The clocks of the workgroup of a wave."""
+    """The clocks of a wave's workgroup."""
 
     def __init__(self, function: NativeFunction, race: Value, row: Value) -> None:
         self._f = function
@@ -57,15 +58,15 @@ class _Clocks:
         return entry_of(self._f, self._first, self._f.mul(number, self.entries))
 
     def barrier(self, number: Value, before: Value) -> Value:
-        """Return the clock of barrier `number`, an i64: `before` where that is 1, `all` where it is
+        """Return the clock of barrier `number`, an i64: `before` if that is 1, `all` if it is
         0."""
         f = self._f
         index = f.add(f.shift("shl", f.sub(number, i64(1)), 1), before)
         return self.wave(f.add(self.waves, index))
 
     def merge(self, target: Value, source: Value, label: str, after: str) -> None:
-        """Put the later of each two times into `target`, and go on at label `after`. The current
-        block is `after`'s only way in."""
+        """Write the later of each pair of times to `target`, and continue at label `after`, which
+        nothing else may branch to."""
         f = self._f
         following, here = f.name(), f.current
         f.branch(label)
@@ -73,9 +74,7 @@ class _Clocks:
         index = f.emit("i64", f"phi i64 [ 0, %{here} ], [ {following}, %{label} ]")
         place = entry_of(f, target, index)
         f.store(
-            f.intrinsic(
-                "umax", f.load("i64", place, 8), f.load("i64", entry_of(f, source, index), 8)
-            ),
+            f.intrinsic("umax", f.load("i64", place, 8), get_entry(f, source, index)),
             place,
             8,
         )
@@ -85,15 +84,15 @@ class _Clocks:
 
 
 def clock_of(f: NativeFunction, race: Value, row: Value, other: Value) -> Value:
-    """Return until when the accesses of wave `other` come, by named barriers, before what a wave of
-    its group does."""
+    """Return the time up to which named barriers order the accesses of wave `other` before what a
+    wave of its group does now."""
     clock = _Clocks(f, race, row).wave(get(f, row, Wave.NUMBER))
-    return f.load("i64", entry_of(f, clock, other), 8)
+    return get_entry(f, clock, other)
 
 
 def arrive_text(attributes: str) -> str:
-    """Return `aj_race_arrive(context, state, number)`: a wave signals a named barrier, or leaves
-    the one it has joined, number -1; the barrier has not counted that yet."""
+    """Return `aj_race_arrive(context, state, number)`: a wave signals a named barrier, or, with
+    number -1, leaves the one that it has joined. The barrier has not counted that yet."""
     f = NativeFunction(
         "aj_race_arrive", "void", [("ptr", "context"), ("ptr", "state"), ("i32", "number")]
     )
@@ -108,7 +107,7 @@ def arrive_text(attributes: str) -> str:
     everybody, before = clocks.barrier(number, i64(0)), clocks.barrier(number, i64(1))
     place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
     slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
     f.branch_if(f.compare("eq", signals, i64(0)), "first", "signal")
     f.label("first")
     clocks.merge(before, everybody, "keep", "kept")
@@ -140,7 +139,7 @@ def waits_text(attributes: str) -> str:
 
 
 def waited_text(attributes: str) -> str:
-    """Return `aj_race_waited(context, race, row)`: the wave goes on behind the named barrier of its
+    """Return `aj_race_waited(context, race, row)`: the wave goes on after the named barrier of its
     `WAITED`."""
     f = NativeFunction(
         "aj_race_waited", "void", [("ptr", "context"), ("ptr", "race"), ("ptr", "row")]
@@ -151,14 +150,12 @@ def waited_text(attributes: str) -> str:
     clocks = _Clocks(f, race, row)
     place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
     slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = f.load("i64", entry_of(f, f.context_pointer(Context.SLOTS), f.add(slot, place)), 8)
+    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
     next_round = f.resize(f.compare("ne", signals, i64(0)), 64)
     own = clocks.wave(get(f, row, Wave.NUMBER))
     clocks.merge(own, clocks.barrier(number, next_round), "see", "seen")
     for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
-        put_greater(
-            f, row, field, f.load("i64", entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
-        )
+        put_greater(f, row, field, get_entry(f, own, f.add(clocks.waves, i64(index))))
     f.give()
     return f.text(f"noinline {attributes}")
 
@@ -177,8 +174,10 @@ def split_text(attributes: str) -> str:
 
 def split_barrier_text(attributes: str) -> str:
     """Return `aj_race_split_barrier(race, group, time)`: the workgroup's barrier has completed, and
-    some waves have accesses behind their signals: each wave sees of the others what they did before
-    theirs."""
+    some waves have accesses after their signals.
+
+    Each wave sees what the others did before they signalled.
+    """
     f = NativeFunction(
         "aj_race_split_barrier", "void", [("ptr", "race"), ("ptr", "group"), ("i64", "time")]
     )

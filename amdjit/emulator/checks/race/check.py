@@ -1,235 +1,52 @@
-"""The race check's part of the translated code: tell native code of each access, fence and
-acquire."""
+"""The race check of a launch: `sanitize("race")`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import ClassVar
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.checks.race.expected_values import guessing_loads
-from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
-from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.host.builder import Value, constant, vector
-from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
-from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
-from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
-from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
-from amdjit.emulator.wave.registers import V32
-
-_MEMORY = frozenset({"DS", "SMEM", "VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT"})
-_V64 = vector("i64")
-_ADDRESSES = Value("ptr", "%race.addresses")
-_VALUES = Value("ptr", "%race.values")
-_LOWER = Value("ptr", "%race.lower")
-_LOWER_VALUES = 256
-_LOWER_BYTES = _LOWER_VALUES + 4 * 128
-# An instruction's accesses that are kept for the wave's upper half: both of a two-address form, and
-# of a flat one.
-_MOST_KEPT = 2
-# What may stand between a store and what releases it: `s_wait_storecnt 0`, alone or with another
-# counter.
-_STORE_WAITS = ("s_wait_storecnt", "s_wait_storecnt_dscnt")
+from amdjit.checking.settings import Request
+from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.check import Check
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.race.instrument import RaceInstrument
+from amdjit.emulator.checks.race.memory import RaceLaunch, begin_race_launch
+from amdjit.emulator.checks.race.native_sources import NATIVES
+from amdjit.emulator.checks.race.reports import race_report
+from amdjit.emulator.host.native_sources import NativeSources
+from amdjit.emulator.layout import RACE_KINDS, Sanitizer
+from amdjit.emulator.wave.instrument import Instruments
 
 
-class RaceInstrument(Instrument):
-    """Each access gets a call behind it."""
+class RaceCheck(Check):
+    """Reports accesses that nothing orders, and lanes of a store that contradict each other."""
 
     name: ClassVar[str] = "race"
-
-    def entry(self, frame: Frame) -> list[str]:
-        """Reserve memory for the addresses and values of an access."""
-        return [
-            f"{_ADDRESSES.text} = alloca {_V64}, align 64",
-            f"{_VALUES.text} = alloca [4 x {V32}], align 64",
-            f"{_LOWER.text} = alloca [{_MOST_KEPT} x [{_LOWER_BYTES} x i8]], align 64",
-        ]
+    kinds: ClassVar[tuple[int, ...]] = (RACE_KINDS,)
+    natives: ClassVar[tuple[NativeSources, ...]] = (NATIVES,)
+    field: ClassVar[Sanitizer | None] = Sanitizer.RACE
+    # Shadows have no locks; races are found in any order in which the waves run.
+    most_threads: ClassVar[int] = 1
 
     def __init__(self) -> None:
-        self._split: frozenset[int] = frozenset()
-        self._guesses: dict[int, int] = {}
-        # Of an instruction: the lanes of its stores in the wave's lower half, and how many of the
-        # upper half came.
-        self._kept: list[Value] = []
-        self._compared = 0
+        self._launch: RaceLaunch | None = None
 
-    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
-        """Find the signals of the workgroup's barrier that have accesses between them and the
-        wait."""
-        self._split = frozenset(
-            pc for block in graph.blocks.values() for pc in _split_signals(block)
+    def instruments(self, request: Request) -> Instruments:
+        """Note each access, fence and acquire."""
+        return (RaceInstrument,)
+
+    def begin(self, facts: LaunchFacts, threads: int, residents: int) -> int:
+        """Wait for other launches that check for races."""
+        self._launch = begin_race_launch(
+            facts.memory, facts.function, facts.compiled, facts.geometry, residents
         )
-        self._guesses = guessing_loads(graph)
+        return self._launch.address
 
-    def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Note who signals named barriers, and who waits for them."""
-        self._kept, self._compared = [], 0
-        name = instruction.mnemonic
-        if name == "s_barrier_wait" and barrier_of_wait(instruction) > 0:
-            frame.native_void("aj_race_waits", [CONTEXT, STATE])
-        elif name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
-            number = named_signal(frame, instruction)
-            if instruction.pc in self._split:
-                frame.native_void("aj_race_split", [CONTEXT])
-            elif number is not None:
-                frame.native_void("aj_race_arrive", [CONTEXT, STATE, number])
-        elif name == "s_barrier_leave":
-            frame.native_void("aj_race_arrive", [CONTEXT, STATE, constant("i32", -1)])
+    def end(self) -> None:
+        """Let the next launch begin."""
+        if self._launch is not None:
+            self._launch.end()
 
-    def after(self, frame: Frame, instruction: Instruction) -> None:
-        """Note what releases and what acquires."""
-        if instruction.mnemonic in _STORE_WAITS and _waits_for_all_stores(instruction):
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
-        elif (
-            instruction.mnemonic == "global_inv"
-            and instruction.immediates.get("scope", 0) >= DEVICE_SCOPE
-        ):
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
-
-    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
-        """Check and note an access; private memory is a lane's own."""
-        if access.space == "p":
-            return
-        values = _keep_values(frame, access)
-        if access.space == "f":
-            self._flat(frame, instruction, access, values)
-            return
-        self._call(
-            frame,
-            instruction,
-            access,
-            _addresses(frame, access),
-            access.space == "l",
-            access.lanes,
-            values,
-        )
-
-    def _flat(
-        self, frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value
-    ) -> None:
-        b = frame.builder
-        wide = _addresses(frame, access)
-        low, high = b.split_bits(wide)
-        masks = [
-            b.mask_bits(b.compare("eq", high, b.splat(constant("i32", aperture))))
-            for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH)
-        ]
-        rest = b.and_(access.lanes, b.not_(b.or_(masks[0], masks[1])))
-        self._call(frame, instruction, access, wide, False, rest, values)
-        self._call(
-            frame,
-            instruction,
-            access,
-            b.resize(low, 64),
-            True,
-            b.and_(access.lanes, masks[0]),
-            values,
-        )
-
-    def _call(
-        self,
-        frame: Frame,
-        instruction: Instruction,
-        access: MemoryAccess,
-        addresses: Value,
-        lds: bool,
-        lanes: Value,
-        values: Value,
-    ) -> None:
-        frame.builder.store(addresses, _ADDRESSES, 64)
-        kind, flags = _kind_of(instruction, access, lds)
-        guess = self._guesses.get(instruction.pc)
-        if guess is not None:
-            kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
-        plain = access.space == "k" and guess is None
-        symbol = "aj_race_scalar" if plain else (lds_symbol if lds else global_symbol)(kind)
-        site = frame.sites.add(instruction.pc)
-        size = constant("i32", access.size)
-        arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
-        frame.native_void(symbol, [*arguments, constant("i32", flags), values])
-        if kind is AccessKind.STORE and frame.registers.halves == 2:
-            self._compare_halves(frame, access.values, addresses, lds, arguments)
-
-    def _compare_halves(
-        self,
-        frame: Frame,
-        values: tuple[Value, ...],
-        addresses: Value,
-        lds: bool,
-        arguments: list[Value],
-    ) -> None:
-        """Keep a store of a wave64's lower half; compare it with that of the upper half.
-
-        The accesses of an instruction come in the same order in both halves.
-        """
-        b, lanes = frame.builder, arguments[3]
-        if frame.registers.wave_half == 0:
-            place = b.offset(_LOWER, _LOWER_BYTES * len(self._kept))
-            self._kept.append(lanes)
-            if len(self._kept) <= _MOST_KEPT:
-                b.store(addresses, place, 64)
-                for index, value in enumerate(values):
-                    b.store(value, b.offset(place, _LOWER_VALUES + 128 * index), 64)
-            return
-        number = self._compared
-        self._compared += 1
-        if number < _MOST_KEPT:
-            place = b.offset(_LOWER, _LOWER_BYTES * number)
-            lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
-            kind = constant("i64", int(lds))
-            frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
-
-
-def _split_signals(block: Block) -> Iterator[int]:
-    """Yield the signals of a block that no wait follows before an access or the block's end."""
-    pending = None
-    for instruction in block.instructions:
-        operand = instruction.operands[0] if instruction.operands else None
-        if instruction.mnemonic.startswith("s_barrier_signal"):
-            pending = instruction.pc if getattr(operand, "value", None) == WORKGROUP else None
-        elif pending is not None and _accesses(instruction):
-            yield pending
-            pending = None
-    if pending is not None and block.instructions[-1].mnemonic != "s_barrier_wait":
-        yield pending
-
-
-def _accesses(instruction: Instruction) -> bool:
-    return instruction.opcode.encoding in _MEMORY
-
-
-def _waits_for_all_stores(instruction: Instruction) -> bool:
-    count = instruction.immediates["simm16"] & 0xFFFF
-    return (count >> 8 if instruction.mnemonic.endswith("_dscnt") else count) == 0
-
-
-def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
-    if access.kind is not AccessKind.STORE:
-        return Value("ptr", "null")
-    for index, value in enumerate(access.values):
-        frame.builder.store(value, frame.builder.offset(_VALUES, 128 * index), 64)
-    return _VALUES
-
-
-def _addresses(frame: Frame, access: MemoryAccess) -> Value:
-    """Return all lanes' addresses: of LDS from its start."""
-    b, parts = frame.builder, access.address
-    if access.space == "k":
-        return b.splat(parts[0])
-    if access.space == "l":
-        return b.resize(b.add(parts[0], b.splat(parts[1])), 64)
-    if access.space == "s":
-        return b.add(b.splat(parts[0]), b.resize(parts[1], 64))
-    return b.add(b.splat(parts[2]), b.concat_bits(parts[0], parts[1]))
-
-
-def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
-    """Loads and stores of global memory with a scope are how LLVM writes atomic ones (AMDGPU guide,
-    "gfx12")."""
-    if lds:
-        return access.kind, DEVICE_SCOPE
-    scope = instruction.immediates.get("scope", 0)
-    if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
-        return access.kind, scope
-    return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)
+    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport:
+        """Return the report of a race."""
+        return race_report(row, facts)

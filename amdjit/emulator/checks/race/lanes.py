@@ -11,20 +11,20 @@ from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 
 _PARAMETERS = [
-    ("ptr", "context"), ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"), ("i64", "lds"),
-    ("ptr", "stored"),
+    ("ptr", "context"), ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"), ("i32", "size"),
+    ("i64", "lds"), ("ptr", "stored"),
 ]  # fmt: skip
 _LOWER = [("ptr", "lower.addresses"), ("i32", "lower.lanes"), ("ptr", "lower.stored")]
-# Addresses that change no minimum, and no maximum.
+# An address that changes no minimum, and one that changes no maximum.
 _HIGHEST, _LOWEST = i64(-1), i64(0)
 
 
 def conflicts_text(attributes: str) -> str:
-    """Return `aj_lane_conflicts(context, site, addresses, lanes, size, lds, stored)`: called in
-    front of a store.
+    """Return `aj_lane_conflicts(context, site, addresses, lanes, size, lds, stored)`: called
+    before a store.
 
-    Lanes that store to one address are taken together; one whose value differs from the first one's
-    is reported.
+    Lanes that store to one address are compared with the first of them; one whose value differs is
+    reported.
     """
     f = NativeFunction("aj_lane_conflicts", "void", _PARAMETERS)
     other = f.allocate("[4 x i64]", 8)
@@ -34,15 +34,8 @@ def conflicts_text(attributes: str) -> str:
     first = f.resize(f.intrinsic("cttz", f.parameter("lanes"), flags=[constant("i1", 0)]), 64)
     start = f.extract(bases, f.and_(first, i64(31)))
     strangers = f.and_(f.mask_bits(f.compare("ne", bases, f.splat(start))), f.parameter("lanes"))
-    rest = f.name()
     f.branch_if(f.compare("eq", strangers, i32(0)), "done", "start")
-    f.label("start")
-    f.branch("next")
-    f.label("next")
-    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %start ], [ {rest}, %more ]")
-    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
-    f.label("some")
-    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
+    left, rest, lane = _next_lane(f)
     address = f.extract(wide, lane)
     together = f.and_(f.mask_bits(f.compare("eq", wide, f.splat(address))), left)
     alone = f.compare("eq", f.and_(together, f.sub(together, i32(1))), i32(0))
@@ -53,34 +46,23 @@ def conflicts_text(attributes: str) -> str:
     f.label("tell")
     base = f.load("i64", f.offset(f.parameter("context"), Context.LANE_BASE * FIELD_BYTES), 8)
     _tell(f, lane, address, f.add(_last(f, differ), base), other)
-    f.branch("more")
-    f.label("more")
-    f.line(f"{rest} = and i32 {left.text}, {f.not_(together).text}")
-    f.branch("next")
-    f.label("done")
-    f.give()
+    _go_on(f, left, rest, together)
     return f.text(f"noinline {attributes}")
 
 
 def conflicts_across_text(attributes: str) -> str:
-    """Return `aj_lane_conflicts_across(..., lower_addresses, lower_lanes, lower_stored)`: of a
-    wave64's upper half.
+    """Return `aj_lane_conflicts_across(..., lower_addresses, lower_lanes, lower_stored)`: called
+    before the store of a wave64's upper half.
 
-    Called in front of its store; each of its lanes is compared with all of the lower half.
+    Each of its lanes is compared with all lanes of the lower half.
     """
     f = NativeFunction("aj_lane_conflicts_across", "void", [*_PARAMETERS, *_LOWER])
     other = f.allocate("[4 x i64]", 8)
     row = f.allocate(f"[{SHADOW_ROW} x i64]", 8)
     wide, lower = (f.load(V64, f.parameter(name), 64) for name in ("addresses", "lower.addresses"))
-    rest = f.name()
     f.branch_if(_apart(f, wide, lower), "done", "start")
-    f.label("start")
-    f.branch("next")
-    f.label("next")
-    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %start ], [ {rest}, %more ]")
-    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
-    f.label("some")
-    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
+    left, rest, lane = _next_lane(f)
+    own = f.binary("shl", i32(1), f.resize(lane, 32))
     address = f.extract(wide, lane)
     together = f.and_(
         f.mask_bits(f.compare("eq", lower, f.splat(address))), f.parameter("lower.lanes")
@@ -93,17 +75,38 @@ def conflicts_across_text(attributes: str) -> str:
     f.branch_if(_is_memory(f, address, row), "tell", "more")
     f.label("tell")
     _tell(f, lane, address, _last(f, differ), other)
-    f.branch("more")
-    f.label("more")
-    f.line(f"{rest} = and i32 {left.text}, {f.sub(left, i32(1)).text}")
-    f.branch("next")
-    f.label("done")
-    f.give()
+    _go_on(f, left, rest, own)
     return f.text(f"noinline {attributes}")
 
 
+def _next_lane(f: NativeFunction) -> tuple[Value, str, Value]:
+    """Begin a loop over the lanes that access, at label `start`.
+
+    Return the lanes that are left, the name of those for the next round, and the first lane.
+    """
+    rest = f.name()
+    f.label("start")
+    f.branch("next")
+    f.label("next")
+    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %start ], [ {rest}, %more ]")
+    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
+    f.label("some")
+    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
+    return left, rest, lane
+
+
+def _go_on(f: NativeFunction, left: Value, rest: str, done: Value) -> None:
+    """End the loop at label `more`, without the lanes that are `done`, and the function."""
+    f.branch("more")
+    f.label("more")
+    f.line(f"{rest} = and i32 {left.text}, {f.not_(done).text}")
+    f.branch("next")
+    f.label("done")
+    f.give()
+
+
 def _apart(f: NativeFunction, upper: Value, lower: Value) -> Value:
-    """Whether all of one half's addresses are below all of the other's: most stores."""
+    """Return whether all addresses of one half are below those of the other, as in most stores."""
     ends = []
     for values, name in ((upper, "lanes"), (lower, "lower.lanes")):
         active = f.lane_mask(f.parameter(name))
@@ -119,7 +122,7 @@ def _reduced(f: NativeFunction, name: str, values: Value) -> Value:
 
 
 def _is_memory(f: NativeFunction, address: Value, row: Value) -> Value:
-    """Whether the store is made: within LDS, or in an allocation. row: room for what `aj_race_find`
+    """Return whether the store accesses LDS or an allocation. row: room for what `aj_race_find`
     finds."""
     end = f.add(address, f.resize(f.parameter("size"), 64))
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
@@ -150,7 +153,7 @@ def _last(f: NativeFunction, lanes: Value) -> Value:
 
 
 def _tell(f: NativeFunction, lane: Value, address: Value, rival: Value, other: Value) -> None:
-    """Report a lane, and one of the wave that stores something else to its address."""
+    """Report a lane, and the lane of the wave that stores another value to its address."""
     site = f.resize(f.parameter("site"), 64)
     for index, value in enumerate(
         (site, group_number(f, race_pointer(f)), f.context(Context.WAVE), rival)

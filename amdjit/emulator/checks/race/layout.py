@@ -10,10 +10,10 @@ RING_ENTRIES = 1 << 20
 class Race(IntEnum):
     """What the race check of one launch works with.
 
-    SHADOWS: rows of an allocation's start, end, shadow. SITES: the row last met at each site.
+    SHADOWS: rows of each allocation's start, end and shadow. SITES: the row last used at each site.
     FIRST: the launch's first interval. FENCES, ATOMICS: when each wave last waited for its stores,
-    last did an atomic; HORIZONS: each group's last barrier before such. GROUPS: the workgroups that
-    are resident, by slot. INTERLEAVED: whether several are.
+    and last did an atomic; HORIZONS: each group's last barrier before its last atomic. GROUPS: the
+    resident workgroups, by slot. INTERLEAVED: whether there are several.
     """
 
     TIME = 0
@@ -37,11 +37,13 @@ class Race(IntEnum):
 
 
 class Group(IntEnum):
-    """A resident workgroup. START: its first interval, and OWN_START the first from which all are
-    its own, as they are where workgroups run one after the other. BARRIER: the last interval before
-    its last barrier; CLEAN: the same of the last barrier at which no wave had stores in flight.
-    SEEN: what all its waves have seen of other groups. CLOCKS: what named barriers have ordered
-    (`race_barriers.py`)."""
+    """A resident workgroup.
+
+    START: its first interval. OWN_START: the interval from which on all are its own, as they are if
+    workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
+    the same for the last barrier at which no wave had stores in flight. SEEN: what all its waves
+    have seen of other groups. CLOCKS: what named barriers have ordered (`barriers.py`).
+    """
 
     NUMBER = 0
     EPOCH = 1
@@ -59,9 +61,10 @@ class Group(IntEnum):
 class Wave(IntEnum):
     """One wave of a resident workgroup, whose `Group` is at GROUP.
 
-    SEEN: the last atomic of others that it saw, SEEN_AGENT: and acquired. WAITED: the named barrier
-    that it has waited for, until what that orders is noted. SPLIT: its last interval before it
-    signalled the workgroup's barrier, where it has accesses between that and the wait; else 0.
+    SEEN: the last atomic of others that it has seen; SEEN_AGENT: that it has also acquired. WAITED:
+    the named barrier for which it has waited, until what that orders is noted. SPLIT: its last
+    interval before it signalled the workgroup's barrier, if it has accesses between the signal and
+    the wait; else 0.
     """
 
     EPOCH = 0
@@ -78,11 +81,11 @@ class Wave(IntEnum):
 
 
 class Summary(IntEnum):
-    """The head of a shadow, in front of its planes: when any of its dwords was last stored to,
-    read, used atomically.
+    """The head of a shadow, before its planes: when any of its dwords was last stored to, read, or
+    used atomically.
 
-    Most accesses come behind the last barrier, or meet an array that is only read or only written:
-    then the tags need not be looked at.
+    Most accesses are the first since the last barrier, or their array is only read or only written:
+    then the tags need not be compared.
     """
 
     STORED = 0

@@ -1,4 +1,4 @@
-"""What the race check keeps: of a device the shadows of its memory, of a launch the tables of its
+"""What the race check keeps: the shadows of a device's memory, and the tables of a launch's
 waves."""
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from amdjit.emulator.checks.race.layout import (
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
+from amdjit.emulator.tiers.compilation import HostKernel
 
-# Intervals are 32-bit numbers: from here on a launch may run out of them.
+# Intervals are 32-bit numbers: from this one on, a launch may run out of them.
 _LATEST = 1 << 31
 _MOST_TABLE = 1 << 22
-# Bytes of device memory that can be shadowed: ten times as many are reserved, and used where
-# kernels come by.
+# Bytes of device memory that can be shadowed. Shadows reserve ten times as many, of which only
+# those are used that belong to memory that kernels access.
 _MOST_SHADOWED = 4 << 30
 _SLACK = 16
 _MOST_IDLE = 512 << 20
 
 
-class RaceMemory:
+class RaceMemory(MemoryObserver):
     """The shadows of a device's allocations. Launches that check for races hold `lock`.
 
-    A shadow need not be cleared for another allocation: its tags are of earlier launches, whatever
-    they name.
+    A shadow need not be cleared for another allocation: its tags are of earlier launches, and so
+    stale.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class RaceMemory:
         ranges = [(int(row[0]), int(row[1])) for row in table.rows if row[2]]
         if sum(end - start for start, end in ranges) > _MOST_SHADOWED:
             raise LaunchError(
-                "the race check notes who touched each dword, for at most 4 GiB of device memory: "
+                "the race check records what touched each dword of at most 4 GiB of device memory: "
                 "use smaller arrays"
             )
         known = set(ranges)
@@ -94,29 +94,29 @@ class RaceMemory:
 
     @property
     def ring(self) -> NDArray[np.uint64]:
-        """The waves that intervals are of."""
+        """The wave of each interval."""
         return self._ring
 
     def end(self, time: int) -> None:
-        """A launch is over, and its last interval was this one."""
+        """Note that a launch is over, and its last interval."""
         self._time = time
 
 
 class RaceLaunch:
-    """The memory of one launch that native code works with (`native/race_time.py`)."""
+    """The memory with which native code checks one launch (`time.py`)."""
 
     def __init__(
         self,
         memory: RaceMemory,
         table: Table,
         function: EmulatedFunction,
-        compiled: CompiledKernel,
+        compiled: HostKernel,
         geometry: Geometry,
         residents: int,
     ) -> None:
-        """Prepare a launch with so many workgroups resident at a time."""
+        """Prepare a launch. residents: how many workgroups are resident at a time."""
         descriptor = function.kernel.descriptor
-        waves = -(-geometry.items // descriptor.wavefront_size)
+        waves = -(-geometry.items // descriptor.wave_size)
         lds = descriptor.group_segment_bytes + geometry.dynamic_lds
         self._memory = memory
         self._shadows = memory.begin(table)
@@ -147,8 +147,8 @@ class RaceLaunch:
             self._fields[field] = value
 
     def _make_groups(self, residents: int, waves: int, lds: int) -> None:
-        """Make the rows of workgroups. One piece each for all: most are never touched, and cost
-        nothing then."""
+        """Make the rows of workgroups, in one piece of each kind: most are never touched, and then
+        take no memory."""
         self._waves: NDArray[np.uint64] = np.zeros((residents, waves * Wave.FIELDS), np.uint64)
         self._clocks: NDArray[np.uint64] = np.zeros((residents, clock_entries(waves)), np.uint64)
         self._lds: NDArray[np.uint64] = np.zeros((residents, _shadow_fields(0, lds)), np.uint64)
@@ -167,11 +167,11 @@ class RaceLaunch:
 
     @property
     def address(self) -> int:
-        """Where native code finds it."""
+        """The address of the launch's `layout.Race`."""
         return int(self._fields.ctypes.data)
 
     def end(self) -> None:
-        """The launch is over: let the next one in."""
+        """The launch is over: let the next one begin."""
         self._memory.end(int(self._fields[Race.TIME]))
         self._memory.lock.release()
 
@@ -179,13 +179,13 @@ class RaceLaunch:
 def begin_race_launch(
     memory: DeviceMemory,
     function: EmulatedFunction,
-    compiled: CompiledKernel,
+    compiled: HostKernel,
     geometry: Geometry,
     residents: int,
 ) -> RaceLaunch:
     """Wait for other launches that check for races, and prepare one; its `end` lets the next one
-    in."""
-    race = memory.race
+    begin."""
+    race = memory.observer(RaceMemory)
     race.lock.acquire()
     try:
         return RaceLaunch(race, memory.table(), function, compiled, geometry, residents)
@@ -195,7 +195,7 @@ def begin_race_launch(
 
 
 def _plane_bytes(start: int, end: int) -> int:
-    """One tag for each dword, and some more for accesses that reach over the end."""
+    """Return the bytes of one tag for each dword, and some more for accesses that cross the end."""
     return (-(-(end - start) // 4) + _SLACK) * FIELD_BYTES
 
 
@@ -204,7 +204,7 @@ def _shadow_fields(start: int, end: int) -> int:
 
 
 def _planes_of(shadow: NDArray[np.uint64]) -> int:
-    """Return where the planes begin, behind the summary."""
+    """Return the address of the planes, which follow the summary."""
     return int(shadow.ctypes.data) + Summary.FIELDS * FIELD_BYTES
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from amdjit.emulator.checks.race.barriers import clock_of
 from amdjit.emulator.checks.race.layout import RING_ENTRIES, Group, Race, Wave
-from amdjit.emulator.checks.race.time import entry_of, get, group_of, race_pointer, table_index
+from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer, table_index
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES
 
 
 def ordered_text(attributes: str) -> str:
-    """Return `aj_race_ordered(context, row, tag, load, lds)`: 1 if the tag's access comes before
-    what the wave does now, 0 if it may come at the same time, 2 if only a wait for stores lacks
-    before a barrier."""
+    """Return `aj_race_ordered(context, row, tag, load, lds)`: whether a tag's access comes before
+    what the wave does now.
+
+    1 if it does, 0 if nothing orders the two, 2 if all that is missing is a wait for stores before
+    a barrier.
+    """
     parameters = [
         ("ptr", "context"),
         ("ptr", "row"),
@@ -36,33 +39,16 @@ def ordered_text(attributes: str) -> str:
     function.branch_if(function.or_(stale, old), "yes", "look")
     function.label("look")
     place = function.and_(then, i64(RING_ENTRIES - 1))
-    owner = function.load(
-        "i64", entry_of(function, get(function, race, Race.RING, "ptr"), place), 8
-    )
+    owner = get_entry(function, get(function, race, Race.RING, "ptr"), place)
     group, wave = function.shift("lshr", owner, 6), function.and_(owner, i64(63))
     index = table_index(function, race, group, wave)
-    fence = function.load(
-        "i64", entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8
-    )
+    fence = get_entry(function, get(function, race, Race.FENCES, "ptr"), index)
     fenced = function.compare("ugt", fence, then)
     never_waits = function.or_(is_lds, is_load)
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
     function.branch_if(same, "ours", "theirs")
     _within_group(function, race, row, then, wave, never_waits, fenced)
-    function.label("theirs")
-    atomic = function.load(
-        "i64", entry_of(function, get(function, race, Race.ATOMICS, "ptr"), index), 8
-    )
-    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
-    horizon = function.load(
-        "i64", entry_of(function, get(function, race, Race.HORIZONS, "ptr"), mask), 8
-    )
-    shown = function.or_(
-        function.compare("ugt", atomic, then), function.compare("ule", then, horizon)
-    )
-    released = function.select(is_load, shown, fenced)
-    seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
-    function.branch_if(function.and_(released, seen), "yes", "no")
+    _between_groups(function, race, row, then, group, index, is_load, fenced)
     for label, value in (("yes", 1), ("no", 0), ("lacking", 2)):
         function.label(label)
         function.give(i32(value))
@@ -75,9 +61,11 @@ def _within_group(
     row: Value,
     then: Value,
     wave: Value,
-    waits: Value,
+    never_waits: Value,
     fenced: Value,
 ) -> None:
+    """Order accesses of one workgroup. never_waits: the earlier access is no store to global
+    memory."""
     function.label("ours")
     mine = function.compare("eq", wave, get(function, row, Wave.NUMBER))
     home = group_of(function, row)
@@ -95,5 +83,28 @@ def _within_group(
     function.label("waits")
     always = function.compare("eq", get(function, race, Race.WGP), i64(0))
     clean = function.compare("ule", then, get(function, home, Group.CLEAN))
-    fine = function.or_(function.or_(waits, always), function.or_(clean, fenced))
+    fine = function.or_(function.or_(never_waits, always), function.or_(clean, fenced))
     function.branch_if(fine, "yes", "lacking")
+
+
+def _between_groups(
+    function: NativeFunction,
+    race: Value,
+    row: Value,
+    then: Value,
+    group: Value,
+    index: Value,
+    is_load: Value,
+    fenced: Value,
+) -> None:
+    """Order accesses of two workgroups. index: of the earlier access's wave in the tables."""
+    function.label("theirs")
+    atomic = get_entry(function, get(function, race, Race.ATOMICS, "ptr"), index)
+    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
+    horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), mask)
+    shown = function.or_(
+        function.compare("ugt", atomic, then), function.compare("ule", then, horizon)
+    )
+    released = function.select(is_load, shown, fenced)
+    seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
+    function.branch_if(function.and_(released, seen), "yes", "no")

@@ -1,4 +1,4 @@
-"""Accesses of the race check that go through memory in order: 8 tags at a time."""
+"""Accesses in the race check whose lanes are consecutive in memory: 8 tags at a time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ Range = tuple[Value, Value, Value]
 
 
 class RangeAccess(TagAccess):
-    """An access whose lanes, or each half of them, lie in a row, or a half in one place."""
+    """An access whose lanes, or each half of them, are consecutive, or in which a half has one
+    place."""
 
     def ranges(self) -> None:
-        """Where the lanes, or each half of them, go through memory in order, or a half all to one
-        place, go through the tags there; `spread` is left for the rest."""
+        """Process the tags if the lanes, or each half of them, are consecutive in memory, or if a
+        half accesses one place; `spread` is for all others."""
         f = self.f
         size = f.resize(f.parameter("size"), 64)
         first, second = f.extract(self.wide, 0), f.extract(self.wide, 16)
@@ -54,7 +55,7 @@ class RangeAccess(TagAccess):
     def _halves_fit(
         self, stepped: list[Value], alike: Value, distance: Value, size: Value
     ) -> Value:
-        """Lanes that store to one place may contradict each other, which only `spread` looks at."""
+        """Lanes that store to one place may contradict each other, which only `spread` checks."""
         f = self.f
         if self.kind is AccessKind.STORE:
             length = f.shift("shl", size, 4)
@@ -96,8 +97,8 @@ class RangeAccess(TagAccess):
         f.branch("end")
 
     def _range(self, first: Value, count: Value, table: Value, lane: Value) -> None:
-        """Go through the tags of consecutive dwords, 8 at a time; `table` 0: all are of one lane,
-        else its row."""
+        """Process the tags of consecutive dwords, 8 at a time. table: the row of the table of
+        lanes, 0 if all dwords are of one lane."""
         f = self.f
         whole = f.and_(count, i64(-_CHUNK))
         following = f.name()
@@ -173,7 +174,7 @@ class RangeAccess(TagAccess):
         table: Value,
         lane: Value,
     ) -> None:
-        """Look closer at a range's dwords of which some tag may be a rival."""
+        """Look closer at the dwords of a range that have a tag of a possible rival."""
         f = self.f
         found = [self.candidates(tags, plane) for plane, tags in rivals.items()]
         any_found = found[0]
@@ -212,7 +213,7 @@ class RangeAccess(TagAccess):
         f.label(f"{name}.moved")
 
     def _stored_in_range(self, inside: Value, lane: Value) -> Value:
-        """Return the dword that the store leaves, of several lanes where their elements are narrow;
+        """Return the dword that the store leaves, of several lanes if their elements are narrow;
         -1 for loads."""
         f = self.f
         if self.kind is not AccessKind.STORE:

@@ -1,4 +1,4 @@
-"""The race check's reports in words."""
+"""From the rows of the race check to reports."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC:
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
 _BETWEEN_GROUPS = (
     "workgroups run in any order: use atomics for what they share, `threadfence()` before the "
-    "atomic that says it is "
-    "done and behind the one that sees it, or a second launch"
+    "atomic that says it is done and after the one that sees it, or a second launch"
 )
 
 
 def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Return the report of a race, or of lanes that contradict."""
+    """Return the report of a race, or of lanes that contradict each other."""
     number = row[Report.KIND] - RACE_KINDS
     in_lds = 9 <= number < LACKING or number == CONFLICT + 1
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
@@ -37,7 +36,8 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
     if number >= CONFLICT:
         return (
             "lanes",
-            f"lanes of one store write different values to {where}: which one stays is not defined",
+            f"lanes of one store write different values to {where}: which of them "
+            "stays is undefined",
             "the other lane",
             "let one lane store (`if threadIdx.x == 0:`), combine the values first, or use an "
             "atomic operation",
@@ -46,10 +46,11 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
     if number == LACKING:
         return (
             "fence",
-            f"access to {where}, whose store by {who} the barrier between them does not wait for",
+            f"access to {where} after a store by {who} for which the barrier between them does "
+            "not wait",
             "the store",
-            "that barrier orders LDS only: use `syncthreads()`, which waits for stores to global "
-            "memory, too",
+            "that barrier orders only LDS: use `syncthreads()`, which also waits for stores to "
+            "global memory",
         )
     mine, theirs = AccessKind(number % 9 // 3), AccessKind(number % 3)
     first, second = _WORDS[mine], _WORDS[theirs]

@@ -1,4 +1,4 @@
-"""The race check's rare paths: a dword with a rival's tag, finding a shadow."""
+"""The entry points of accesses in the race check, and a close look at dwords with a rival's tag."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from amdjit.emulator.checks.race.layout import (
     Race,
 )
 from amdjit.emulator.checks.race.tags import OPERATIONS
-from amdjit.emulator.checks.race.time import entry_of, get, group_of, race_pointer
+from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.instrument import AccessKind
 
-# The numbers of the kinds: mine and theirs, in LDS or in global memory; a store not waited for;
-# lanes that contradict.
+# Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
+# store that was not waited for, and lanes that contradict each other.
 LACKING = 18
 CONFLICT = 20
 _CONTEXT = ("ptr", "context")
 
 
 _DWORD = [
-    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"), ("ptr", "shadow"),
-    ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"), ("i64", "address"), ("i64", "lane"),
-    ("i64", "bytes"), ("i64", "value"),
+    _CONTEXT, ("i32", "site"), ("ptr", "row"), ("i32", "flags"), ("i64", "start"),
+    ("ptr", "shadow"), ("i64", "plane"), ("i64", "lds"), ("i32", "size"), ("i32", "kind"),
+    ("i64", "address"), ("i64", "lane"), ("i64", "bytes"), ("i64", "value"),
 ]  # fmt: skip
 _THEIRS = {
     Plane.WRITER: AccessKind.STORE,
@@ -55,7 +55,7 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
     name = plane.name.lower()
     dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
-    tag = f.load("i64", entry_of(f, place, dword), 8)
+    tag = get_entry(f, place, dword)
     overlaps = f.compare("ne", f.and_(f.mask(tag, 4), f.parameter("bytes")), i64(0))
     rivals = f.and_(overlaps, _are_rivals(f, theirs, tag))
     if theirs is AccessKind.STORE:
@@ -79,10 +79,11 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
-    """Two loads are none; two atomics are if one is for less than the device, and never in LDS.
+    """Return whether both accesses can race. Two loads cannot; two atomics only in global memory,
+    if the scope of one is narrower than the device.
 
-    An atomic load of LDS is the instruction of a plain one: beside atomics, every load counts as
-    one.
+    An atomic load of LDS is the same instruction as a plain one: next to atomics, every load counts
+    as one.
     """
     mine = f.parameter("kind")
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
@@ -103,11 +104,10 @@ def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
 
 
 def _stores_the_same(f: NativeFunction) -> Value:
-    """Whether the store in hand, which comes behind this, leaves the dword as it is: that harms
-    nobody.
+    """Return whether the store, which has not been made yet, leaves the dword as it is, which is
+    harmless.
 
-    value: the new dword, in its place, or -1 where it is not known; bytes: which of them are
-    stored.
+    value: the new dword, in its place, or -1 if it is not known; bytes: those that are stored.
     """
     value, covered = f.parameter("value"), f.parameter("bytes")
     narrow = f.compare("ult", f.parameter("size"), i32(4))
@@ -124,7 +124,7 @@ def _stores_the_same(f: NativeFunction) -> Value:
 def _owner_of(f: NativeFunction, tag: Value) -> Value:
     ring = get(f, race_pointer(f), Race.RING, "ptr")
     place = f.and_(f.shift("lshr", tag, 32), i64(RING_ENTRIES - 1))
-    return f.load("i64", entry_of(f, ring, place), 8)
+    return get_entry(f, ring, place)
 
 
 def _group_of(f: NativeFunction, tag: Value) -> Value:
@@ -132,7 +132,7 @@ def _group_of(f: NativeFunction, tag: Value) -> Value:
 
 
 def _describe(f: NativeFunction, tag: Value, other: Value) -> None:
-    """Write site, group, wave and lane of a tag, as `aj_report` takes them."""
+    """Write a tag's site, group, wave and lane, as `aj_report` takes them."""
     owner = _owner_of(f, tag)
     site = f.mask(f.shift("lshr", tag, 16), 16)
     lane = f.mask(f.shift("lshr", tag, 10), 6)
@@ -172,8 +172,8 @@ def lds_symbol(kind: AccessKind) -> str:
 
 
 def global_text(kind: AccessKind, attributes: str) -> str:
-    """Return `aj_race_global_load` and so on: an access of global memory, one allocation after the
-    other."""
+    """Return `aj_race_global_load` and so on: an access of global memory, one allocation at a
+    time."""
     f = NativeFunction(global_symbol(kind), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
@@ -225,8 +225,8 @@ def _process(
 
 
 def find_text(attributes: str) -> str:
-    """Return `aj_race_find(race, cache, address)`: put the row of an address's shadow in the cache;
-    0 if none has."""
+    """Return `aj_race_find(race, cache, address)`: copy the row of an address's shadow to the
+    cache; 0 if there is none."""
     f = NativeFunction(
         "aj_race_find", "i32", [("ptr", "race"), ("ptr", "cache"), ("i64", "address")]
     )
@@ -257,7 +257,7 @@ def find_text(attributes: str) -> str:
 
 
 def lds_text(kind: AccessKind, attributes: str) -> str:
-    """Return `aj_race_lds_load` and so on: an access of LDS; lanes outside of it are left out."""
+    """Return `aj_race_lds_load` and so on: an access of LDS, without the lanes outside of it."""
     f = NativeFunction(lds_symbol(kind), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)

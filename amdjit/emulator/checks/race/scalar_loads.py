@@ -41,7 +41,7 @@ def scalar_text(attributes: str) -> str:
 
 
 class ScalarLoad(NamedTuple):
-    """A scalar load in a shadow that was found."""
+    """Process a scalar load whose shadow has been found."""
 
     race: Value
     row: Value

@@ -1,4 +1,4 @@
-"""What all accesses of the race check do with tags, whatever lanes they have."""
+"""What all accesses in the race check do with tags, whatever their lanes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTED = {
     AccessKind.STORE: Summary.STORED,
     AccessKind.ATOMIC: Summary.ATOMIC,
 }
-# Which planes hold what an access may race with.
+# The planes with the accesses that one may race with.
 RIVALS = {
     AccessKind.LOAD: (Plane.WRITER, Plane.ATOMIC),
     AccessKind.STORE: (Plane.WRITER, Plane.READER, Plane.EARLIER_READER, Plane.ATOMIC),
@@ -33,7 +33,7 @@ RIVALS = {
 
 
 class TagAccess:
-    """An access in one shadow: its own tag, and which others matter to it."""
+    """An access in one shadow: its own tag, and the tags that matter to it."""
 
     def __init__(self, function: NativeFunction, kind: AccessKind) -> None:
         self.f = function
@@ -44,12 +44,12 @@ class TagAccess:
         is_lds = function.compare("ne", function.parameter("lds"), i64(0))
         group = group_of(function, row)
         start = get(function, group, Group.START)
-        # LDS holds tags of this workgroup only, behind its start.
+        # After its start, a workgroup's LDS has only tags of its own.
         self.start = function.select(is_lds, start, own_start(function, self.race, group))
         self.first = function.select(is_lds, start, get(function, self.race, Race.FIRST))
         barrier, clean = get(function, group, Group.BARRIER), get(function, group, Group.CLEAN)
         self.barrier = barrier
-        # Stores to global memory need more than a barrier; all else is behind it.
+        # A barrier orders all accesses but stores to global memory.
         self.clean = function.select(is_lds, barrier, clean)
         site = function.resize(function.parameter("site"), 64)
         known = function.select(function.compare("ult", site, i64(1 << 16)), site, i64(0))
@@ -61,7 +61,8 @@ class TagAccess:
         self.wide = function.load(V64, function.parameter("addresses"), 64)
 
     def note_summary(self) -> None:
-        """Find out whether there can be rivals at all; leave the time for those who ask next."""
+        """Find out whether there can be rivals at all (`quiet`); leave this access's time for
+        others."""
         f = self.f
         head = f.offset(f.parameter("shadow"), -Summary.FIELDS * FIELD_BYTES)
         times = [get(f, head, Summary.STORED), get(f, head, Summary.ATOMIC)]
@@ -76,7 +77,7 @@ class TagAccess:
         put(f, head, _NOTED[self.kind], get(f, self.race, Race.TIME))
 
     def synchronise(self, flags: Value) -> None:
-        """See what the atomics at these addresses have left."""
+        """See the times that atomics at these addresses have left."""
         f = self.f
         arguments = [
             f.parameter(name)
@@ -85,8 +86,8 @@ class TagAccess:
         f.call_void("aj_race_sync", [*arguments, flags])
 
     def see_atomics_of_lds(self) -> None:
-        """An atomic load of LDS looks like any other: where there were atomics since the barrier,
-        it may be one."""
+        """An atomic load of LDS looks like any other: if there have been atomics since the
+        barrier, it may be one."""
         f = self.f
         head = f.offset(f.parameter("shadow"), -Summary.FIELDS * FIELD_BYTES)
         since = f.compare("ugt", get(f, head, Summary.ATOMIC), self.barrier)
@@ -98,7 +99,7 @@ class TagAccess:
         f.label("seen")
 
     def candidates(self, tags: Value, plane: Plane) -> Value:
-        """Return which tags may be of accesses that are not ordered before this one."""
+        """Return the tags whose accesses may not be ordered before this one."""
         f = self.f
         lanes = int(tags.type[1 : tags.type.index(" ")])
         interval = f.shift("lshr", tags, 32)
@@ -126,19 +127,19 @@ class TagAccess:
         return f.compare("ult", least, f.splat(i64(DEVICE_SCOPE), lanes))
 
     def plane(self, plane: Plane) -> Value:
-        """Return where a plane begins."""
+        """Return the address of a plane."""
         f = self.f
         return f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
 
     def stored(self, dword: Value, lane: Value) -> Value:
-        """Return a dword of what a lane stores."""
+        """Return a dword that a lane stores."""
         f = self.f
         place = f.add(f.shift("shl", dword, 7), f.shift("shl", lane, 2))
         return f.resize(f.load("i32", f.offset(f.parameter("stored"), place), 4), 64)
 
     def look(self, address: Value, lane: Value, mask: Value, value: Value) -> None:
-        """Look closer at a dword of a lane; `mask`: its bytes; `value`: what is stored, -1 for
-        nothing known."""
+        """Look closer at a dword of a lane. mask: its bytes; value: what is stored, -1 if that is
+        not known."""
         f = self.f
         names = ("context", "site", "row", "flags", "start", "shadow", "plane", "lds", "size")
         common = [f.parameter(name) for name in names]

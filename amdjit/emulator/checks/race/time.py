@@ -1,19 +1,19 @@
 """Time in the race check: intervals of waves, and what is ordered before what.
 
-A wave's life is cut into intervals at its barriers, atomics and fences. Intervals are numbered in
-the order in which they begin, in all launches of a device, so that a number is a point in time, and
-tags of earlier launches are stale by themselves. A ring tells which wave an interval is of.
-Race-checked launches run on one host thread, so that all this needs no locks and gives the same
-reports each time.
+A wave's execution is cut into intervals at its barriers, atomics and fences. Intervals are numbered
+in the order in which they begin, in all launches of a device: a number is a point in time, and tags
+of earlier launches are stale by themselves. A ring maps intervals to waves. Race-checked launches
+run on one host thread: none of this needs locks, and reports are the same each time.
 
 What orders the accesses of two waves (LLVM AMDGPU guide, "Memory Model gfx12"):
-- a barrier of their workgroup, or a named one for its members (`race_barriers.py`); for stores to
-  global memory in WGP mode only with `s_wait_storecnt 0` before it,
-- an atomic that one does after the access, and the other sees before its own (the same location, in
-  time): within a workgroup that is enough. Between workgroups a store needs `s_wait_storecnt 0`
-  (release) before the atomic, and the other side a `global_inv` of the device's scope (acquire)
-  behind its own.
-Where machine code cannot tell, accesses count as ordered: what is reported is a race.
+- a barrier of their workgroup, or a named one for its members (`barriers.py`); stores to global
+  memory in WGP mode also need `s_wait_storecnt 0` before it,
+- an atomic that one does after its access, if the other then does an atomic on the same location
+  before its own access: within a workgroup that is enough. Between workgroups, a store needs
+  `s_wait_storecnt 0` (release) before the first atomic, and the other wave a `global_inv` of the
+  device's scope (acquire) after the second.
+If machine code does not show whether accesses are ordered, they count as ordered: whatever is
+reported is a race.
 """
 
 from __future__ import annotations
@@ -44,13 +44,18 @@ def put(function: NativeFunction, base: Value, field: IntEnum, value: Value) -> 
 
 
 def put_greater(function: NativeFunction, base: Value, field: IntEnum, value: Value) -> None:
-    """Write a 64-bit field if the value is above the one there."""
+    """Write a 64-bit field if the value is greater than the one there."""
     put(function, base, field, function.intrinsic("umax", get(function, base, field), value))
 
 
 def entry_of(function: NativeFunction, base: Value, index: Value) -> Value:
     """Return the address of an i64 of an array."""
     return function.offset(base, function.shift("shl", index, 3))
+
+
+def get_entry(function: NativeFunction, base: Value, index: Value) -> Value:
+    """Read an i64 of an array."""
+    return function.load("i64", entry_of(function, base, index), 8)
 
 
 def group_of(function: NativeFunction, row: Value) -> Value:
@@ -65,7 +70,7 @@ def current_group(function: NativeFunction, race: Value) -> Value:
 
 
 def next_interval(function: NativeFunction, race: Value, row: Value) -> Value:
-    """Begin another interval of a wave; returns its number."""
+    """Begin another interval of a wave; return its number."""
     time = function.add(get(function, race, Race.TIME), i64(1))
     put(function, race, Race.TIME, time)
     put(function, row, Wave.INTERVAL, time)
@@ -77,13 +82,13 @@ def next_interval(function: NativeFunction, race: Value, row: Value) -> Value:
 
 
 def table_index(function: NativeFunction, race: Value, group: Value, wave: Value) -> Value:
-    """Return the place of a wave of the launch in FENCES and ATOMICS."""
+    """Return the index of a wave of the launch in FENCES and ATOMICS."""
     number = function.add(function.mul(group, get(function, race, Race.WAVE_COUNT)), wave)
     return function.and_(number, get(function, race, Race.TABLE_MASK))
 
 
 def wave_text(attributes: str) -> str:
-    """Return `aj_race_wave(context)`: the running wave's row, in the interval that holds now."""
+    """Return `aj_race_wave(context)`: the running wave's row, in its current interval."""
     function = NativeFunction("aj_race_wave", "ptr", [("ptr", "context")])
     race = race_pointer(function)
     group = current_group(function, race)
@@ -98,8 +103,8 @@ def wave_text(attributes: str) -> str:
     function.branch("known")
     function.label("known")
     waited = function.compare("ne", get(function, row, Wave.WAITED), i64(0))
-    function.branch_if(waited, "behind", "done")
-    function.label("behind")
+    function.branch_if(waited, "after", "done")
+    function.label("after")
     function.call_void("aj_race_waited", [function.parameter("context"), race, row])
     function.branch("done")
     function.label("done")
@@ -108,7 +113,7 @@ def wave_text(attributes: str) -> str:
 
 
 def epoch_text(attributes: str) -> str:
-    """Return `aj_race_epoch(context, race, row, group)`: the wave runs for the first time behind a
+    """Return `aj_race_epoch(context, race, row, group)`: the wave runs for the first time after a
     barrier or in a workgroup."""
     parameters = [("ptr", "context"), ("ptr", "race"), ("ptr", "row"), ("ptr", "group")]
     function = NativeFunction("aj_race_epoch", "void", parameters)
@@ -147,14 +152,14 @@ def group_number(function: NativeFunction, race: Value) -> Value:
     return function.add(function.mul(above, get(function, race, Race.GRID_X)), x)
 
 
-# No interval is so late.
+# Later than any interval.
 _NEVER = 1 << 62
 
 
 def _begin_group(
     function: NativeFunction, race: Value, group: Value, number: Value, time: Value
 ) -> None:
-    """A workgroup begins in its slot; one in another slot than the first says that they take turns
+    """Begin a workgroup in its slot. A slot other than the first means that workgroups take turns
     from now on."""
     put(function, group, Group.NUMBER, number)
     further = function.resize(function.compare("ne", function.context(Context.SLOT), i64(0)), 64)
@@ -175,18 +180,18 @@ def _begin_group(
 
 
 def own_start(function: NativeFunction, race: Value, group: Value) -> Value:
-    """Return the interval from which on all are the workgroup's own; where workgroups take turns
+    """Return the interval from which on all are the workgroup's own; if workgroups take turns,
     there is none."""
     apart = function.compare("eq", get(function, race, Race.INTERLEAVED), i64(0))
     return function.select(apart, get(function, group, Group.OWN_START), i64(_NEVER))
 
 
 def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value) -> None:
-    """At a barrier all waves have seen what one has; the barrier is clean if no wave had stores in
-    flight.
+    """At a barrier, all waves have seen what any of them has. The barrier is clean if no wave had
+    stores in flight.
 
-    What waves did between a signal and the wait is not ordered: the barrier is then as early as the
-    first such signal, and the waves' clocks know the others.
+    What waves did between their signals and the wait is not ordered: the barrier then counts as
+    early as the first of these signals, and the waves' clocks know the others.
     """
     count = get(function, race, Race.WAVE_COUNT)
     rows = get(function, group, Group.WAVES, "ptr")
@@ -230,7 +235,7 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
 
 def fence_text(attributes: str) -> str:
     """Return `aj_race_fence(context, acquire)`: the wave has waited for its stores, or acquires
-    what atomics showed."""
+    what atomics have shown it."""
     function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "acquire")])
     race = race_pointer(function)
     row = function.call("aj_race_wave", "ptr", [function.parameter("context")])
@@ -253,12 +258,12 @@ def sync_text(attributes: str) -> str:
     """Return `aj_race_sync(context, row, addresses, lanes, start, shadow, plane, flags)`: what an
     atomic orders.
 
-    The wave sees the time of the last atomic at each address; unless it only reads, it leaves its
-    own.
+    The wave sees the time of the last atomic at each address, and leaves its own unless it only
+    reads.
     """
     parameters = [
-        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"), ("i64", "start"),
-        ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
+        ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
+        ("i64", "start"), ("ptr", "shadow"), ("i64", "plane"), ("i32", "flags"),
     ]  # fmt: skip
     f = NativeFunction("aj_race_sync", "void", parameters)
     race, row = race_pointer(f), f.parameter("row")
@@ -287,6 +292,6 @@ def sync_text(attributes: str) -> str:
 
 
 def _clock_of(f: NativeFunction, clocks: Value, lane: Value) -> Value:
-    address = f.load("i64", entry_of(f, f.parameter("addresses"), lane), 8)
+    address = get_entry(f, f.parameter("addresses"), lane)
     dword = f.shift("lshr", f.sub(address, f.parameter("start")), 2)
     return entry_of(f, clocks, dword)

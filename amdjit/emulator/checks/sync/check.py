@@ -1,93 +1,39 @@
-"""The check of barriers, of instructions that need all lanes, and of missing waits:
-`sanitize("sync")`."""
+"""The synchronisation check of a launch: `sanitize("sync")`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.checks.sync.kinds import SyncKind
-from amdjit.emulator.checks.waits.search import missing_waits
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.layout import EXEC_LO, FIELD_BYTES, Context, Launch
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import Instrument
-
-_LAUNCH = Value("ptr", "%launch")
-_ALL = constant("i32", -1)
-_BARRIERS = frozenset(
-    {"s_barrier_signal", "s_barrier_signal_isfirst", "s_barrier_join", "s_barrier_leave"}
-)
+from amdjit.checking.settings import Request
+from amdjit.diagnostics.sanitizer import SanitizerReport
+from amdjit.emulator.checks.check import Check
+from amdjit.emulator.checks.findings import LaunchFacts, Row
+from amdjit.emulator.checks.sync.instrument import SyncInstrument
+from amdjit.emulator.checks.sync.reports import sync_report
+from amdjit.emulator.layout import SYNC_KINDS, Sanitizer
+from amdjit.emulator.wave.instrument import Instruments
 
 
-class Synchronisation(Instrument):
-    """Code that looks at EXEC in front of barriers, matrix instructions and transposing loads."""
+class SyncCheck(Check):
+    """Reports barriers that not all waves or lanes reach, and missing waits."""
 
     name: ClassVar[str] = "sync"
+    kinds: ClassVar[tuple[int, ...]] = (SYNC_KINDS,)
+    field: ClassVar[Sanitizer | None] = Sanitizer.SYNC
+    replaces: ClassVar[Mapping[str, frozenset[str]]] = {
+        "barrier": frozenset({"signalled-twice"}),
+        "partial-wave": frozenset({"matrix-partial-exec", "transpose-partial-exec"}),
+    }
 
-    def __init__(self) -> None:
-        self._early: frozenset[int] = frozenset()
+    def instruments(self, request: Request) -> Instruments:
+        """Look at EXEC before the instructions that need all lanes."""
+        return (SyncInstrument,)
 
-    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
-        """Look for missing waits: what is found is reported when it runs."""
-        self._early = frozenset(wait.pc for wait in missing_waits(graph))
+    def begin(self, facts: LaunchFacts, threads: int, residents: int) -> int:
+        """Let the driver report what it finds about barriers."""
+        return 1
 
-    def before(self, frame: Frame, instruction: Instruction) -> None:
-        """Check the instructions that need all lanes, or all that the wave began with."""
-        name = instruction.mnemonic
-        if instruction.pc in self._early:
-            _report(frame, instruction, SyncKind.WAIT, constant("i64", -1))
-        if name in _BARRIERS:
-            _check_lanes(frame, instruction, SyncKind.DIVERGENT)
-        elif name.startswith(("v_wmma", "v_swmmac")):
-            _check_lanes(frame, instruction, SyncKind.MATRIX)
-        elif "_load_tr_" in name:
-            _check_lanes(frame, instruction, SyncKind.TRANSPOSE)
-
-
-def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None:
-    """Report the first lane that is missing; a barrier needs only the lanes that the wave began
-    with."""
-    registers, b = frame.registers, frame.builder
-    for half in range(registers.halves):
-        active = registers.scalar(EXEC_LO + half)
-        if active == _ALL:
-            continue
-        needed = _first_exec(frame, half) if kind is SyncKind.DIVERGENT else _ALL
-        missing = b.and_(needed, b.not_(active))
-        label = f"lanes.{b.name()[1:]}"
-        wrong = b.compare("ne", missing, constant("i32", 0))
-        if kind is SyncKind.TRANSPOSE:
-            # With no lane at all it does nothing (RDNA 4 ISA, 11.6.2).
-            wrong = b.and_(wrong, frame.compare_with_zero("ne", EXEC_LO))
-        b.branch_if(wrong, label, f"{label}.done")
-        b.label(label)
-        lane = b.resize(b.intrinsic("cttz", missing, flags=[constant("i1", 1)]), 64)
-        _report(frame, instruction, kind, b.add(lane, constant("i64", 32 * half)))
-        b.branch(f"{label}.done")
-        b.label(f"{label}.done")
-
-
-def _first_exec(frame: Frame, half: int) -> Value:
-    """Read the lanes that the wave began with."""
-    b = frame.builder
-    execs = b.load("ptr", b.offset(_LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
-    number = b.mul(frame.context(Context.WAVE), constant("i64", frame.registers.halves))
-    number = b.add(number, constant("i64", half))
-    return b.load("i32", b.offset(execs, b.shift("shl", number, 2)), 4)
-
-
-def _report(frame: Frame, instruction: Instruction, kind: SyncKind, lane: Value) -> None:
-    site = frame.sites.add(instruction.pc)
-    nothing = Value("ptr", "null")
-    arguments = [
-        CONTEXT,
-        constant("i32", kind),
-        site,
-        lane,
-        constant("i64", 0),
-        constant("i32", 0),
-        nothing,
-    ]
-    frame.native_void("aj_report", arguments)
+    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport:
+        """Return the report of a row."""
+        return sync_report(row, facts)

@@ -14,7 +14,7 @@ from amdjit.emulator.layout import (
 
 
 class SyncKind(IntEnum):
-    """What is wrong. UNREACHED and DIFFERENT, which the driver finds, name a resume id in place of
+    """What is wrong. UNREACHED and DIFFERENT, which the driver finds, have a resume id in place of
     a site."""
 
     DIVERGENT = SYNC_KINDS

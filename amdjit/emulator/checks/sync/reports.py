@@ -14,28 +14,28 @@ _BARRIER_BYTES = 4
 _LANES = {
     SyncKind.DIVERGENT: Finding(
         "divergent-barrier",
-        "a barrier is reached by some lanes of a wave only: this work-item is not among them",
+        "only some lanes of a wave reach this barrier: this work-item does not",
         "move the barrier out of the branch or loop that not all work-items take, and let none "
         "return before it",
     ),
     SyncKind.MATRIX: Finding(
         "matrix-partial-exec",
-        "a matrix instruction runs while some lanes of the wave are inactive, among them this "
-        "one; their parts count",
+        "a matrix instruction runs while some lanes of the wave are inactive, this one among "
+        "them: it needs their parts",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of "
         "whole waves",
     ),
     SyncKind.TRANSPOSE: Finding(
         "transpose-partial-exec",
-        "a transposing load runs while some lanes of the wave are inactive, among them this one; "
+        "a transposing load runs while some lanes of the wave are inactive, this one among them: "
         "others need its part",
         "let all lanes of the wave reach it: no branch that depends on the lane, and blocks of "
         "whole waves",
     ),
     SyncKind.TWICE: Finding(
         "signalled-twice",
-        "a wave signals the workgroup's barrier again before it has completed: that counts for a "
-        "wave that has not",
+        "a wave signals the workgroup's barrier again before it has completed: the signal counts "
+        "for a wave that has not signalled",
         "let each wave signal once and then wait",
     ),
 }
@@ -53,15 +53,15 @@ def sync_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     if kind is SyncKind.OVERRUN:
         return _overrun(row, facts)
     if kind is SyncKind.TWICE and row[Report.ADDRESS] < 0:
-        # The wave signals and waits in one go: the site is an id to resume from.
+        # The wave signals and waits in one step: the site is an id to resume from.
         pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
         return report_of("sync", _LANES[kind], row, facts, pc=pc)
     return report_of("sync", _LANES[kind], row, facts)
 
 
 def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves went on from a barrier that another one had ended without: its number and where stand
-    for an address."""
+    """Waves went on from a barrier although another wave had ended: its number and end site are in
+    place of an address."""
     pc = facts.compiled.resume_pcs[row[Report.SITE]] - _BARRIER_BYTES
     ended, end_site = row.address & (1 << 32) - 1, row.address >> 32
     other = Origin(
@@ -70,16 +70,15 @@ def _unreached(row: Row, facts: LaunchFacts) -> SanitizerReport:
     finding = Finding(
         "unreached-barrier",
         f"a barrier is not reached by all waves of the workgroup: wave {ended} has ended",
-        "let all work-items reach each barrier: skip the work behind an early return's condition "
-        "instead of returning",
+        "let all work-items reach each barrier: instead of returning early, skip the work",
         other,
     )
     return report_of("sync", finding, row, facts, pc=pc)
 
 
 def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Waves wait at two barriers, which are one to the hardware: the second's resume id in place of
-    an address."""
+    """Waves wait at two barriers, which the hardware takes for one: the second's resume id is in
+    place of an address."""
     pcs = facts.compiled.resume_pcs
     finding = Finding(
         "different-barriers",
@@ -97,15 +96,18 @@ def _different(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _overrun(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """A barrier has completed again before a wave has waited: at a named one's signal, with the
-    wave's number for an address; the workgroup's is found when the wave waits, without one."""
+    """A barrier has completed again before a wave has waited for it.
+
+    Of a named barrier this is found at a signal, with the wave's number in place of an address; of
+    the workgroup's when the wave waits, with -1.
+    """
     own = row[Report.ADDRESS] < 0
     pcs = facts.compiled.resume_pcs if own else facts.compiled.site_pcs
     wave = row[Report.WAVE] if own else row.address
     finding = Finding(
         "barrier-overrun",
         f"a barrier has completed twice before wave {wave} waits for it: the wave misses one",
-        "let the waves that wait signal, too, and wait as often, so that the barrier cannot "
+        "let the waves that wait also signal, as often as they wait: then the barrier cannot "
         "complete without them",
     )
     return report_of(
@@ -120,8 +122,8 @@ def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:
     finding = Finding(
         "missing-wait",
         found.wait.message,
-        f"put {found.wait.wait} in front of this instruction; the emulator's result is right, a "
-        "GPU's need not be",
+        f"put {found.wait.wait} before this instruction; the emulator's result is right, but a "
+        "GPU's may not be",
         Origin(found.wait.load_text, file, line),
     )
     return report_of("sync", finding, row, facts, pc=pc)

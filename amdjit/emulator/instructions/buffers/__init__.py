@@ -1,1 +1,1 @@
-"""buffers."""
+"""Buffer instructions: addresses, bounds and formats of buffer resources."""

@@ -1,1 +1,1 @@
-"""lanes."""
+"""Moves of data between the lanes of a wave, DPP included."""

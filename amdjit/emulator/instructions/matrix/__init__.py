@@ -1,1 +1,2 @@
-"""matrix."""
+"""Matrix instructions (WMMA, SWMMAC) and dot products: fragment layouts, and how sums are
+rounded."""

@@ -1,1 +1,1 @@
-"""scalar."""
+"""Scalar instructions: arithmetic, branches, barriers, MODE, scalar loads, relative registers."""

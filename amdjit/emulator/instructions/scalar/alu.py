@@ -1,4 +1,4 @@
-"""SALU instructions with a result."""
+"""SALU instructions that compute a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
-from amdjit.emulator.instructions.operation import Emitter, ScalarOp, scalar_op
+from amdjit.emulator.instructions.operation import Emitter, scalar_ops
 from amdjit.emulator.wave.frame import Frame
 
 _ADD, _SUB, _MUL = ix.binary("add"), ix.binary("sub"), ix.binary("mul")
@@ -30,7 +30,8 @@ LOGIC = {
 
 
 def _field(signed: bool) -> ix.Expression:
-    """Bit field of x: offset in bits 4:0 (5:0), width in bits 22:16 of y."""
+    """Return the bit field of x with the offset in bits 4:0 of y (5:0 for 64 bits) and the width in
+    bits 22:16."""
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         width = bits_of(x.type)
@@ -65,7 +66,7 @@ def _zero_count(b: Builder, x: Value) -> Value:
 
 
 def _replicate(b: Builder, x: Value) -> Value:
-    """Double every bit of a dword."""
+    """Return each bit of a dword twice."""
     wide = b.resize(x, 64)
     for amount, kept in (
         (16, 0x0000FFFF0000FFFF),
@@ -79,7 +80,7 @@ def _replicate(b: Builder, x: Value) -> Value:
 
 
 def _quads(whole: bool) -> ix.Expression:
-    """One bit for each four bits that are not all 0 (quadmask), or four ones (wqm)."""
+    """For each four bits that are not all 0, set one bit (quadmask) or all four (wqm)."""
 
     def expression(b: Builder, x: Value) -> Value:
         width = bits_of(x.type)
@@ -97,101 +98,93 @@ def _quads(whole: bool) -> ix.Expression:
     return expression
 
 
+def _wide_mask(b: Builder, x: Value, y: Value) -> Value:
+    return ix.bfm(b, b.resize(b.mask(x, 6), 64), b.resize(y, 64))
+
+
 def _high_half(b: Builder, x: Value) -> Value:
     high = b.bitcast(b.resize(b.shift("lshr", x, 16), 16), "half")
     return settled(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
 
 
-def _widths(
-    name: str, expression: ix.Expression, sources: int = 2, codes: str = "b"
-) -> dict[str, ScalarOp]:
-    return {
-        f"s_{name}_{codes}{width}": scalar_op(
-            expression, f"{codes}{width} " * sources, nonzero=True
-        )
-        for width in (32, 64)
+# SCC becomes whether the result is not 0.
+_TESTED = scalar_ops(
+    {
+        **{
+            f"s_{name}_b{width}": expression
+            for name, expression in LOGIC.items()
+            for width in (32, 64)
+            if not name.endswith("not0")
+        },
+        "s_not_b32": Builder.not_,
+        "s_not_b64": Builder.not_,
+        "s_lshl_b32": ix.shift("shl"),
+        "s_lshl_b64": ix.shift("shl"),
+        "s_lshr_b32": ix.shift("lshr"),
+        "s_lshr_b64": ix.shift("lshr"),
+        "s_ashr_i32": ix.shift("ashr"),
+        "s_ashr_i64": ix.shift("ashr"),
+        "s_bfe_u32": _field(False),
+        "s_bfe_i32": _field(True),
+        "s_bfe_u64": _field(False),
+        "s_bfe_i64": _field(True),
+        "s_bcnt0_i32_b32": _zero_count,
+        "s_bcnt0_i32_b64": _zero_count,
+        "s_bcnt1_i32_b32": ix.bit_count,
+        "s_bcnt1_i32_b64": ix.bit_count,
+        "s_quadmask_b32": _quads(False),
+        "s_quadmask_b64": _quads(False),
+        "s_wqm_b32": _quads(True),
+        "s_wqm_b64": _quads(True),
+        "s_abs_i32": ix.absolute,
+        "s_absdiff_i32": ix.absolute_difference,
+    },
+    tests_result=True,
+)
+
+# SCC stays as it is.
+_INTEGERS = scalar_ops(
+    {
+        "s_bfm_b32": ix.bfm,
+        "s_bfm_b64": _wide_mask,
+        "s_mov_b32": ix.mov,
+        "s_mov_b64": ix.mov,
+        "s_brev_b32": ix.intrinsic("bitreverse"),
+        "s_brev_b64": ix.intrinsic("bitreverse"),
+        "s_ctz_i32_b32": ix.count_trailing,
+        "s_ctz_i32_b64": ix.count_trailing,
+        "s_clz_i32_u32": ix.count_leading,
+        "s_clz_i32_u64": ix.count_leading,
+        "s_cls_i32": ix.count_sign,
+        "s_cls_i32_i64": ix.count_sign,
+        "s_sext_i32_i8": ix.extend(8, True),
+        "s_sext_i32_i16": ix.widen(True),
+        "s_bitset0_b32": _set_bit(0),
+        "s_bitset0_b64": _set_bit(0),
+        "s_bitset1_b32": _set_bit(1),
+        "s_bitset1_b64": _set_bit(1),
+        "s_bitreplicate_b64_b32": _replicate,
+        "s_pack_ll_b32_b16": ix.pack(False, False),
+        "s_pack_lh_b32_b16": ix.pack(False, True),
+        "s_pack_hl_b32_b16": ix.pack(True, False),
+        "s_pack_hh_b32_b16": ix.pack(True, True),
+        "s_mul_i32": _MUL,
+        "s_mul_hi_u32": ix.mul_high(False),
+        "s_mul_hi_i32": ix.mul_high(True),
+        "s_mul_u64": _MUL,
+        "s_add_nc_u64": _ADD,
+        "s_sub_nc_u64": _SUB,
     }
-
-
-def _logic() -> dict[str, ScalarOp]:
-    table: dict[str, ScalarOp] = {}
-    for name, expression in LOGIC.items():
-        if not name.endswith("not0"):
-            table.update(_widths(name, expression))
-    for name, operation in (("lshl", "shl"), ("lshr", "lshr")):
-        for width in (32, 64):
-            table[f"s_{name}_b{width}"] = scalar_op(
-                ix.shift(operation), f"b{width} b32", nonzero=True
-            )
-    return table
-
-
-_BITS: dict[str, Emitter] = {
-    **_logic(),
-    **_widths("not", Builder.not_, sources=1),
-    "s_ashr_i32": scalar_op(ix.shift("ashr"), "i32 b32", nonzero=True),
-    "s_ashr_i64": scalar_op(ix.shift("ashr"), "i64 b32", nonzero=True),
-    "s_bfe_u32": scalar_op(_field(False), "u32 u32", nonzero=True),
-    "s_bfe_i32": scalar_op(_field(True), "i32 u32", nonzero=True),
-    "s_bfe_u64": scalar_op(_field(False), "u64 u32", nonzero=True),
-    "s_bfe_i64": scalar_op(_field(True), "i64 u32", nonzero=True),
-    "s_bfm_b32": scalar_op(ix.bfm, "b32 b32"),
-    "s_bfm_b64": scalar_op(
-        lambda b, x, y: ix.bfm(b, b.resize(b.mask(x, 6), 64), b.resize(y, 64)), "b32 b32"
-    ),
-    "s_mov_b32": scalar_op(ix.mov, "b32"),
-    "s_mov_b64": scalar_op(ix.mov, "b64"),
-    "s_brev_b32": scalar_op(ix.intrinsic("bitreverse"), "b32"),
-    "s_brev_b64": scalar_op(ix.intrinsic("bitreverse"), "b64"),
-    "s_ctz_i32_b32": scalar_op(ix.count_trailing, "b32"),
-    "s_ctz_i32_b64": scalar_op(ix.count_trailing, "b64"),
-    "s_clz_i32_u32": scalar_op(ix.count_leading, "u32"),
-    "s_clz_i32_u64": scalar_op(ix.count_leading, "u64"),
-    "s_cls_i32": scalar_op(ix.count_sign, "i32"),
-    "s_cls_i32_i64": scalar_op(ix.count_sign, "i64"),
-    "s_sext_i32_i8": scalar_op(ix.extend(8, True), "i32"),
-    "s_sext_i32_i16": scalar_op(ix.extend(16, True), "i32"),
-    "s_bitset0_b32": scalar_op(_set_bit(0), "b32", accumulates="b32"),
-    "s_bitset0_b64": scalar_op(_set_bit(0), "b32", accumulates="b64"),
-    "s_bitset1_b32": scalar_op(_set_bit(1), "b32", accumulates="b32"),
-    "s_bitset1_b64": scalar_op(_set_bit(1), "b32", accumulates="b64"),
-    "s_bitreplicate_b64_b32": scalar_op(_replicate, "b32"),
-    "s_bcnt0_i32_b32": scalar_op(_zero_count, "b32", nonzero=True),
-    "s_bcnt0_i32_b64": scalar_op(_zero_count, "b64", nonzero=True),
-    "s_bcnt1_i32_b32": scalar_op(ix.bit_count, "b32", nonzero=True),
-    "s_bcnt1_i32_b64": scalar_op(ix.bit_count, "b64", nonzero=True),
-    "s_quadmask_b32": scalar_op(_quads(False), "b32", nonzero=True),
-    "s_quadmask_b64": scalar_op(_quads(False), "b64", nonzero=True),
-    "s_wqm_b32": scalar_op(_quads(True), "b32", nonzero=True),
-    "s_wqm_b64": scalar_op(_quads(True), "b64", nonzero=True),
-    "s_pack_ll_b32_b16": scalar_op(ix.pack(False, False), "b32 b32"),
-    "s_pack_lh_b32_b16": scalar_op(ix.pack(False, True), "b32 b32"),
-    "s_pack_hl_b32_b16": scalar_op(ix.pack(True, False), "b32 b32"),
-    "s_pack_hh_b32_b16": scalar_op(ix.pack(True, True), "b32 b32"),
-}
-
-_ARITHMETIC: dict[str, Emitter] = {
-    "s_abs_i32": scalar_op(ix.absolute, "i32", nonzero=True),
-    "s_absdiff_i32": scalar_op(ix.absolute_difference, "i32 i32", nonzero=True),
-    "s_mul_i32": scalar_op(_MUL, "i32 i32"),
-    "s_mul_hi_u32": scalar_op(ix.mul_high(False), "u32 u32"),
-    "s_mul_hi_i32": scalar_op(ix.mul_high(True), "i32 i32"),
-    "s_mul_u64": scalar_op(_MUL, "u64 u64"),
-    "s_add_nc_u64": scalar_op(_ADD, "u64 u64"),
-    "s_sub_nc_u64": scalar_op(_SUB, "u64 u64"),
-}
+)
 
 Carry = Callable[[Builder, Value, Value, Value], Value]
 
 
-def _with_condition(operation: ix.Expression, sources: str, condition: Carry) -> Emitter:
-    """Return the emitter of an instruction whose SCC is `condition(builder, x, y, result)`."""
-    codes = sources.split()
+def _with_condition(operation: ix.Expression, condition: Carry) -> Emitter:
+    """Return the emitter of an instruction that sets SCC to `condition(builder, x, y, result)`."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        x, y = (
-            frame.scalar_source(instruction, index + 1, code) for index, code in enumerate(codes)
-        )
+        x, y = (frame.scalar_source(instruction, index) for index in (1, 2))
         result = operation(frame.builder, x, y)
         frame.write_scalar(instruction.operands[0], result)
         frame.registers.write_condition_code(condition(frame.builder, x, y, result))
@@ -218,7 +211,7 @@ def _signed_overflow(subtract: bool) -> Carry:
 def _carry_in(subtract: bool) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        x, y = (b.resize(frame.scalar_source(instruction, index, "u32"), 64) for index in (1, 2))
+        x, y = (b.resize(frame.scalar_source(instruction, index), 64) for index in (1, 2))
         carry = b.resize(frame.registers.condition_code, 64)
         operation = "sub" if subtract else "add"
         total = b.binary(operation, b.binary(operation, x, y), carry)
@@ -232,7 +225,7 @@ def _carry_in(subtract: bool) -> Emitter:
 def _shift_add(count: int) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        x, y = (b.resize(frame.scalar_source(instruction, index, "u32"), 64) for index in (1, 2))
+        x, y = (b.resize(frame.scalar_source(instruction, index), 64) for index in (1, 2))
         total = b.add(b.shift("shl", x, count), y)
         frame.write_scalar(instruction.operands[0], b.resize(total, 32))
         over = b.compare("ugt", total, constant("i64", 0xFFFFFFFF))
@@ -241,11 +234,11 @@ def _shift_add(count: int) -> Emitter:
     return emit
 
 
-def _select_first(predicate: str, code: str) -> Emitter:
-    """Minimum or maximum; SCC tells whether the first operand was chosen."""
+def _select_first(predicate: str) -> Emitter:
+    """Minimum or maximum; SCC becomes whether the first operand was chosen."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        x, y = (frame.scalar_source(instruction, index, code) for index in (1, 2))
+        x, y = (frame.scalar_source(instruction, index) for index in (1, 2))
         first = frame.builder.compare(predicate, x, y)
         frame.write_scalar(instruction.operands[0], frame.builder.select(first, x, y))
         frame.registers.write_condition_code(first)
@@ -254,58 +247,51 @@ def _select_first(predicate: str, code: str) -> Emitter:
 
 
 _CONDITIONS: dict[str, Emitter] = {
-    "s_add_co_u32": _with_condition(_ADD, "u32 u32", _compare_result("ult", 0)),
-    "s_sub_co_u32": _with_condition(_SUB, "u32 u32", _compare_result("ugt", 0)),
-    "s_add_co_i32": _with_condition(_ADD, "i32 i32", _signed_overflow(False)),
-    "s_sub_co_i32": _with_condition(_SUB, "i32 i32", _signed_overflow(True)),
+    "s_add_co_u32": _with_condition(_ADD, _compare_result("ult", 0)),
+    "s_sub_co_u32": _with_condition(_SUB, _compare_result("ugt", 0)),
+    "s_add_co_i32": _with_condition(_ADD, _signed_overflow(False)),
+    "s_sub_co_i32": _with_condition(_SUB, _signed_overflow(True)),
     "s_add_co_ci_u32": _carry_in(False),
     "s_sub_co_ci_u32": _carry_in(True),
     **{f"s_lshl{count}_add_u32": _shift_add(count) for count in (1, 2, 3, 4)},
-    "s_min_i32": _select_first("slt", "i32"),
-    "s_max_i32": _select_first("sge", "i32"),
-    "s_min_u32": _select_first("ult", "u32"),
-    "s_max_u32": _select_first("uge", "u32"),
+    "s_min_i32": _select_first("slt"),
+    "s_max_i32": _select_first("sge"),
+    "s_min_u32": _select_first("ult"),
+    "s_max_u32": _select_first("uge"),
 }
 
 
-def _floats(code: str) -> dict[str, Emitter]:
+def _floats(code: str) -> Mapping[str, ix.Expression]:
     def form(expression: ix.Expression) -> ix.Expression:
         return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
-    two = f"{code} {code}"
     fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
-    table: dict[str, Emitter] = {
-        f"s_add_{code}": scalar_op(form(ix.binary("fadd")), two),
-        f"s_sub_{code}": scalar_op(form(ix.binary("fsub")), two),
-        f"s_mul_{code}": scalar_op(form(ix.binary("fmul")), two),
-        f"s_fmac_{code}": scalar_op(fused, two, accumulates=code),
-        f"s_fmaak_{code}": scalar_op(fused, f"{two} {code}"),
-        f"s_fmamk_{code}": scalar_op(fused, f"{two} {code}"),
+    return {
+        f"s_add_{code}": form(ix.binary("fadd")),
+        f"s_sub_{code}": form(ix.binary("fsub")),
+        f"s_mul_{code}": form(ix.binary("fmul")),
+        f"s_fmac_{code}": fused,
+        f"s_fmaak_{code}": fused,
+        f"s_fmamk_{code}": fused,
+        **{f"s_{name}_{code}": expression for name, expression in EXTREMES.items()},
+        **{f"s_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},
     }
-    for name, expression in EXTREMES.items():
-        table[f"s_{name}_{code}"] = scalar_op(expression, two)
-    rounding = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rndne": "roundeven"}
-    for name, llvm_name in rounding.items():
-        table[f"s_{name}_{code}"] = scalar_op(form(ix.intrinsic(llvm_name)), code)
-    return table
 
 
-_CONVERSIONS: dict[str, Emitter] = {
-    "s_cvt_f32_i32": scalar_op(fx.from_integer(True, "float"), "i32"),
-    "s_cvt_f32_u32": scalar_op(fx.from_integer(False, "float"), "u32"),
-    "s_cvt_i32_f32": scalar_op(fx.to_integer(True), "f32"),
-    "s_cvt_u32_f32": scalar_op(fx.to_integer(False), "f32"),
-    "s_cvt_f16_f32": scalar_op(with_nans(fx.cast("fptrunc", "half"), converted_nan("half")), "f32"),
-    "s_cvt_f32_f16": scalar_op(with_nans(fx.cast("fpext", "float"), converted_nan("float")), "f16"),
-    "s_cvt_hi_f32_f16": scalar_op(_high_half, "b32"),
-    "s_cvt_pk_rtz_f16_f32": scalar_op(fx.pack_towards_zero, "f32 f32"),
+_CONVERSIONS: Mapping[str, ix.Expression] = {
+    "s_cvt_f32_i32": fx.from_integer(True, "float"),
+    "s_cvt_f32_u32": fx.from_integer(False, "float"),
+    "s_cvt_i32_f32": fx.to_integer(True),
+    "s_cvt_u32_f32": fx.to_integer(False),
+    "s_cvt_f16_f32": with_nans(fx.cast("fptrunc", "half"), converted_nan("half")),
+    "s_cvt_f32_f16": with_nans(fx.cast("fpext", "float"), converted_nan("float")),
+    "s_cvt_hi_f32_f16": _high_half,
+    "s_cvt_pk_rtz_f16_f32": fx.pack_towards_zero,
 }
 
 SCALAR_ALU: Mapping[str, Emitter] = {
-    **_BITS,
-    **_ARITHMETIC,
+    **_TESTED,
+    **_INTEGERS,
     **_CONDITIONS,
-    **_floats("f16"),
-    **_floats("f32"),
-    **_CONVERSIONS,
+    **scalar_ops({**_floats("f16"), **_floats("f32"), **_CONVERSIONS}),
 }

@@ -6,89 +6,90 @@ from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.expressions.float_extremes import compare
-from amdjit.emulator.host.builder import constant
+from amdjit.emulator.expressions.comparisons import FLOAT_PREDICATES, compare, predicate_of
+from amdjit.emulator.host.builder import Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.alu import LOGIC
-from amdjit.emulator.instructions.vector.compare import FLOAT_PREDICATES, integer_predicate
 from amdjit.emulator.layout import Context
 from amdjit.emulator.wave.frame import Frame
 
 
-def _compare(predicate: str, code: str) -> Emitter:
+def _compare(name: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        x, y = (frame.scalar_source(instruction, index, code) for index in (0, 1))
+        x, y = (frame.scalar_source(instruction, index) for index in (0, 1))
+        predicate = predicate_of(name, instruction.opcode.operands[0].type)
         frame.registers.write_condition_code(compare(frame.builder, predicate, x, y))
 
     return emit
 
 
-def _test_bit(value: int, code: str) -> Emitter:
+def _test_bit(value: int) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        x = frame.scalar_source(instruction, 0, code)
-        position = b.resize(frame.scalar_source(instruction, 1, "b32"), int(code[1:]))
+        x = frame.scalar_source(instruction, 0)
+        position = b.resize(frame.scalar_source(instruction, 1), bits_of(x.type))
         bit = b.resize(b.shift("lshr", x, position), 1)
         frame.registers.write_condition_code(bit if value else b.not_(bit))
 
     return emit
 
 
-def _comparisons() -> dict[str, Emitter]:
-    table: dict[str, Emitter] = {}
-    for code in ("i32", "u32"):
-        for name, predicate in (
-            ("eq", "eq"),
-            ("lg", "ne"),
-            ("gt", "gt"),
-            ("ge", "ge"),
-            ("lt", "lt"),
-            ("le", "le"),
-        ):
-            table[f"s_cmp_{name}_{code}"] = _compare(integer_predicate(predicate, code), code)
-    table["s_cmp_eq_u64"] = _compare("eq", "u64")
-    table["s_cmp_lg_u64"] = _compare("ne", "u64")
-    for code in ("f16", "f32"):
-        for name, predicate in FLOAT_PREDICATES.items():
-            table[f"s_cmp_{name}_{code}"] = _compare(predicate, code)
-    for value in (0, 1):
-        for code in ("b32", "b64"):
-            table[f"s_bitcmp{value}_{code}"] = _test_bit(value, code)
-    return table
+# The integers' "not equal" is called lg in SALU and ne in VALU comparisons.
+_INTEGER_NAMES = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
+_COMPARISONS: Mapping[str, Emitter] = {
+    **{
+        f"s_cmp_{name}_{code}": _compare(vector_name)
+        for name, vector_name in _INTEGER_NAMES.items()
+        for code in ("i32", "u32")
+    },
+    "s_cmp_eq_u64": _compare("eq"),
+    "s_cmp_lg_u64": _compare("ne"),
+    **{
+        f"s_cmp_{name}_{code}": _compare(name)
+        for name in FLOAT_PREDICATES
+        for code in ("f16", "f32")
+    },
+    "s_bitcmp0_b32": _test_bit(0),
+    "s_bitcmp0_b64": _test_bit(0),
+    "s_bitcmp1_b32": _test_bit(1),
+    "s_bitcmp1_b64": _test_bit(1),
+}
 
 
-def _select(code: str) -> Emitter:
-    def emit(frame: Frame, instruction: Instruction) -> None:
-        x, y = (frame.scalar_source(instruction, index, code) for index in (1, 2))
-        chosen = frame.builder.select(frame.registers.condition_code, x, y)
-        frame.write_scalar(instruction.operands[0], chosen)
-
-    return emit
+def _select(frame: Frame, instruction: Instruction) -> None:
+    x, y = (frame.scalar_source(instruction, index) for index in (1, 2))
+    chosen = frame.builder.select(frame.registers.condition_code, x, y)
+    frame.write_scalar(instruction.operands[0], chosen)
 
 
-def _conditional_move(code: str) -> Emitter:
-    def emit(frame: Frame, instruction: Instruction) -> None:
-        new = frame.scalar_source(instruction, 1, code)
-        old = frame.scalar_source(instruction, 0, code)
-        chosen = frame.builder.select(frame.registers.condition_code, new, old)
-        frame.write_scalar(instruction.operands[0], chosen)
-
-    return emit
+def _conditional_move(frame: Frame, instruction: Instruction) -> None:
+    new, old = (frame.scalar_source(instruction, index) for index in (1, 0))
+    chosen = frame.builder.select(frame.registers.condition_code, new, old)
+    frame.write_scalar(instruction.operands[0], chosen)
 
 
+# EXEC as wide as an instruction's source.
 _EXEC = {"b32": Register(RegisterFile.EXEC, 0), "b64": Register(RegisterFile.EXEC, 0, 2)}
 
 
-def _save_exec(name: str, code: str) -> Emitter:
+def _source_and_exec(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
+    source, code = frame.scalar_source(instruction, 1), instruction.opcode.operands[1].type
+    return source, frame.scalar_operand(_EXEC[code], code, instruction)
+
+
+def _write_to_exec(frame: Frame, instruction: Instruction, value: Value) -> None:
+    frame.write_scalar(_EXEC[instruction.opcode.operands[1].type], value)
+
+
+def _save_exec(name: str) -> Emitter:
     """D = EXEC; EXEC = source <name> EXEC; SCC = EXEC != 0."""
     operation = LOGIC[name]
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        source = frame.scalar_source(instruction, 1, code)
-        old = frame.scalar_operand(_EXEC[code], code, instruction)
+        source, old = _source_and_exec(frame, instruction)
         new = operation(frame.builder, source, old)
         frame.write_scalar(instruction.operands[0], old)
-        frame.write_scalar(_EXEC[code], new)
+        _write_to_exec(frame, instruction, new)
         frame.registers.write_condition_code(
             frame.builder.compare("ne", new, frame.builder.const(new, 0))
         )
@@ -96,14 +97,13 @@ def _save_exec(name: str, code: str) -> Emitter:
     return emit
 
 
-def _write_exec(name: str, code: str) -> Emitter:
+def _write_exec(name: str) -> Emitter:
     """EXEC = source <name> EXEC; D = EXEC; SCC = EXEC != 0."""
     operation = LOGIC[name]
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        source = frame.scalar_source(instruction, 1, code)
-        new = operation(frame.builder, source, frame.scalar_operand(_EXEC[code], code, instruction))
-        frame.write_scalar(_EXEC[code], new)
+        new = operation(frame.builder, *_source_and_exec(frame, instruction))
+        _write_to_exec(frame, instruction, new)
         frame.write_scalar(instruction.operands[0], new)
         frame.registers.write_condition_code(
             frame.builder.compare("ne", new, frame.builder.const(new, 0))
@@ -118,14 +118,14 @@ def _move_immediate(frame: Frame, instruction: Instruction) -> None:
 
 def _conditional_move_immediate(frame: Frame, instruction: Instruction) -> None:
     new = constant("i32", instruction.immediates["simm16"])
-    old = frame.scalar_source(instruction, 0, "b32")
+    old = frame.scalar_source(instruction, 0)
     chosen = frame.builder.select(frame.registers.condition_code, new, old)
     frame.write_scalar(instruction.operands[0], chosen)
 
 
 def _add_immediate(frame: Frame, instruction: Instruction) -> None:
     b = frame.builder
-    old = frame.scalar_source(instruction, 0, "i32")
+    old = frame.scalar_source(instruction, 0)
     addend = constant("i32", instruction.immediates["simm16"])
     result = b.add(old, addend)
     frame.write_scalar(instruction.operands[0], result)
@@ -134,7 +134,7 @@ def _add_immediate(frame: Frame, instruction: Instruction) -> None:
 
 
 def _multiply_immediate(frame: Frame, instruction: Instruction) -> None:
-    old = frame.scalar_source(instruction, 0, "i32")
+    old = frame.scalar_source(instruction, 0)
     factor = constant("i32", instruction.immediates["simm16"])
     frame.write_scalar(instruction.operands[0], frame.builder.mul(old, factor))
 
@@ -146,16 +146,16 @@ def _program_counter(frame: Frame, instruction: Instruction) -> None:
 
 
 def _nothing(frame: Frame, instruction: Instruction) -> None:
-    """Waits, hints and cache operations: the emulator does everything in order."""
+    """Emit nothing for waits, hints and cache operations: the emulator does everything in order."""
 
 
-# LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end gives its registers back.
+# LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end releases its registers.
 _DEALLOCATE_VGPRS = 3
 
 
 def _message(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
-        raise Untranslatable(instruction, "of the messages, only MSG_DEALLOC_VGPRS is emulated")
+        raise Untranslatable(instruction, "MSG_DEALLOC_VGPRS is the only message that is emulated")
 
 
 _NO_EFFECT = [
@@ -201,14 +201,14 @@ _NO_EFFECT = [
 ]
 
 SCALAR_CONTROL: Mapping[str, Emitter] = {
-    **_comparisons(),
-    "s_cselect_b32": _select("b32"),
-    "s_cselect_b64": _select("b64"),
-    "s_cmov_b32": _conditional_move("b32"),
-    "s_cmov_b64": _conditional_move("b64"),
-    **{f"s_{name}_saveexec_{code}": _save_exec(name, code) for name in LOGIC for code in _EXEC},
+    **_COMPARISONS,
+    "s_cselect_b32": _select,
+    "s_cselect_b64": _select,
+    "s_cmov_b32": _conditional_move,
+    "s_cmov_b64": _conditional_move,
+    **{f"s_{name}_saveexec_{code}": _save_exec(name) for name in LOGIC for code in _EXEC},
     **{
-        f"s_{name}_wrexec_{code}": _write_exec(name, code)
+        f"s_{name}_wrexec_{code}": _write_exec(name)
         for name in ("and_not0", "and_not1")
         for code in _EXEC
     },

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
-from amdjit.emulator.wave.registers import scalar_slot
 
 
 def _address(frame: Frame, instruction: Instruction) -> Value:
@@ -19,7 +19,7 @@ def _address(frame: Frame, instruction: Instruction) -> Value:
     offset = instruction.operand("soffset")
     if offset is not None:
         address = b.add(address, b.resize(frame.scalar_operand(offset, "b32", instruction), 64))
-    # RDNA 4 ISA, 9.1: the low two bits of a scalar address are ignored for dwords.
+    # The low two bits of a scalar address are ignored for dwords (RDNA 4 ISA, 9.1).
     return address
 
 

@@ -1,4 +1,4 @@
-"""VALU instructions with a second result, a lane mask: carries and 64-bit multiply-add."""
+"""VALU instructions with a lane mask as second result: carries and 64-bit multiply-add."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class CarryOp:
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         b = frame.builder
-        left, right = (frame.source(instruction, index, "u32") for index in (2, 3))
+        left, right = (frame.source(instruction, index) for index in (2, 3))
         if self.swap:
             left, right = right, left
         operation = "sub" if self.subtract else "add"
         total = b.binary(operation, left, right)
         carry = self._overflow(frame, left, total)
         if self.carry_in:
-            extra = b.resize(frame.source(instruction, 4, "mask"), 32)
+            extra = b.resize(frame.source(instruction, 4), 32)
             partial = total
             total = b.binary(operation, partial, extra)
             carry = b.or_(carry, self._overflow(frame, partial, total))
@@ -50,8 +50,8 @@ class CarryOp:
 def _mad_wide(signed: bool) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        left, right = (frame.source(instruction, index, "u32") for index in (2, 3))
-        addend = frame.source(instruction, 4, "i64" if signed else "u64")
+        left, right = (frame.source(instruction, index) for index in (2, 3))
+        addend = frame.source(instruction, 4)
         product = b.mul(b.resize(left, 64, signed), b.resize(right, 64, signed))
         total = b.add(product, addend)
         if signed:

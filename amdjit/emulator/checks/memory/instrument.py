@@ -1,0 +1,44 @@
+"""The memory check's part of translated code: the alignment of wide accesses of LDS."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
+from amdjit.emulator.checks.report_call import first_lane, report, where
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.host.builder import constant
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+
+
+class AlignmentInstrument(Instrument):
+    """Compares the addresses of wide accesses of LDS with their size.
+
+    Nothing else of the memory check needs code of its own.
+    """
+
+    name: ClassVar[str] = "memory"
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Report the first lane whose address is not a multiple of what the instruction reads or
+        writes at a time.
+
+        The hardware takes any byte address: amdhsa has SH_MEM_CONFIG.alignment_mode == UNALIGNED
+        (LLVM AMDGPU guide, "Memory Model gfx12"), except for atomics, which always fault. But
+        amdjit's `load` and `store` of vectors promise LLVM that they are aligned, and LLVM may
+        compute with a broken promise: only these are checked.
+        """
+        if access.space != "l" or access.element < WIDE:
+            return
+        b = frame.builder
+        address = b.add(access.address[0], b.splat(access.address[1]))
+        low = b.mask(address, 3 if access.element == WIDE else 4)
+        odd = b.compare("ne", low, b.const(address, 0))
+        bad = b.and_(b.mask_bits(odd), access.lanes)
+        wrong = b.compare("ne", bad, constant("i32", 0))
+        with where(b, wrong, f"odd{len(frame.sites.pcs)}"):
+            lane = first_lane(b, bad)
+            place = b.resize(b.extract(address, lane), 64)
+            kind = MemoryKind.MISALIGNED_LDS
+            report(frame, instruction, kind, lane, place, access.element)

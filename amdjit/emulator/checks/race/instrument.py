@@ -1,0 +1,217 @@
+"""The race check's part of translated code: it calls native code for each access, fence and
+acquire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
+from amdjit.emulator.checks.race.expected_values import guessing_loads
+from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
+from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
+from amdjit.emulator.checks.waits.counters import waits_of
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Barrier, Flow
+from amdjit.emulator.decoder.wait_counters import WaitEvent
+from amdjit.emulator.host.builder import Value, constant, vector
+from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
+from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
+from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.wave.registers import V32
+
+_V64 = vector("i64")
+_ADDRESSES = Value("ptr", "%race.addresses")
+_VALUES = Value("ptr", "%race.values")
+_LOWER = Value("ptr", "%race.lower")
+_LOWER_VALUES = 256
+_LOWER_BYTES = _LOWER_VALUES + 4 * 128
+# How many accesses of an instruction are kept for the wave's upper half: both of a two-address
+# form, or of a flat one.
+_MOST_KEPT = 2
+
+
+class RaceInstrument(Instrument):
+    """Adds a call to each access, and notes what orders them."""
+
+    name: ClassVar[str] = "race"
+
+    def entry(self, frame: Frame) -> list[str]:
+        """Reserve memory for the addresses and values of an access."""
+        return [
+            f"{_ADDRESSES.text} = alloca {_V64}, align 64",
+            f"{_VALUES.text} = alloca [4 x {V32}], align 64",
+            f"{_LOWER.text} = alloca [{_MOST_KEPT} x [{_LOWER_BYTES} x i8]], align 64",
+        ]
+
+    def __init__(self) -> None:
+        self._split: frozenset[int] = frozenset()
+        self._guesses: dict[int, int] = {}
+        # The lanes of an instruction's stores in the wave's lower half, and how many of those in
+        # the upper half have been compared.
+        self._kept: list[Value] = []
+        self._compared = 0
+
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
+        """Find the signals of the workgroup's barrier that have accesses between them and the
+        wait."""
+        self._split = frozenset(
+            pc for block in graph.blocks.values() for pc in _split_signals(block)
+        )
+        self._guesses = guessing_loads(graph)
+
+    def before(self, frame: Frame, instruction: Instruction) -> None:
+        """Note signals of named barriers, and waits for them."""
+        self._kept, self._compared = [], 0
+        barrier = instruction.traits.barrier
+        if barrier is None:
+            return
+        if barrier is Barrier.WAIT and barrier_of_wait(instruction) > 0:
+            frame.native_void("aj_race_waits", [CONTEXT, STATE])
+        elif barrier.signals:
+            number = named_signal(frame, instruction)
+            if instruction.pc in self._split:
+                frame.native_void("aj_race_split", [CONTEXT])
+            elif number is not None:
+                frame.native_void("aj_race_arrive", [CONTEXT, STATE, number])
+        elif barrier is Barrier.LEAVE:
+            frame.native_void("aj_race_arrive", [CONTEXT, STATE, constant("i32", -1)])
+
+    def after(self, frame: Frame, instruction: Instruction) -> None:
+        """Note what releases and what acquires."""
+        cache = instruction.traits.cache
+        if _waits_for_all_stores(instruction):
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
+        elif (
+            cache is not None
+            and cache.invalidates
+            and instruction.immediates.get("scope", 0) >= DEVICE_SCOPE
+        ):
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Check and note an access; private memory is a lane's own."""
+        if access.space == "p":
+            return
+        values = _keep_values(frame, access)
+        if access.space == "f":
+            self._flat(frame, instruction, access, values)
+            return
+        addresses = lane_addresses(frame.builder, access)
+        lds = access.space == "l"
+        self._call(frame, instruction, access, addresses, lds, access.lanes, values)
+
+    def _flat(
+        self, frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value
+    ) -> None:
+        b = frame.builder
+        wide = lane_addresses(frame.builder, access)
+        shared = lanes_in(b, wide, SHARED_APERTURE_HIGH)
+        private = lanes_in(b, wide, PRIVATE_APERTURE_HIGH)
+        rest = b.and_(access.lanes, b.not_(b.or_(shared, private)))
+        self._call(frame, instruction, access, wide, False, rest, values)
+        in_lds, offsets = b.and_(access.lanes, shared), b.resize(b.split_bits(wide)[0], 64)
+        self._call(frame, instruction, access, offsets, True, in_lds, values)
+
+    def _call(
+        self,
+        frame: Frame,
+        instruction: Instruction,
+        access: MemoryAccess,
+        addresses: Value,
+        lds: bool,
+        lanes: Value,
+        values: Value,
+    ) -> None:
+        frame.builder.store(addresses, _ADDRESSES, 64)
+        kind, flags = _kind_of(instruction, access, lds)
+        guess = self._guesses.get(instruction.pc)
+        if guess is not None:
+            kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
+        plain = access.space == "k" and guess is None
+        symbol = "aj_race_scalar" if plain else (lds_symbol if lds else global_symbol)(kind)
+        site = frame.sites.add(instruction.pc)
+        size = constant("i32", access.size)
+        arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
+        frame.native_void(symbol, [*arguments, constant("i32", flags), values])
+        if kind is AccessKind.STORE and frame.registers.halves == 2:
+            self._compare_halves(frame, access.values, addresses, lds, arguments)
+
+    def _compare_halves(
+        self,
+        frame: Frame,
+        values: tuple[Value, ...],
+        addresses: Value,
+        lds: bool,
+        arguments: list[Value],
+    ) -> None:
+        """Keep a store of a wave64's lower half, and compare it with that of the upper half.
+
+        Both halves make the accesses of an instruction in the same order.
+        """
+        b, lanes = frame.builder, arguments[3]
+        if frame.registers.wave_half == 0:
+            place = b.offset(_LOWER, _LOWER_BYTES * len(self._kept))
+            self._kept.append(lanes)
+            if len(self._kept) <= _MOST_KEPT:
+                b.store(addresses, place, 64)
+                for index, value in enumerate(values):
+                    b.store(value, b.offset(place, _LOWER_VALUES + 128 * index), 64)
+            return
+        number = self._compared
+        self._compared += 1
+        if number < _MOST_KEPT:
+            place = b.offset(_LOWER, _LOWER_BYTES * number)
+            lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
+            kind = constant("i64", int(lds))
+            frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
+
+
+def _split_signals(block: Block) -> Iterator[int]:
+    """Yield the signals of a block after which an access or the block's end comes before the
+    wait."""
+    pending = None
+    for instruction in block.instructions:
+        operand = instruction.operands[0] if instruction.operands else None
+        barrier = instruction.traits.barrier
+        if barrier is not None and barrier.signals:
+            pending = instruction.pc if getattr(operand, "value", None) == WORKGROUP else None
+        elif pending is not None and _accesses(instruction):
+            yield pending
+            pending = None
+    if pending is not None and block.instructions[-1].traits.flow is not Flow.BARRIER:
+        yield pending
+
+
+def _accesses(instruction: Instruction) -> bool:
+    return instruction.traits.unit.is_memory
+
+
+def _waits_for_all_stores(instruction: Instruction) -> bool:
+    """Whether an instruction may stand between a store and what releases it."""
+    if not instruction.traits.waits:
+        return False
+    counters = instruction.opcode.instruction_set.wait_counters.counted[WaitEvent.VECTOR_STORE]
+    waits = waits_of(instruction)
+    return all(waits.get(counter) == 0 for counter in counters)
+
+
+def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
+    if access.kind is not AccessKind.STORE:
+        return Value("ptr", "null")
+    for index, value in enumerate(access.values):
+        frame.builder.store(value, frame.builder.offset(_VALUES, 128 * index), 64)
+    return _VALUES
+
+
+def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
+    """Return the kind and flags of an access. LLVM writes atomic loads and stores of global memory
+    as plain ones with a scope (AMDGPU guide, "gfx12")."""
+    if lds:
+        return access.kind, DEVICE_SCOPE
+    scope = instruction.immediates.get("scope", 0)
+    if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
+        return access.kind, scope
+    return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)

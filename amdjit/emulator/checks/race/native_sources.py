@@ -1,0 +1,51 @@
+"""The native functions that code checked for races calls."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amdjit.emulator.checks.race.accesses import process_symbol, process_text
+from amdjit.emulator.checks.race.barriers import (
+    arrive_text,
+    split_barrier_text,
+    split_text,
+    waited_text,
+    waits_text,
+)
+from amdjit.emulator.checks.race.lanes import conflicts_across_text, conflicts_text
+from amdjit.emulator.checks.race.order import ordered_text
+from amdjit.emulator.checks.race.rivals import (
+    dword_text,
+    find_text,
+    global_symbol,
+    global_text,
+    lds_symbol,
+    lds_text,
+)
+from amdjit.emulator.checks.race.scalar_loads import scalar_text
+from amdjit.emulator.checks.race.time import epoch_text, fence_text, sync_text, wave_text
+from amdjit.emulator.host.native_sources import NativeSources
+from amdjit.emulator.wave.instrument import AccessKind
+
+NATIVES = NativeSources(
+    {
+        "aj_race_wave": wave_text,
+        "aj_race_epoch": epoch_text,
+        "aj_race_fence": fence_text,
+        "aj_race_ordered": ordered_text,
+        "aj_race_arrive": arrive_text,
+        "aj_race_waits": waits_text,
+        "aj_race_waited": waited_text,
+        "aj_race_split": split_text,
+        "aj_race_split_barrier": split_barrier_text,
+        "aj_race_sync": sync_text,
+        "aj_race_dword": dword_text,
+        "aj_race_find": find_text,
+        "aj_race_scalar": scalar_text,
+        "aj_lane_conflicts": conflicts_text,
+        "aj_lane_conflicts_across": conflicts_across_text,
+        **{process_symbol(kind): partial(process_text, kind) for kind in AccessKind},
+        **{global_symbol(kind): partial(global_text, kind) for kind in AccessKind},
+        **{lds_symbol(kind): partial(lds_text, kind) for kind in AccessKind},
+    }
+)

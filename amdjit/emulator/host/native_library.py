@@ -1,0 +1,92 @@
+"""The native functions of a process: compiled when first needed, kept in the cache on disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from amdjit.disk_cache import DiskCache
+from amdjit.emulator.host.halves import NARROW, WIDEN, narrow_text, widen_text
+from amdjit.emulator.host.jit import HostCompiler, LinkedCode
+from amdjit.emulator.host.native_sources import NativeSources, Variant, all_makers
+from amdjit.emulator.host.rounded import rounded_sources
+
+# What host code of any room may call.
+NATIVES = NativeSources({WIDEN: widen_text, NARROW: narrow_text, **rounded_sources()})
+
+
+def variant_for(compiler: HostCompiler, arithmetic: str) -> Variant:
+    """Return the variant for a host. arithmetic: "silicon" or "fma"."""
+    return Variant(16 if compiler.wide_vectors else 4, arithmetic)
+
+
+class NativeLibrary:
+    """Addresses of native functions by symbol. Safe to use from several threads.
+
+    rooms: what functions there are; `add` adds more. arithmetic: "silicon" or "fma". Kernels call
+    the same functions in both, so that their host code is the same.
+    """
+
+    def __init__(
+        self,
+        compiler: HostCompiler,
+        cache: DiskCache,
+        rooms: Iterable[NativeSources],
+        arithmetic: str = "silicon",
+    ) -> None:
+        self._compiler = compiler
+        self._cache = cache
+        self._variant = variant_for(compiler, arithmetic)
+        self._rooms: list[NativeSources] = []
+        self._makers = all_makers([NATIVES], self._variant)
+        self._code: dict[str, LinkedCode] = {}
+        self._addresses: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self.add(*rooms)
+
+    def add(self, *rooms: NativeSources) -> None:
+        """Add the functions of rooms; those that are known already stay as they are."""
+        with self._lock:
+            new = [room for room in rooms if room not in self._rooms]
+            self._rooms += new
+            self._makers.update(all_makers(new, self._variant))
+
+    def address(self, symbol: str) -> int:
+        """Return a function's address, compiling it and what it calls if need be."""
+        with self._lock:
+            if symbol not in self._addresses:
+                self._load(symbol)
+            return self._addresses[symbol]
+
+    def addresses(self, symbols: Iterable[str]) -> dict[str, int]:
+        """Return the addresses of several functions."""
+        return {symbol: self.address(symbol) for symbol in symbols}
+
+    def run_time(self, symbol: str = "") -> dict[str, int]:
+        """Return the functions of LLVM's run-time library that host code other than `symbol` may
+        call."""
+        if self._compiler.converts_halves or symbol in (WIDEN, NARROW):
+            return {}
+        return self.addresses((WIDEN, NARROW))
+
+    def _load(self, symbol: str) -> None:
+        needed, image = self._object(symbol)
+        imports = {**self.addresses(needed), **self.run_time(symbol)}
+        code = self._compiler.link([image], imports, [symbol])
+        self._code[symbol] = code
+        self._addresses[symbol] = code.addresses[symbol]
+
+    def _object(self, symbol: str) -> tuple[list[str], bytes]:
+        """Return the native functions that one needs, and its object code."""
+        # The cache's version changes with the text of the functions: looking one up does not need
+        # its text.
+        variant = self._variant.identity
+        key = self._cache.key("native function", self._compiler.identity, variant, symbol)
+        stored = self._cache.get(key)
+        if stored is not None:
+            header, _, image = stored.partition(b"\n")
+            return header.decode().split(), image
+        text = self._makers[symbol](self._compiler.function_attributes)
+        made = self._compiler.compile(text)
+        self._cache.put(key, " ".join(made.natives).encode() + b"\n" + made.image)
+        return list(made.natives), made.image

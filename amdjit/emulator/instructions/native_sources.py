@@ -1,0 +1,67 @@
+"""The native functions that translated instructions call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from amdjit.emulator.host.native_sources import NativeSources, Source, Variant
+from amdjit.emulator.instructions.buffers.addresses import PLACE, place_text
+from amdjit.emulator.instructions.buffers.partial_lanes import PARTS
+from amdjit.emulator.instructions.buffers.texels import TEXELS
+from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
+from amdjit.emulator.instructions.long_expressions_native import long_sources
+from amdjit.emulator.instructions.matrix.dots_native import dot_sources
+from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
+from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
+from amdjit.emulator.instructions.matrix.silicon import silicon_text
+from amdjit.emulator.instructions.memory.access_native import access_text
+from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
+from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
+from amdjit.emulator.instructions.scalar.memory_native import scalar_address_text
+from amdjit.emulator.instructions.vector.transcendental_native import (
+    cosine_text,
+    exp2_text,
+    log2_text,
+    sine_text,
+)
+
+
+def _accesses() -> Mapping[str, Source]:
+    accesses = [
+        Access(space, size, store) for space in SPACES for size in SIZES for store in (False, True)
+    ]
+    return {access.symbol: partial(access_text, access) for access in accesses}
+
+
+def _products(variant: Variant) -> Mapping[str, Source]:
+    """Return matrix and dot products: how they add up floats is for the variant to say."""
+    products = {matrix.symbol: _product(matrix, variant) for matrix in matrices()}
+    return {**dot_sources(variant.arithmetic), **products}
+
+
+def _product(matrix: Matrix, variant: Variant) -> Source:
+    if matrix.is_integer:
+        return partial(integer_text, matrix, variant.matrix_rows)
+    text = silicon_text if variant.arithmetic == "silicon" else chain_text
+    return partial(text, matrix, variant.matrix_rows)
+
+
+NATIVES = NativeSources(
+    {
+        "aj_scalar_address": scalar_address_text,
+        "aj_gather_lanes": gather_lanes_text,
+        "aj_scatter_lanes": scatter_lanes_text,
+        **long_sources(),
+        "aj_exp2": exp2_text,
+        "aj_log2": log2_text,
+        "aj_sin": sine_text,
+        "aj_cos": cosine_text,
+        **_accesses(),
+        PLACE: place_text,
+        **PARTS,
+        **TEXELS,
+        **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
+    },
+    _products,
+)

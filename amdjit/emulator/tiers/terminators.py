@@ -1,0 +1,173 @@
+"""How a block of machine code ends, for either tier.
+
+What the last instruction of a block means is here; what becomes of it, host code that branches or
+a record of a threaded program, is the tier's `Ending`. Sites, pauses and the ids to resume from are
+numbered here, so that they are the same in both tiers and a launch can change over.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from amdjit.emulator.analysis.control_flow import (
+    Block,
+    Graph,
+    branch_target,
+    is_debug_trap,
+)
+from amdjit.emulator.analysis.instruction_classes import may_poll
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flow
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.emission import branch_condition
+from amdjit.emulator.instructions.scalar.barriers import (
+    WORKGROUP,
+    Ends,
+    barrier_of_wait,
+    emit_wait,
+    joined_signal,
+)
+from amdjit.emulator.layout import WAVE_ARRIVES, WAVE_NAMED, Context, FaultKind
+from amdjit.emulator.scheduling.fault_record import FAULT
+from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.pauses import Pause, Poll
+
+# Most instructions have 8 bytes or 4.
+_INSTRUCTION_BYTES = 6
+
+
+def label_of(pc: int) -> str:
+    """Return the label of the block at a pc."""
+    return f"at{pc:x}"
+
+
+class Ending(ABC):
+    """The ways in which a block can end, as a tier makes them. Each stores the registers first."""
+
+    @abstractmethod
+    def end_wave(self) -> None:
+        """End the wave."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Leave the wave function: the launch is stopped."""
+
+    @abstractmethod
+    def jump(self, label: str) -> None:
+        """Go on elsewhere."""
+
+    @abstractmethod
+    def jump_if(self, condition: Value, label: str, following: int) -> None:
+        """Go on elsewhere if a condition holds, otherwise at the following pc."""
+
+    @abstractmethod
+    def go_on(self, following: int) -> None:
+        """Go on at the following pc."""
+
+    @abstractmethod
+    def pause(self, pause: Pause) -> None:
+        """Let other waves run."""
+
+    @abstractmethod
+    def pause_if(self, condition: Value, pause: Pause) -> None:
+        """Let other waves run if a condition holds."""
+
+    @abstractmethod
+    def choose(self, pc: Value, labels: Mapping[int, str]) -> None:
+        """Go on where a pc says. What is emitted next is for one that has no label."""
+
+
+class Terminators:
+    """Translates the ends of a kernel's blocks. pauses, polls: those so far, in their order."""
+
+    def __init__(self, graph: Graph, frame: Frame, ending: Ending) -> None:
+        self.pauses: list[Pause] = []
+        self.polls: list[Poll] = []
+        self._graph = graph
+        self._frame = frame
+        self._ending = ending
+        self._ends_of_waves = Ends(graph)
+
+    @property
+    def loops(self) -> list[int]:
+        """The pcs that some block jumps back to, in their order."""
+        return sorted({poll.target for poll in self.polls})
+
+    def emit(self, block: Block) -> None:
+        """Emit the end of a block."""
+        last = block.instructions[-1]
+        following = last.pc + last.size
+        flow, ending = last.traits.flow, self._ending
+        self._ends_of_waves.note(self._frame, block)
+        if flow is Flow.END:
+            ending.end_wave()
+        elif flow is Flow.CONDITIONAL:
+            condition = branch_condition(self._frame, last)
+            ending.jump_if(condition, self._destination(last, branch_target(last)), following)
+        elif flow in (Flow.JUMP, Flow.CALL):
+            if flow is Flow.CALL:
+                self._link(last, following)
+            ending.jump(self._destination(last, branch_target(last)))
+        elif flow.is_indirect:
+            self._indirect(last, following)
+        elif flow is Flow.BARRIER:
+            self._wait(last, following, joined_signal(block) is not None)
+        elif flow is Flow.SLEEP:
+            ending.pause(self._new_pause(following, yields=True))
+        elif flow is Flow.TRAP and not is_debug_trap(last):
+            self._fault(FaultKind.TRAP, last, constant("i64", 0))
+        else:
+            ending.go_on(following)
+
+    def _destination(self, last: Instruction, target: int) -> str:
+        """Return the label to jump to; a jump backwards goes through the count of instructions."""
+        if target > last.pc:
+            return label_of(target)
+        site = self._frame.sites.note(last.pc)
+        cost = (last.pc - target) // _INSTRUCTION_BYTES + 1
+        may_wait = may_poll(self._graph, target, last.pc)
+        pause = self._new_pause(target, yields=True, polls=True) if may_wait else None
+        poll = Poll(f"poll{len(self.polls)}", target, site, cost, pause)
+        self.polls.append(poll)
+        return poll.label
+
+    def _new_pause(
+        self, following: int, yields: bool = False, polls: bool = False, flags: int = 0
+    ) -> Pause:
+        pause = Pause(len(self.pauses) + 1, following, yields, polls, flags)
+        self.pauses.append(pause)
+        return pause
+
+    def _link(self, last: Instruction, following: int) -> None:
+        bias = self._frame.context(Context.LOAD_BIAS)
+        address = self._frame.builder.add(bias, constant("i64", following))
+        self._frame.write_scalar(last.operands[0], address)
+
+    def _indirect(self, last: Instruction, following: int) -> None:
+        address = self._frame.scalar_operand(last.operand("src0"), "b64", last)
+        if last.traits.flow is Flow.INDIRECT_CALL:
+            self._link(last, following)
+        pc = self._frame.builder.sub(address, self._frame.context(Context.LOAD_BIAS))
+        targets = self._graph.indirect_targets
+        self._ending.choose(pc, {target: self._destination(last, target) for target in targets})
+        self._fault(FaultKind.WILD_BRANCH, last, address)
+
+    def _wait(self, last: Instruction, following: int, arrives: bool) -> None:
+        """Wait at a barrier. arrives: the wave signals before it waits."""
+        number = barrier_of_wait(last)
+        if number == WORKGROUP:
+            flags = WAVE_ARRIVES if arrives else 0
+            self._ending.pause(self._new_pause(following, flags=flags))
+        elif number < WORKGROUP:  # the trap handler's: nothing happens (RDNA 4 ISA, 5.6)
+            self._ending.go_on(following)
+        else:
+            waits = emit_wait(self._frame, last, number)
+            self._ending.pause_if(waits, self._new_pause(following, flags=WAVE_NAMED))
+
+    def _fault(self, kind: FaultKind, last: Instruction, address: Value) -> None:
+        site = self._frame.sites.add(last.pc)
+        lane, size = constant("i64", -1), constant("i32", 0)
+        arguments = [CONTEXT, constant("i32", kind), site, lane, address, size]
+        self._frame.native_void(FAULT.name, arguments)
+        self._ending.stop()

@@ -1,0 +1,94 @@
+"""Targets of assignments: a name, an element, a field, or a tuple of these."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.assignment.elements import store_item
+from amdjit.frontend.assignment.record_fields import store_field
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.fields import is_element
+from amdjit.frontend.expressions.subscripts import item_of
+from amdjit.frontend.names.scope import bind
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Vector
+
+
+def assign_target(
+    builder: FunctionBuilder, target: ast.expr, value: Value, place: ast.expr
+) -> None:
+    """Assign the value of the node `place` to a name, an element, or a tuple of these."""
+    if isinstance(target, ast.Name):
+        bind(builder, target.id, value, target)
+    elif isinstance(target, ast.Subscript):
+        store_item(builder, target, value, place)
+    elif isinstance(target, ast.Attribute):
+        _assign_field(builder, target, value, place)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _assign_items(builder, target, value, place)
+    else:
+        raise _no_target(builder, target, f"`{ast.unparse(target)}`")
+
+
+def _no_target(builder: FunctionBuilder, target: ast.expr, what: str) -> CompileError:
+    remedy = "assign to a name or to an element, `a[i] = ...`"
+    return builder.error(codes.UNSUPPORTED_TARGET, target, what=what, remedy=remedy)
+
+
+def _assign_field(
+    builder: FunctionBuilder, target: ast.Attribute, value: Value, place: ast.expr
+) -> None:
+    """`a[i].x = value`."""
+    (value,), owner = builder.evaluate_after((value,), target.value)
+    if isinstance(owner, tree.Expression) and is_element(owner):
+        store_field(builder, owner, target.attr, value, target, place)
+        return
+    if isinstance(owner, TupleValue) and owner.structure is not None:
+        raise builder.error(
+            codes.UNSUPPORTED_TARGET,
+            target,
+            what=f"a field of {owner.structure.name}",
+            remedy="records are immutable: make a new one, `dataclasses.replace(record, "
+            f"{target.attr}=...)`",
+        )
+    raise _no_target(builder, target, "an attribute")
+
+
+def _assign_items(
+    builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr
+) -> None:
+    items = _starred(target.elts, _items(builder, value, place))
+    if len(items) != len(target.elts):
+        names, values = count(len(target.elts), "name"), count(len(items), "value")
+        raise builder.error(codes.UNPACK, target, names=names, values=values, type=describe(value))
+    places = (
+        place.elts
+        if isinstance(place, ast.Tuple) and len(place.elts) == len(items)
+        else [place] * len(items)
+    )
+    for inner, item, its_place in zip(target.elts, items, places, strict=True):
+        assign_target(
+            builder, inner.value if isinstance(inner, ast.Starred) else inner, item, its_place
+        )
+
+
+def _starred(targets: list[ast.expr], items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Gather the items of `*rest` into a tuple (Python makes a list)."""
+    at = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    taken = len(items) - (len(targets) - 1)
+    if at is None or taken < 0:
+        return items
+    return (*items[:at], TupleValue(items[at : at + taken]), *items[at + taken :])
+
+
+def _items(builder: FunctionBuilder, value: Value, node: ast.expr) -> tuple[Value, ...]:
+    if isinstance(value, TupleValue):
+        return value.items
+    if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
+        return tuple(
+            item_of(builder, value, CompileTime(i), node) for i in range(value.type.length)
+        )
+    raise builder.error(codes.NOT_INDEXABLE, node, type=describe(value))

@@ -1,0 +1,217 @@
+"""Names where control flow meets: one binding and one type for the values of all paths."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from amdjit.diagnostics import ErrorKind, codes
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.control_flow import Exit
+from amdjit.frontend.building.conversion import convert, materialise
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import sample_of
+from amdjit.frontend.names.scope import _read_binding
+from amdjit.frontend.values.kinds import (
+    POISONED,
+    Binding,
+    CompileTime,
+    FunctionValue,
+    Method,
+    TupleValue,
+    Undefined,
+    Value,
+)
+from amdjit.frontend.values.promotion import common_type, literal_type
+from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.tree import nodes as tree
+from amdjit.types import (
+    Array,
+    Layout,
+    Scalar,
+    Tuple,
+    Type,
+    Vector,
+    f64,
+)
+
+
+def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:
+    """Give every name one binding where control flow meets; conversions are added at the end of
+    each path."""
+    if not exits:
+        return {}
+    if len(exits) == 1:
+        return exits[0].names
+    # A long function has thousands of names at each `if`, and nearly all have the same binding on
+    # all paths.
+    merged = dict(exits[0].names)
+    differing: dict[str, None] = {}
+    for way in exits[1:]:
+        differing.update(
+            [(name, None) for name, binding in way.names.items() if merged.get(name) is not binding]
+        )
+        differing.update(dict.fromkeys(sorted(merged.keys() - way.names.keys())))
+    for name in differing:
+        merged[name] = _merge_name(builder, name, exits, node)
+    return merged
+
+
+def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
+    bindings = [way.names.get(name) for way in exits]
+    first = bindings[0]
+    if first is not None and all(_same(first, other) for other in bindings[1:]):
+        return first
+    if any(binding is POISONED for binding in bindings):
+        return POISONED
+    if any(binding is None for binding in bindings):
+        return Undefined("is assigned on only one path")
+    for binding in bindings:
+        if isinstance(binding, Undefined):
+            return binding
+    values = [_read_binding(builder, b, name, node) for b in bindings if b is not None]
+    target = join_types(builder, f"`{name}`", values, node)
+    if target is None:
+        return Undefined("has different compile-time values on the paths that meet here")
+    variable = _variable_of(builder, name, bindings, values, target, node)
+    for way, binding, value in zip(exits, bindings, values, strict=True):
+        if binding is not variable:
+            _assign_at(builder, way, variable, value)
+    return variable
+
+
+def _variable_of(
+    builder: FunctionBuilder,
+    name: str,
+    bindings: list[Binding | None],
+    values: list[Value],
+    target: Type,
+    node: ast.AST,
+) -> tree.Variable:
+    """Return the variable of a name where paths meet: weak if all its values are."""
+    weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
+    is_weak = all(isinstance(value, CompileTime) or weak_types.is_weak(value) for value in values)
+    if is_weak and origin in weak_types.widened:
+        target = wide_type(target)
+    variable = _shared_variable(builder, name, bindings, target)
+    if is_weak:
+        weak_types.variables.setdefault(variable, origin)
+    return variable
+
+
+def _same(left: Binding, right: Binding | None) -> bool:
+    if left is right:
+        return True
+    if isinstance(left, CompileTime) and isinstance(right, CompileTime):
+        return left == right
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        pairs = zip(left.items, right.items, strict=False)
+        is_alike = left.structure == right.structure and len(left.items) == len(right.items)
+        return is_alike and all(_same(a, b) for a, b in pairs)
+    if isinstance(left, tree.Read) and isinstance(right, tree.Read):
+        return left.variable is right.variable
+    return False
+
+
+def _shared_variable(
+    builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
+) -> tree.Variable:
+    for binding in bindings:
+        if isinstance(binding, tree.Variable) and binding.type == target:
+            return binding
+    return builder.variable(name, target)
+
+
+def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
+    """Add a conversion at the end of a path, before its break or continue."""
+    with builder.collect() as added:
+        converted = convert(builder, value, variable.type, way.node)
+        builder.emit(tree.Assign(builder.span(way.node), variable, converted))
+    way.add(added)
+
+
+def join_types(
+    builder: FunctionBuilder,
+    name: str,
+    values: list[Value],
+    node: ast.AST,
+    kind: ErrorKind = codes.JOIN_TYPES,
+) -> Type | None:
+    """Return the type that holds all the values, None if they are compile-time objects without a
+    run-time form.
+
+    name: what has these values, for the error of kind `kind` that is raised if no type holds them.
+    """
+    numbers = [value for value in values if builder.weak_types.number(value) is not None]
+    typed = [
+        value.type
+        for value in values
+        if isinstance(value, tree.Expression) and value not in numbers
+    ]
+    weak = [value for value in values if not isinstance(value, tree.Expression) or value in numbers]
+    if any(
+        isinstance(v, (FunctionValue, Method)) or (isinstance(v, CompileTime) and not v.is_number)
+        for v in weak
+    ):
+        return None
+    if not typed or any(isinstance(value, TupleValue) for value in weak):
+        typed += [materialise(builder, value, node).type for value in weak]
+        weak = []
+    result = typed[0]
+    for other in typed[1:]:
+        joined = _join(result, other)
+        if joined is None:
+            raise builder.error(kind, node, name=name, left=result, right=other)
+        result = joined
+    for value in weak:
+        with_literal = _join_literal(result, sample_of(builder, value))
+        if with_literal is None:
+            raise builder.error(kind, node, name=name, left=result, right=describe(value))
+        result = with_literal
+    return result
+
+
+_COMPLEX = (COMPLEX64, COMPLEX128)
+
+
+def _join(left: Type, right: Type) -> Type | None:
+    if left == right:
+        return left
+    if left in _COMPLEX or right in _COMPLEX:
+        others = [type for type in (left, right) if type not in _COMPLEX]
+        if not all(isinstance(type, Scalar) and not type.storage_only for type in others):
+            return None
+        return COMPLEX128 if COMPLEX128 in (left, right) or f64 in others else COMPLEX64
+    if isinstance(left, Tuple) and isinstance(right, Tuple):
+        if left.structure != right.structure or len(left.elements) != len(right.elements):
+            return None
+        items = [_join(a, b) for a, b in zip(left.elements, right.elements, strict=True)]
+        return (
+            None
+            if None in items
+            else Tuple(tuple(item for item in items if item is not None), left.structure)
+        )
+    if isinstance(left, Array) and isinstance(right, Array):
+        return _join_arrays(left, right)
+    return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
+
+
+def _join_arrays(left: Array, right: Array) -> Array | None:
+    """Arrays whose known layouts differ have in common that they have strides."""
+    layout = Layout.STRIDED if Layout.STRIDED in (left.layout, right.layout) else Layout.ROWS
+    joined = replace(left, layout=layout, alignment=0)
+    return joined if joined == replace(right, layout=layout, alignment=0) else None
+
+
+def _join_literal(result: Type, value: bool | int | float | complex | None) -> Type | None:
+    if isinstance(value, complex):
+        return _join(result, COMPLEX64)
+    assert value is not None
+    if result in _COMPLEX:
+        return result
+    scalar = literal_type(value, result)
+    if isinstance(result, Scalar):
+        return scalar
+    return result if isinstance(result, Vector) and scalar == result.element else None

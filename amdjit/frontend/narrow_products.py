@@ -1,0 +1,63 @@
+"""Warnings about products and shifts that are computed in at most 32 bits and then converted to
+64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amdjit.diagnostics.performance import CompileWarning, Finding
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator
+from amdjit.tree.walk import walk
+from amdjit.types import Scalar, i64, u64
+
+_GROWING = {BinaryOperator.MULTIPLY: "product", BinaryOperator.SHIFT_LEFT: "shift"}
+
+
+def narrow_products(program: tree.Program) -> Iterator[Finding]:
+    """Find implicit conversions of results that may have wrapped around to a type that would have
+    held them.
+
+    Indices are left out, since they have their own rules for wrapping (docs/types.md).
+    """
+    lines = set()
+    for function in (program.kernel, *program.functions):
+        for node in () if function.transparent else walk(function.body):
+            for operand in _operands(node):
+                found = _finding(node, operand)
+                if found is not None and (place := (found.span.file, found.span.line)) not in lines:
+                    lines.add(place)
+                    yield found
+
+
+def _operands(node: tree.Node) -> tuple[object, ...]:
+    if isinstance(node, (tree.Assign, tree.Store)):
+        return (node.value,)
+    if isinstance(node, (tree.Binary, tree.Compare)):
+        return node.left, node.right
+    return node.arguments if isinstance(node, (tree.Call, tree.CallIntrinsic)) else ()
+
+
+def _finding(consumer: tree.Node, operand: object) -> Finding | None:
+    if not isinstance(operand, tree.Convert) or operand.type not in (i64, u64):
+        return None
+    made = operand.operand
+    if not isinstance(made, tree.Binary) or made.operator not in _GROWING or not _is_narrow(made):
+        return None
+    if operand.span not in (made.span, consumer.span):
+        return None  # an explicit conversion, `i64(a * b)`, has its own span
+    what, to = _GROWING[made.operator], operand.type
+    return Finding(
+        "narrow",
+        made.span,
+        f"this {what} is computed in {made.type} and then converted to {to}",
+        f"wraps around beyond {made.type}",
+        f"convert an operand, `{to}(a) {made.operator.value} b`, or write `{to}(a "
+        f"{made.operator.value} b)` "
+        "if this is intended",
+        CompileWarning,
+    )
+
+
+def _is_narrow(made: tree.Binary) -> bool:
+    return isinstance(made.type, Scalar) and made.type.is_integer and made.type.bits <= 32

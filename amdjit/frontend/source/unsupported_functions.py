@@ -1,0 +1,53 @@
+"""What to write instead of well-known functions of Python and NumPy that kernels cannot call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["REMEDIES"]
+
+_FACTORIALS = (
+    "use floats, `math.gamma(n + 1)` or `math.lgamma(n + 1)`, or multiply in a loop in i64"
+)
+_SUMS = "add in a loop, or over a wave with `amdjit.intrinsics.wave.reduce`"
+_PRODUCTS = (
+    "write the loop over the summed index, or multiply tiles with `amdjit.intrinsics.matrix`"
+)
+_WHOLE = "write a loop: kernels compute one element at a time"
+
+_OF_MATH: Mapping[str, str] = {
+    "comb": _FACTORIALS,
+    "factorial": _FACTORIALS,
+    "perm": _FACTORIALS,
+    "fsum": "add in f64, or keep the rounding error of each addition: `rest += (total - new) + x`",
+}
+_OF_NUMPY: Mapping[str, str] = {
+    **dict.fromkeys(("sum", "mean", "average", "nansum", "trace", "count_nonzero"), _SUMS),
+    **dict.fromkeys(
+        ("matmul", "vecdot", "matvec", "vecmat", "dot", "inner", "vdot", "tensordot", "einsum"),
+        _PRODUCTS,
+    ),
+    **dict.fromkeys(
+        ("prod", "max", "min", "any", "all", "argmax", "argmin", "sort", "cumsum", "std", "var"),
+        _WHOLE,
+    ),
+    "isnat": "pass dates as integers: `dates.view(np.int64)`",
+    "interp": "find the interval in a loop, then compute `a + t * (b - a)` or `math.fma(t, b - a, "
+    "a)`",
+    "cross": "write out the three differences of products",
+    "i0": "write it as a device function; docs/extending.md shows how to link bitcode that has it",
+}
+
+
+def _by_function(module: Any, remedies: Mapping[str, str]) -> dict[Any, str]:
+    return {
+        getattr(module, name): remedy for name, remedy in remedies.items() if hasattr(module, name)
+    }
+
+
+REMEDIES: Mapping[Any, str] = {**_by_function(math, _OF_MATH), **_by_function(np, _OF_NUMPY)}
+"""By the function."""

@@ -1,0 +1,138 @@
+"""Assignments: `=`, `+=` and annotated ones."""
+
+from __future__ import annotations
+
+import ast
+
+from amdjit.diagnostics import CompileError, codes
+from amdjit.frontend.assignment.elements import store_at
+from amdjit.frontend.assignment.parts import store_part
+from amdjit.frontend.assignment.record_fields import store_field
+from amdjit.frontend.assignment.targets import assign_target
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import assign_to
+from amdjit.frontend.building.special_methods import in_place_method
+from amdjit.frontend.expressions.fields import field, is_element, is_records
+from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.expressions.operators import binary
+from amdjit.frontend.expressions.subscripts import element_indices, index_after, item_of
+from amdjit.frontend.expressions.views import is_partial
+from amdjit.frontend.names.annotations import annotated_type
+from amdjit.frontend.names.scope import bind
+from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Tuple
+
+
+def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
+    """`a = b = value`, also with tuples of targets."""
+    try:
+        value = builder.evaluate(node.value)
+    except CompileError:
+        # Also report errors in the indices of the targets.
+        subscripts = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        builder.evaluate_all(
+            [node.value, *(part for target in subscripts for part in (target.value, target.slice))]
+        )
+        raise
+    if len(node.targets) > 1 or isinstance(node.targets[0], (ast.Tuple, ast.List)):
+        value = builder.hold(value, "value", node.value)
+    for target in node.targets:
+        assign_target(builder, target, value, node.value)
+
+
+def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:
+    """`x: f16 = value`: the variable has the annotated type."""
+    if not isinstance(node.target, ast.Name) or node.value is None:
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            node,
+            expression="an annotation of something other than an assigned name",
+            remedy="write `name: type = value`",
+        )
+    target = annotated_type(
+        builder, builder.evaluate(node.annotation), node.target.id, node.annotation
+    )
+    value: Value = assign_to(builder, builder.evaluate(node.value), target, node.value)
+    if isinstance(target, Tuple):
+        value = builder.hold(value, node.target.id, node)
+    bind(builder, node.target.id, value, node.target)
+
+
+def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
+    """`x += value`, `a[i] += value`: the subscript is evaluated once."""
+    if isinstance(node.target, ast.Name):
+        load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        old, operand = builder.evaluate_all((load, node.value))
+        value = _updated(builder, old, operand, node)
+        bind(builder, node.target.id, value, node.target)
+        return
+    if isinstance(node.target, ast.Attribute):
+        owner = builder.hold(builder.evaluate(node.target.value), "owner", node.target)
+        if isinstance(owner, tree.Expression) and is_element(owner):
+            (old,), operand = builder.evaluate_after(
+                (field(builder, owner, node.target.attr, node),), node.value
+            )
+            value = _updated(builder, old, operand, node)
+            store_field(builder, owner, node.target.attr, value, node.target, node)
+            return
+    if not isinstance(node.target, ast.Subscript):
+        assign_target(builder, node.target, CompileTime(None), node.value)
+        return
+    (container,), index = index_after(builder, (builder.evaluate(node.target.value),), node.target)
+    if (
+        isinstance(container, tree.Expression)
+        and isinstance(container.type, Array)
+        and not is_records(container)
+    ):
+        _update_element(builder, container, container.type, index, node)
+        return
+    index = builder.hold(index, "index", node.target)
+    old = item_of(builder, container, index, node.target)
+    (old,), operand = builder.evaluate_after((old,), node.value)
+    store_at(
+        builder, node.target, container, index, _updated(builder, old, operand, node), node.value
+    )
+
+
+def _updated(builder: FunctionBuilder, old: Value, operand: Value, node: ast.AugAssign) -> Value:
+    """Type the value of `old op= operand`: the result of the class's `__iadd__`, else `old op
+    operand`."""
+    value = in_place_method(builder, type(node.op), old, operand, node)
+    return binary(builder, type(node.op), old, operand, node) if value is None else value
+
+
+def _update_element(
+    builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
+) -> None:
+    if is_partial(index, kind.ndim):
+        part = builder.hold(item_of(builder, array, index, node.target), "part", node.target)
+        (part,), operand = builder.evaluate_after((part,), node.value)
+        store_part(
+            builder,
+            part,
+            operand,
+            node.target,
+            node.value,
+            lambda a, b: binary(builder, type(node.op), a, b, node),
+        )
+        return
+    span = builder.span(node.target)
+    indices = element_indices(builder, array, kind, index, node.target)
+    held = tuple(_held(builder, index, node.target) for index in indices)
+    load = tree.Load(
+        span, kind.element, array, held, check=index_check(builder, array, held, node.target)
+    )
+    (old, held_array), operand = builder.evaluate_after((load, array), node.value)
+    assert isinstance(held_array, tree.Expression)
+    array = held_array
+    value = binary(builder, type(node.op), old, operand, node)
+    builder.emit(
+        tree.Store(builder.span(node), array, held, assign_to(builder, value, kind.element, node))
+    )
+
+
+def _held(builder: FunctionBuilder, index: tree.Expression, node: ast.AST) -> tree.Expression:
+    held = builder.hold(index, "index", node)
+    assert isinstance(held, tree.Expression)
+    return held

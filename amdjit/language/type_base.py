@@ -1,0 +1,11 @@
+"""The base of all types of the kernel language."""
+
+from __future__ import annotations
+
+__all__ = ["Type"]
+
+
+class Type:
+    """Base of all types of the kernel language."""
+
+    __slots__ = ()

@@ -1,0 +1,69 @@
+"""A kernel's parameters as its function declares them, and a call's arguments bound to them."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from amdjit.diagnostics import CompileError, LaunchError
+from amdjit.frontend import at_annotation, kernel_annotations
+from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from amdjit.language.compile_time import Compilation
+from amdjit.launching.record_arguments import Annotation
+from amdjit.options import CompileOptions
+
+__all__ = ["Signature"]
+
+
+class Signature:
+    """The parameters of a kernel: their names, default values and annotations."""
+
+    def __init__(self, kernel: str, function: types.FunctionType) -> None:
+        self.kernel = kernel
+        self._function = function
+        self._signature = inspect.signature(function, follow_wrapped=False)
+        self.names = tuple(self._signature.parameters)
+        self.known_annotations: tuple[Annotation, ...] | None = None
+
+    def annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
+        """Return each parameter's annotation as a type.
+
+        They are read once, when they are first needed: a module may define the names in them after
+        the kernel.
+        """
+        if self.known_annotations is None:
+            compilation = Compilation(options)
+            self.known_annotations = kernel_annotations(
+                self._function, compilation, PYTHON_FUNCTIONS
+            )
+        return self.known_annotations
+
+    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """Return a call's arguments in the order of the parameters, default values filled in.
+
+        LaunchError where they do not fit the parameters.
+        """
+        if not keywords and len(arguments) == len(self.names):
+            return arguments
+        try:
+            bound = self._signature.bind(*arguments, **keywords)
+        except TypeError as problem:
+            if not keywords:
+                self.check_count(len(arguments))
+            raise LaunchError(f"{self.kernel} takes ({', '.join(self.names)}): {problem}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def check_count(self, given: int) -> None:
+        """LaunchError where there are more or fewer arguments than parameters."""
+        if given != len(self.names):
+            count = len(self.names)
+            takes = f"{count} argument{'' if count == 1 else 's'} ({', '.join(self.names)})"
+            raise LaunchError(
+                f"{self.kernel} takes {takes}, but {given} {'was' if given == 1 else 'were'} given"
+            )
+
+    def at_annotation(self, failure: CompileError) -> CompileError:
+        """Return an error about an argument with the place of its parameter's annotation."""
+        return at_annotation(failure, self._function)

@@ -1,0 +1,145 @@
+"""The code of a kernel for each combination of argument types, compiled when it is first needed."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.frontend import CompileTime
+from amdjit.language.launch_numbers import PythonNumber
+from amdjit.late import late
+from amdjit.launching.kernel_options import KernelOptions
+from amdjit.launching.recompilation import Change, changes
+from amdjit.launching.record_arguments import single_kinds
+from amdjit.launching.signature import Signature
+from amdjit.options import CompileOptions
+from amdjit.runtime.arguments import ArgumentPacker
+from amdjit.runtime.device import Device, Function, Module
+
+if TYPE_CHECKING:
+    from amdjit import compiler
+    from amdjit.backend import early
+    from amdjit.checking.array_places import ArrayArgument
+    from amdjit.runtime import sanitized
+else:
+    compiler = late("amdjit.compiler")
+    early = late("amdjit.backend.early")
+    sanitized = late("amdjit.runtime.sanitized")
+
+__all__ = ["Loaded", "Specialisations", "written_arguments"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A specialisation on a device, ready to launch. written: as of `written_arguments`."""
+
+    compiled: CompiledKernel
+    written: tuple[bool, ...]
+    packer: ArgumentPacker
+    module: Module
+    function: Function
+    static_lds: int
+    max_workgroup_size: int
+
+    @functools.cached_property
+    def shared_arrays(self) -> list[ArrayArgument]:
+        """The static LDS arrays, for reports: found by a walk over the whole program, so once."""
+        return sanitized.shared_arrays(self.compiled.program, self.compiled.optimized_llvm)
+
+
+class Specialisations:
+    """What a kernel was compiled to so far, and its code on each device."""
+
+    def __init__(
+        self, function: types.FunctionType, signature: Signature, options: KernelOptions
+    ) -> None:
+        self.options = options
+        self.changes: tuple[Change, ...] = ()
+        self._function = function
+        self._signature = signature
+        self._compiled: dict[tuple[CompileOptions, tuple[Argument, ...]], CompiledKernel] = {}
+        self._loaded: weakref.WeakKeyDictionary[
+            Device, dict[tuple[tuple[Argument, ...], bool], Loaded]
+        ] = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()
+
+    @property
+    def compiled(self) -> tuple[CompiledKernel, ...]:
+        """Every specialisation, in the order in which they were first compiled."""
+        return tuple(self._compiled.values())
+
+    def compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
+        """Return the specialisation for these options and argument types.
+
+        It is compiled again where what it read from outside the kernel has changed since.
+        """
+        key = (options, arguments)
+        with self._lock:
+            compiled = self._compiled.get(key)
+            if compiled is None or not all(read.is_current() for read in compiled.reads):
+                names = self._signature.names
+                self.changes = changes(self.compiled, options, arguments, names)
+                compiled = self._compile(options, arguments)
+                self._compiled[key] = compiled
+                if self.warns(options):
+                    for finding in (*compiled.findings, *compiled.slow_parts):
+                        finding.warn()
+            return compiled
+
+    def load(self, device: Device, arguments: tuple[Argument, ...]) -> Loaded:
+        """Return the specialisation for these argument types on a device, compiled for it."""
+        exact = self.options.launches_are_checked
+        on_device = self._loaded.get(device)
+        loaded = None if on_device is None else on_device.get((arguments, exact))
+        if loaded is not None and all(read.is_current() for read in loaded.compiled.reads):
+            return loaded
+        with self._lock:
+            overrides = {"exact_lines": True} if exact else {}
+            options = self.options.complete(device.target, **overrides)
+            loaded = _load(device, self.compile(options, arguments))
+            self._loaded.setdefault(device, {})[arguments, exact] = loaded
+            return loaded
+
+    def warns(self, options: CompileOptions) -> bool:
+        """Whether the user is told what is slow by accident."""
+        return options.warnings and self.options.environment.warnings
+
+    def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
+        environment = self.options.environment
+        # LLVM's process starts while the compiler is loaded in this one.
+        early.start(self._function, arguments, options, environment)
+        return compiler.compile_kernel(self._function, arguments, options, environment)
+
+
+def _load(device: Device, compiled: CompiledKernel) -> Loaded:
+    module = device.load(compiled.code_object)
+    metadata = compiled.linked.kernels[compiled.name].metadata
+    parameters = compiled.parameters
+    return Loaded(
+        compiled,
+        written_arguments(compiled),
+        ArgumentPacker([v.name for v in parameters], [v.type for v in parameters]),
+        module,
+        module.function(compiled.name),
+        metadata.group_segment_bytes,
+        metadata.max_flat_workgroup_size,
+    )
+
+
+def written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
+    """Return for each single value of the arguments whether the kernel may write it.
+
+    `Const` arguments and Python's numbers are among them: no kernel writes these.
+    """
+    uses = zip(compiled.written, compiled.launch_uses, strict=True)
+    written = iter([may_write for may_write, use in uses if use is None])
+    unwritten = (CompileTime, PythonNumber)
+    return tuple(
+        False if isinstance(kind, unwritten) else next(written)
+        for kind in single_kinds(compiled.arguments)
+    )

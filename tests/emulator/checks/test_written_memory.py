@@ -1,0 +1,91 @@
+"""What counts as written when a launch is checked for undefined values."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from seeded import DEVICE, reports_of
+
+import amdjit
+from amdjit.emulator.checks.init.layout import PADDING
+from amdjit.emulator.checks.init.written_memory import WrittenMemory
+from amdjit.emulator.memory import DeviceMemory
+
+
+@amdjit.kernel
+def copy(x, out):
+    i = amdjit.grid(1)
+    out[i] = x[i]
+
+
+@pytest.fixture(autouse=True)
+def emulator() -> Any:
+    with amdjit.use(DEVICE):
+        yield
+
+
+def found(x: amdjit.DeviceArray, out: amdjit.DeviceArray | None = None) -> int:
+    target = amdjit.empty(64, x.dtype) if out is None else out
+    return len(reports_of(lambda: copy[1, 64](x, target), "init"))
+
+
+def test_what_the_host_writes_is_written() -> None:
+    x = amdjit.empty(64, np.float32)
+    assert found(x) == 1
+    x.copy_from_host(np.ones(64, np.float32))
+    assert found(x) == 0
+
+
+@pytest.mark.parametrize("make", [amdjit.zeros, lambda n, kind: amdjit.full(n, 3, kind)])
+def test_arrays_with_contents_are_written(make: Any) -> None:
+    assert found(make(64, np.float32)) == 0
+
+
+def test_what_a_checked_launch_writes_is_written_byte_by_byte() -> None:
+    x, narrow = amdjit.empty(64, np.float32), amdjit.empty(64, np.uint8)
+    copy_ones = np.ones(64, np.float32)
+    assert found(amdjit.to_device(copy_ones), x) == 0
+    assert found(x) == 0
+    reports_of(lambda: copy[1, 63](np.ones(64, np.uint8), narrow), "init")
+    assert found(narrow) == 1
+
+
+def test_a_launch_without_the_check_may_have_written_anything() -> None:
+    x = amdjit.empty(64, np.float32)
+    copy[1, 64](np.ones(64, np.float32), amdjit.empty(64, np.float32))
+    assert found(x) == 0
+
+
+def test_memory_that_others_may_write_counts_as_written() -> None:
+    x = amdjit.empty(64, np.float32)
+    np.from_dlpack(x)
+    assert found(x) == 0
+
+
+def test_a_part_that_is_copied_is_written() -> None:
+    x = amdjit.empty(64, np.float32)
+    x[:32].copy_from_host(np.ones(32, np.float32))
+    (report,) = reports_of(lambda: copy[1, 64](x, amdjit.empty(64, np.float32)), "init")
+    assert (report.array, report.index, report.thread) == ("x", (32,), (32, 0, 0))
+    assert "x[32] of shape (64,), which was never written" in report.message
+
+
+def test_shadows_agree_with_bytes() -> None:
+    for first, end in itertools.product(range(9), range(9)):
+        check_shadow(first, end)
+
+
+def check_shadow(first: int, end: int) -> None:
+    device_memory = DeviceMemory()
+    memory = device_memory.observer(WrittenMemory)
+    start = device_memory.allocate(10)
+    if first < end:
+        device_memory.write(start + first, memoryview(bytes(end - first)))
+    written = [first <= byte < end for byte in range(12)]
+    shadow = memory.shadow(start)
+    assert shadow is not None
+    assert len(shadow) == 3 + PADDING
+    assert [not shadow[byte // 4] >> byte % 4 & 1 for byte in range(12)] == written

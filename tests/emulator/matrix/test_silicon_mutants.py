@@ -1,0 +1,157 @@
+"""Each guard of the native matrix arithmetic matters: without it, samples of the property tests
+find the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from building import using
+from required_tools import needs_tools
+from silicon_samples import CASES, INSTRUCTIONS
+
+from amdjit.emulator.host.builder import Builder, Value
+from amdjit.emulator.instructions.matrix import dot_factors, dot_step, silicon, whole_numbers
+from amdjit.emulator.instructions.matrix.dot_step import DotStep
+
+pytestmark = needs_tools
+Patch = pytest.MonkeyPatch
+
+
+def _never(b: Builder, lanes: Value) -> Value:
+    return b.compare("ne", lanes, lanes)
+
+
+def _without(name: str) -> Callable[[Patch], None]:
+    """Take out a check of DotStep that gives conditions of lanes."""
+
+    def patch(monkeypatch: Patch) -> None:
+        monkeypatch.setattr(
+            DotStep,
+            name,
+            lambda _, b, *rest: _never(b, rest[-1][0] if type(rest[-1]) is list else rest[-1]),
+        )
+
+    return patch
+
+
+def _constant(module: Any, name: str, value: Any) -> Callable[[Patch], None]:
+    return lambda monkeypatch: monkeypatch.setattr(module, name, value)
+
+
+def _small_addends_count(monkeypatch: Patch) -> None:
+    def floored(self: DotStep, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
+        return b.convert(
+            "fptosi",
+            b.intrinsic("floor", b.binary("fmul", b.bitcast(addend, "float"), scale)),
+            "i32",
+        )
+
+    monkeypatch.setattr(DotStep, "_quick_addend", floored)
+
+
+def _cut_to_zero(monkeypatch: Patch) -> None:
+    def shifted(b: Builder, value: Value, amount: Value) -> Value:
+        size = b.intrinsic("abs", value, flags=[Value("i1", "0")])
+        cut = b.binary("lshr", size, b.intrinsic("umin", amount, b.const(amount, 31)))
+        return b.select(
+            b.compare("slt", value, b.const(value, 0)), b.sub(b.const(cut, 0), cut), cut
+        )
+
+    monkeypatch.setattr(dot_step, "_floor", shifted)
+
+
+def _rounded_brain(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(DotStep, "_kept", lambda self, b, bits: bits)
+
+
+def _exact_negatives(monkeypatch: Patch) -> None:
+    original = dot_step._exact_addend
+    monkeypatch.setattr(
+        dot_step,
+        "_exact_addend",
+        lambda b, addend, own, field, lowest: original(b, addend, own, field, -500),
+    )
+
+
+def _rounded_twice(monkeypatch: Patch) -> None:
+    def rounded(b: Builder, total: Value, scale: Value) -> Value:
+        half = b.convert(
+            "fptrunc", b.binary("fmul", b.convert("sitofp", total, "float"), scale), "half"
+        )
+        return b.bitcast(b.convert("fpext", half, "float"), "i32")
+
+    monkeypatch.setattr(dot_step, "_half_bits", rounded)
+
+
+def _all_together(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(dot_factors.FactorPair, "is_8_bit", property(lambda self: True))
+
+
+MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
+    "small negative accumulators count": (_small_addends_count, "f32"),
+    "they do not where the grid is fine": (_exact_negatives, "f32"),
+    "cut towards zero": (_cut_to_zero, "f32"),
+    "four products on one grid": (_all_together, "f32"),
+    "one bit less of accumulators": (_constant(dot_step, "_GRID_BIAS", 127 + 25), "f32"),
+    "tiny numbers in the quick form": (_without("_is_tiny"), "bf16"),
+    "no look at factors": (_without("is_extreme"), "f32"),
+    "no look at accumulators": (_without("is_extreme_addend"), "f32"),
+    "zero hides what is special": (_constant(dot_factors, "SPECIAL_EXPONENT", 4096), "f32"),
+    "fields beyond those of f32": (_constant(dot_step, "_LAST_FIELD", 4000), "f32"),
+    "bf16 results round": (_rounded_brain, "bf16"),
+    "f16 results round twice": (_rounded_twice, "f16"),
+    "whole numbers up to any size": (
+        _constant(whole_numbers, "_SIGNIFICANDS", {"f32": 60, "f16": 60, "bf16": 60}),
+        "f32",
+    ),
+    "all numbers are whole": (
+        lambda monkeypatch: monkeypatch.setattr(
+            whole_numbers, "_vanish", lambda f, rows: Value("i1", "true")
+        ),
+        "f32",
+    ),
+    "overflow is never looked at": (
+        lambda monkeypatch: monkeypatch.setattr(dot_step, "_INFINITY", 0x7F900000),
+        "f16",
+    ),
+}
+
+
+def _differences(result: str) -> int:
+    """Elements that differ from the model, in products of f16 and bf16 factors."""
+    random = np.random.default_rng(1)
+    wrong = 0
+    for instruction in INSTRUCTIONS:
+        shape = instruction.shape
+        if (
+            shape.result == result
+            and shape.a in ("f16", "bf16")
+            and shape.wave.size == 32
+            and not shape.sparse
+        ):
+            samples = [instruction.sample(random, case) for case in CASES]
+            inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
+            wrong += instruction.wrong(inputs, instruction.run(inputs))
+    return wrong
+
+
+@pytest.mark.parametrize("result", ["f32", "f16", "bf16"])
+def test_nothing_differs_without_a_mutation(result: str) -> None:
+    with using(fresh=True):
+        assert _differences(result) == 0
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
+    patch, result = MUTANTS[name]
+    patch(monkeypatch)
+    for module in (dot_step, silicon):
+        # Where a module has taken over a name that the mutant changes.
+        for constant in ("SPECIAL_EXPONENT",):
+            if hasattr(module, constant):
+                monkeypatch.setattr(module, constant, getattr(dot_factors, constant))
+    with using(fresh=True):
+        assert _differences(result) > 0

@@ -1,8 +1,0 @@
-"""These tests share modules of this folder and of the one above."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]

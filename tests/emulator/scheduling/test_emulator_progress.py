@@ -1,0 +1,168 @@
+"""Waves that wait for waves of other workgroups get what they wait for, whatever the number of host
+threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from building import compile_source, emulate
+from required_tools import needs_tools
+
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.emulator import EmulatorDevice, run
+from amdjit.target import find_target
+
+pytestmark = [
+    needs_tools,
+    pytest.mark.usefixtures("each_tier"),
+]
+
+HEAD = """#include "common.h"
+#define LOAD(p) __scoped_atomic_load_n(p, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE)
+#define STORE(p, v) __scoped_atomic_store_n(p, v, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE)
+#define ADD(p, v) __scoped_atomic_fetch_add(p, v, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE)
+#define SLEEP __builtin_amdgcn_s_sleep(1)
+"""
+# Every workgroup writes, waits for all others, and reads what its neighbour has written; several
+# times.
+GRID_BARRIER = """
+static void grid_barrier(GLOBAL u32 *count, u32 groups, u32 round) {
+  barrier();
+  if (LANE == 0) {
+    ADD(count, 1);
+    while (LOAD(count) < groups * round) WAIT;
+  }
+  barrier();
+}
+KERNEL shift(GLOBAL u32 *x, GLOBAL u32 *count, u32 groups, u32 rounds) {
+  for (u32 round = 1; round <= rounds; ++round) {
+    STORE(&x[BLOCK * 64 + LANE], x[BLOCK * 64 + LANE] + BLOCK);
+    grid_barrier(count, groups, 2 * round - 1);
+    u32 next = LOAD(&x[(BLOCK + 1) % groups * 64 + LANE]);
+    grid_barrier(count, groups, 2 * round);
+    STORE(&x[BLOCK * 64 + LANE], next);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("wait", ["SLEEP", ""])
+@pytest.mark.parametrize("groups", [2, 16, 150])
+def test_a_barrier_of_the_whole_grid(groups: int, wait: str, threads: int) -> None:
+    rounds = 4
+    x, count = np.zeros(groups * 64, np.uint32), np.zeros(1, np.uint32)
+    code = compile_source(HEAD + GRID_BARRIER.replace("WAIT", wait))
+    emulate(
+        code, "shift", groups, 64, [x, count, np.uint32(groups), np.uint32(rounds)], threads=threads
+    )
+    blocks = np.arange(groups)
+    expected = np.zeros(groups, np.uint32)
+    for _ in range(rounds):
+        expected = np.roll(expected + blocks, -1)
+    np.testing.assert_array_equal(x.reshape(groups, 64), np.repeat(expected[:, None], 64, 1))
+    assert count[0] == 2 * rounds * groups
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_workgroups_in_the_reverse_order_of_their_numbers(threads: int) -> None:
+    source = """
+KERNEL turns(GLOBAL u32 *x, GLOBAL u32 *turn, u32 groups) {
+  while (LOAD(turn) != groups - 1 - BLOCK) ;
+  x[BLOCK] = *turn;
+  STORE(turn, groups - BLOCK);
+}
+"""
+    x, turn = np.zeros(40, np.uint32), np.zeros(1, np.uint32)
+    emulate(
+        compile_source(HEAD + source), "turns", 40, 32, [x, turn, np.uint32(40)], threads=threads
+    )
+    np.testing.assert_array_equal(x, np.arange(40)[::-1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_lock_shared_by_workgroups(threads: int) -> None:
+    source = """
+KERNEL locked(GLOBAL u32 *lock, GLOBAL u32 *total) {
+  if (LANE % 32 == 0) {
+    u32 expected;
+    do expected = 0;
+    while (!__scoped_atomic_compare_exchange_n(lock, &expected, 1, 0, __ATOMIC_ACQUIRE,
+                                               __ATOMIC_RELAXED,
+                                               __MEMORY_SCOPE_DEVICE));
+    u32 before = LOAD(total);
+    for (int i = 0; i < 20; ++i) SLEEP;  /* the others see the lock taken */
+    STORE(total, before + 1);
+    STORE(lock, 0);
+  }
+}
+"""
+    lock, total = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    emulate(compile_source(HEAD + source), "locked", 20, 128, [lock, total], threads=threads)
+    assert (lock[0], total[0]) == (0, 80)
+
+
+def test_a_workgroup_that_polls_between_barriers() -> None:
+    source = """
+KERNEL handshake(GLOBAL u32 *flag, GLOBAL u32 *seen) {
+  if (BLOCK == 1) { STORE(flag, 7); return; }
+  u32 value;
+  do {
+    barrier();
+    value = LOAD(flag);
+  } while (value == 0);
+  seen[LANE] = value;
+}
+"""
+    flag, seen = np.zeros(1, np.uint32), np.zeros(128, np.uint32)
+    emulate(compile_source(HEAD + source), "handshake", 2, 128, [flag, seen])
+    assert (seen == 7).all()
+
+
+def test_each_resident_workgroup_has_its_own_lds_and_private_memory() -> None:
+    source = """
+SHARED u32 mine[64];
+KERNEL own(GLOBAL u32 *x, GLOBAL u32 *count, u32 groups) {
+  volatile u32 stack[8];
+  mine[LANE] = BLOCK * 1000 + LANE;
+  for (int i = 0; i < 8; ++i) stack[i] = BLOCK + LANE * i;
+  barrier();
+  if (LANE == 0) {
+    ADD(count, 1);
+    while (LOAD(count) < groups) SLEEP;
+  }
+  barrier();
+  u32 sum = mine[63 - LANE];
+  for (int i = 0; i < 8; ++i) sum += stack[i];
+  x[BLOCK * 64 + LANE] = sum;
+}
+"""
+    groups = 20
+    x, count = np.zeros((groups, 64), np.uint32), np.zeros(1, np.uint32)
+    emulate(compile_source(HEAD + source), "own", groups, 64, [x, count, np.uint32(groups)])
+    blocks, lanes = np.arange(groups)[:, None], np.arange(64)[None, :]
+    np.testing.assert_array_equal(x, blocks * 1000 + 63 - lanes + 8 * blocks + 28 * lanes)
+
+
+def test_more_workgroups_than_are_resident_wait_for_ever() -> None:
+    target = find_target("gfx1201")
+    assert target is not None
+    source = """
+KERNEL meet(GLOBAL u32 *count, u32 groups) {
+  if (LANE == 0) {
+    ADD(count, 1);
+    while (LOAD(count) < groups) SLEEP;
+  }
+  barrier();
+}
+"""
+    code = compile_source(HEAD + source)
+    resident = 2048 // 32
+    count = np.zeros(1, np.uint32)
+    emulate(code, "meet", resident, 1024, [count, np.uint32(resident)])
+    assert count[0] == resident
+    count[0] = 0
+    patient = EmulatorDevice(target, 1, time_limit=0.5)
+    with pytest.raises(KernelFault, match="time limit") as caught:
+        run(code, "meet", resident + 1, 1024, [count, np.uint32(resident + 1)], device=patient)
+    assert caught.value.kind == "time-limit"

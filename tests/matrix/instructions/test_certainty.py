@@ -1,0 +1,118 @@
+"""What is said to be known of sums: of every instruction, by captures where they are said to be
+measured."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captures import capture
+
+from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.intrinsics import amdgcn, arithmetic, matrix
+from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, known
+
+DOCS = Path(__file__).parents[3] / "docs"
+MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")
+
+
+def test_every_matrix_and_dot_instruction_of_gfx12_has_a_row() -> None:
+    names = {name for rows in ROWS.values() for name, *_ in rows.values()}
+    products = {
+        name.removeprefix("v_")
+        for name in names
+        if re.match(r"v_(s?wmma|swmmac|dot\d|dual_dot\d)", name)
+    }
+    assert len(products) == 36
+    assert products == set(KNOWN)
+
+
+def captured() -> set[str]:
+    rows = [row for name in MEASURED for row in capture(name)["rows"]]
+    return {row["instruction"] for row in rows} | set(capture("packed_wmma")["instructions"])
+
+
+def test_measured_are_those_that_the_captures_show_rounding_of() -> None:
+    measured = {name for name in KNOWN if matrix.certainty(name) == "measured"}
+    assert measured == {name.removeprefix("V_").lower() for name in captured()}
+
+
+def test_captures_of_sparse_products_are_exact_and_so_make_no_rounding_measured() -> None:
+    for name in {row["instruction"] for row in capture("swmmac_gfx1201")["rows"]}:
+        expected = "model" if re.search("_[BF][FP]8", name) else "rule"
+        assert matrix.certainty(name.removeprefix("V_").lower()) == expected
+
+
+def test_products_of_8_bit_floats_are_a_model_and_say_what_is_not_known() -> None:
+    for name, row in KNOWN.items():
+        assert (row.certainty == "model") == bool(re.search("[bf][fp]8", name))
+        assert row.open or row.certainty == "measured"
+        assert row.source
+        assert row.certainty in MEANING
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("v_dot2_f32_f16", "did you mean dot2_f32_f16"),
+        ("wmma_f32_16x16x16_f16_w32", "did you mean wmma_f32_16x16x16_f16,"),
+        ("mfma_f32_32x32x8f16", "is no WMMA, SWMMAC or dot instruction of gfx12"),
+        ("fma", "such as wmma_f32_16x16x16_f16"),
+    ],
+)
+def test_other_names_are_refused_with_those_that_are_alike(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        matrix.certainty(name)
+
+
+def test_the_reference_page_says_what_is_known_of_each_instruction() -> None:
+    page = (DOCS / "reference" / "matrix_instructions.md").read_text()
+    cells = dict(
+        re.findall(r"^\| `(\w+)` \| 32 \|.*\| (\w+) \| gfx1200, gfx1201 \|$", page, re.MULTILINE)
+    )
+    assert cells == {
+        each.mnemonic: matrix.certainty(each.mnemonic) for each in matrix.INSTRUCTIONS.values()
+    }
+    for file in (page, (DOCS / "emulator.md").read_text()):
+        for name in KNOWN:
+            (line,) = re.findall(rf"^\| (\w+) \| .*`v_{name}`.*$", file, re.MULTILINE)
+            assert line == known(name).certainty
+
+
+def documentation(value: Any) -> str:
+    return getattr(value, "documentation", None) or inspect.getdoc(value.function) or ""
+
+
+def test_whatever_shows_sums_of_8_bit_floats_says_that_they_are_a_model() -> None:
+    products = re.compile(r"s?w\w+_f32_.*[bf][fp]8")
+    builtins = re.compile(r"dot4_f32_|wmma_f32_16x16x16_[bf][fp]8.*w32_gfx12")
+    functions = [
+        *(getattr(matrix, name) for name in matrix.__all__ if products.match(name)),
+        *(getattr(amdgcn, name) for name in dir(amdgcn) if builtins.match(name)),
+        arithmetic.dot4_float,
+    ]
+    assert len(functions) == 8 + 8 + 1
+    for each in functions:
+        assert "rounded by a model" in documentation(each).split("\n\n")[0]
+    assert "model" in (inspect.getdoc(matrix.reference) or "")
+    text = (DOCS / "matrix.md").read_text()
+    assert "**How fp8 and bf8 round nobody has measured**" in text
+
+
+def test_no_text_says_that_nothing_is_known() -> None:
+    root = DOCS.parent
+    folders = ("docs", "intrinsics", "examples")
+    texts = [
+        file
+        for folder in folders
+        for end in ("md", "py")
+        for file in (root / folder).rglob(f"*.{end}")
+    ]
+    assert len(texts) > 100
+    for file in [*texts, root / "README.md"]:
+        assert not re.search(
+            r"(how a GPU rounds|How RDNA 4 (adds|rounds)[\w ]*) is not published", file.read_text()
+        )
