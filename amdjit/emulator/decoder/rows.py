@@ -114,23 +114,6 @@ def opcodes(instruction_set: InstructionSet = GFX12) -> Iterator[Opcode]:
             yield row.opcode
 
 
-def opcode_named(mnemonic: str) -> Opcode:
-    """Return an instruction's opcode in the first of its encodings, for wave32; KeyError if there
-    is no such instruction. Operand types are the same in all encodings."""
-    row = row_of(*_first_encodings()[mnemonic])
-    assert row is not None
-    return row.opcode
-
-
-@cache
-def _first_encodings() -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
-    for format_name, entries in GFX12.rows.items():
-        for code, (mnemonic, _, _) in entries.items():
-            found.setdefault(mnemonic, (format_name, code))
-    return found
-
-
 def _operand_facts(text: str) -> tuple[str, str, bool, str]:
     role, kind, _, access, takes, _, _ = text.split(":")
     return role, kind, "w" in access, takes

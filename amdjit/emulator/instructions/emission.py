@@ -1,4 +1,4 @@
-"""One instruction as host IR, in both halves of a wave64, and what conditional branches test."""
+"""One instruction as host IR, for both halves of a wave64, and the conditions of branches."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import emit_dual
+from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.layout import EXEC_LO, VCC_LO
-from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
-    """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
+    """Emit an instruction that does not end a block; Untranslatable if it has no translation."""
     if frame.registers.halves == 1 or instruction.traits.once_per_wave:
         _emit_once(frame, instruction)
         return
@@ -48,7 +48,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
 
 
 def branch_condition(frame: Frame, branch: Instruction) -> Value:
-    """Return when a conditional branch is taken, an i1."""
+    """Return whether a conditional branch is taken, an i1."""
     condition = branch.traits.condition
     assert condition is not None
     if condition.flag is Flag.SCC:

@@ -1,5 +1,5 @@
-"""Why instructions of the decoder's tables are not executed. What is in neither table is a gap, and
-a test fails."""
+"""Why instructions of the opcode tables are not executed. An instruction that has neither an
+emitter nor a reason is a gap, and fails a test."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ REFUSED: Mapping[str, str] = {
 
 
 def refusal(mnemonic: str) -> str | None:
-    """Return why an instruction is refused, None if nothing is known about it."""
+    """Return why an instruction is refused, None if it is not listed."""
     return REFUSED.get(mnemonic)

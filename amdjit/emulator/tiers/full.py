@@ -25,7 +25,7 @@ from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.dual import DUAL
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
     DWORD_BYTES,
     HALF_LANES,

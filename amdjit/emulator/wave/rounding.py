@@ -1,5 +1,5 @@
-"""A builder whose float operations round as the MODE register says, for kernels that do not round
-to nearest only."""
+"""A builder whose float operations round as the MODE register says, for kernels that use more than
+rounding to nearest."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def llvm_mode(field: int) -> Value:
 
 
 class RoundingBuilder(Builder):
-    """While `rounding` is set, additions, multiplications and conversions to fewer bits round
-    so."""
+    """While `rounding` is set, additions, multiplications and conversions to fewer bits round by
+    it."""
 
     def __init__(self, natives: set[str]) -> None:
         super().__init__()
@@ -71,5 +71,5 @@ class RoundingBuilder(Builder):
 
 
 def rounding_of(builder: Builder) -> Value | None:
-    """Return the mode in which the builder rounds at the moment, None for the nearest."""
+    """Return the mode in which the builder currently rounds, None for the nearest."""
     return builder.rounding if isinstance(builder, RoundingBuilder) else None

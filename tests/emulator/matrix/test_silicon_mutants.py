@@ -87,7 +87,7 @@ def _rounded_twice(monkeypatch: Patch) -> None:
 
 
 def _all_together(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(dot_factors.FactorPair, "is_eighth", property(lambda self: True))
+    monkeypatch.setattr(dot_factors.FactorPair, "is_8_bit", property(lambda self: True))
 
 
 MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {

@@ -9,9 +9,9 @@ from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.lanes.cross_lane import in_each_half
 from amdjit.emulator.instructions.memory.transposed import source_of_half
 from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 
 # The bytes that a transposing load of 16-bit elements moves for each lane.

@@ -11,8 +11,8 @@ from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.instructions.lanes.cross_lane import in_each_half
-from amdjit.emulator.instructions.matrix.emitters import matrix_of
+from amdjit.emulator.instructions.matrix.wmma import matrix_of
+from amdjit.emulator.instructions.whole_waves import in_each_half
 
 
 def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -> None:

@@ -1,4 +1,4 @@
-"""SALU instructions with a result."""
+"""SALU instructions that compute a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ LOGIC = {
 
 
 def _field(signed: bool) -> ix.Expression:
-    """Bit field of x: offset in bits 4:0 (5:0), width in bits 22:16 of y."""
+    """Return the bit field of x with the offset in bits 4:0 of y (5:0 for 64 bits) and the width in
+    bits 22:16."""
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         width = bits_of(x.type)
@@ -65,7 +66,7 @@ def _zero_count(b: Builder, x: Value) -> Value:
 
 
 def _replicate(b: Builder, x: Value) -> Value:
-    """Double every bit of a dword."""
+    """Return each bit of a dword twice."""
     wide = b.resize(x, 64)
     for amount, kept in (
         (16, 0x0000FFFF0000FFFF),
@@ -79,7 +80,7 @@ def _replicate(b: Builder, x: Value) -> Value:
 
 
 def _quads(whole: bool) -> ix.Expression:
-    """One bit for each four bits that are not all 0 (quadmask), or four ones (wqm)."""
+    """For each four bits that are not all 0, set one bit (quadmask) or all four (wqm)."""
 
     def expression(b: Builder, x: Value) -> Value:
         width = bits_of(x.type)
@@ -180,7 +181,7 @@ Carry = Callable[[Builder, Value, Value, Value], Value]
 
 
 def _with_condition(operation: ix.Expression, condition: Carry) -> Emitter:
-    """Return the emitter of an instruction whose SCC is `condition(builder, x, y, result)`."""
+    """Return the emitter of an instruction that sets SCC to `condition(builder, x, y, result)`."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         x, y = (frame.scalar_source(instruction, index) for index in (1, 2))
@@ -264,20 +265,19 @@ def _floats(code: str) -> Mapping[str, ix.Expression]:
     def form(expression: ix.Expression) -> ix.Expression:
         return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
-    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
     return {
         f"s_add_{code}": form(ix.binary("fadd")),
         f"s_sub_{code}": form(ix.binary("fsub")),
         f"s_mul_{code}": form(ix.binary("fmul")),
-        f"s_fmac_{code}": fused,
-        f"s_fmaak_{code}": fused,
-        f"s_fmamk_{code}": fused,
+        f"s_fmac_{code}": with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan),
         **{f"s_{name}_{code}": expression for name, expression in EXTREMES.items()},
         **{f"s_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},
     }
 
 
-_CONVERSIONS: Mapping[str, ix.Expression] = {
+_OTHER_FLOATS: Mapping[str, ix.Expression] = {
+    "s_fmaak_f32": with_nans(fx.fma, fused_nan),
+    "s_fmamk_f32": with_nans(fx.fma, fused_nan),
     "s_cvt_f32_i32": fx.from_integer(True, "float"),
     "s_cvt_f32_u32": fx.from_integer(False, "float"),
     "s_cvt_i32_f32": fx.to_integer(True),
@@ -292,5 +292,5 @@ SCALAR_ALU: Mapping[str, Emitter] = {
     **_TESTED,
     **_INTEGERS,
     **_CONDITIONS,
-    **scalar_ops({**_floats("f16"), **_floats("f32"), **_CONVERSIONS}),
+    **scalar_ops({**_floats("f16"), **_floats("f32"), **_OTHER_FLOATS}),
 }

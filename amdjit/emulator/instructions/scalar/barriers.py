@@ -1,8 +1,8 @@
-"""Instructions of barriers: the workgroup's own, number -1, and the named ones, 1 to 16.
+"""Instructions on barriers: the workgroup's own, number -1, and the named ones, 1 to 16.
 
-`native/barriers.py` does the work, and says what it follows. Numbers: an inline constant, or M0,
-whose upper half may hold a count of members (LLVM, "AMDGPU Execution Synchronization", "Code
-Sequences").
+The native functions are in `scheduling/barriers.py`, with their sources. The number is an inline
+constant, or in M0, whose upper half may hold a count of members (LLVM, "AMDGPU Execution
+Synchronization", "Code Sequences").
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from amdjit.emulator.layout import END_SITE_SLOT, M0, NAMED_BARRIERS
 from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
 
 WORKGROUP, TRAP = -1, -2
-# The number of a signalled barrier has 5 bits in M0, a count 7 (LLVM, "Code Sequences"); else it is
-# the lower half.
+# In M0, the number of a signalled barrier has 5 bits and a count 7 (LLVM, "Code Sequences"); in
+# other instructions the number is the lower half.
 _SIGNAL_BITS, _HALF = 5, 16
 _COUNT_BITS = 7
 _NONE = constant("i32", 0)
 
 
 def barrier_of_wait(instruction: Instruction) -> int:
-    """Return the number that an `s_barrier_wait` has; Untranslatable for barriers that gfx1201 has
-    not."""
+    """Return the number of the barrier that an `s_barrier_wait` names; Untranslatable if gfx1201
+    has no such barrier."""
     bits = instruction.immediates["simm16"] & 0xFFFF
     return _checked(instruction, bits - (bits >> 15 << 16))
 
 
 def joined_signal(block: Block) -> int | None:
     """Return the pc of the signal of the workgroup's barrier that the block's end waits for, if the
-    driver can make it when the wave waits: no other wave runs in between, and no instruction looks
-    at a barrier."""
+    driver can do it when the wave waits: no other wave runs in between, and no instruction looks at
+    a barrier."""
     *others, last = block.instructions
     barriers = [i for i in others if i.traits.barrier is not None]
     if (
@@ -70,7 +70,7 @@ def _checked(instruction: Instruction, number: int) -> int:
 
 
 def _number(frame: Frame, instruction: Instruction, index: int, bits: int) -> tuple[Value, bool]:
-    """Return the number that operand `index` stands for, and whether it is in M0."""
+    """Return the number that operand `index` stands for, and whether it comes from M0."""
     operand = instruction.operands[index]
     if isinstance(operand, InlineConstant) and isinstance(operand.value, int):
         return constant("i32", _checked(instruction, operand.value)), False
@@ -80,8 +80,8 @@ def _number(frame: Frame, instruction: Instruction, index: int, bits: int) -> tu
 
 
 def named_signal(frame: Frame, instruction: Instruction) -> Value | None:
-    """Return the number of the named barrier that an instruction signals, None for the workgroup's
-    and the trap's."""
+    """Return the number of the named barrier that an instruction signals, None for those of the
+    workgroup and of the trap handler."""
     number, _ = _number(frame, instruction, 0, _SIGNAL_BITS)
     return None if number.text.startswith("-") else number
 
@@ -141,7 +141,7 @@ def _state(frame: Frame, instruction: Instruction) -> None:
     number, _ = _number(frame, instruction, 1, _SIGNAL_BITS)
     if number == constant("i32", TRAP):
         raise Untranslatable(
-            instruction, "what a kernel reads of the trap handler's barrier is not documented"
+            instruction, "the state of the trap handler's barrier is not documented"
         )
     site = frame.sites.add(instruction.pc)
     frame.write_scalar(
@@ -150,7 +150,7 @@ def _state(frame: Frame, instruction: Instruction) -> None:
 
 
 class Ends:
-    """Where waves end, kept in their state: the last branch of the line that decided it, rather
+    """Where waves end, kept in their state: the last branch on the line that decided it, rather
     than `s_endpgm`."""
 
     def __init__(self, graph: Graph) -> None:
@@ -158,7 +158,7 @@ class Ends:
         self._bare = {pc for pc, block in graph.blocks.items() if _only_ends(block)}
 
     def note(self, frame: Frame, block: Block) -> None:
-        """Keep the site at the end of a block where the wave may end behind it."""
+        """Keep the site at the end of a block after which the wave may end."""
         last = block.instructions[-1]
         ends = last.traits.flow is Flow.END and block.pc not in self._bare
         if ends or not self._bare.isdisjoint(block.successors):

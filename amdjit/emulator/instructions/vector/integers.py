@@ -1,4 +1,4 @@
-"""VALU instructions on integers and bits with one result."""
+"""VALU instructions on integers and bits that compute one result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def _choose(b: Builder, no: Value, yes: Value, condition: Value) -> Value:
 
 
 def _pack_halves(b: Builder, low: Value, high: Value) -> Value:
-    """The operands are halves: an inline constant such as -1.0 has their format."""
+    """Pack two halves; they are read as floats so that inline constants such as -1.0 have that
+    format."""
     low, high = (b.resize(b.bitcast(half, "i16"), 32) for half in (low, high))
     return b.or_(low, b.shift("shl", high, 16))
 
@@ -28,8 +29,8 @@ def _pack_units(b: Builder, low: Value, high: Value) -> Value:
 
 
 def _saturating_product(signed: bool) -> ix.Expression:
-    """The low 32 bits of a product of 24-bit numbers, saturated under `clamp` as the sum of
-    V_MAD_*24 is."""
+    """Return the low 32 bits of a product of 24-bit numbers, saturated under `clamp` as in
+    V_MAD_*24."""
     mad = ix.saturating_wide_mad(signed, 24)
     return lambda b, x, y: mad(b, x, y, b.const(x, 0))
 
@@ -122,21 +123,23 @@ def _extremes(code: str, low: ix.Expression, high: ix.Expression) -> Rows:
         f"v_min3_{code}": in_range(ix.chain(low, low)),
         f"v_max3_{code}": in_range(ix.chain(high, high)),
         f"v_med3_{code}": in_range(ix.median(low, high)),
-        f"v_maxmin_{code}": ix.chain(high, low),
-        f"v_minmax_{code}": ix.chain(low, high),
     }
 
 
-_SIGNED = ix.intrinsic("smin"), ix.intrinsic("smax")
-_UNSIGNED = ix.intrinsic("umin"), ix.intrinsic("umax")
+_SMIN, _SMAX = ix.intrinsic("smin"), ix.intrinsic("smax")
+_UMIN, _UMAX = ix.intrinsic("umin"), ix.intrinsic("umax")
 
 VECTOR_INTEGER: Mapping[str, VectorOp] = vector_ops(
     {
         **_BITS,
         **_ARITHMETIC,
-        **_extremes("i16", *_SIGNED),
-        **_extremes("i32", *_SIGNED),
-        **_extremes("u16", *_UNSIGNED),
-        **_extremes("u32", *_UNSIGNED),
+        **_extremes("i16", _SMIN, _SMAX),
+        **_extremes("i32", _SMIN, _SMAX),
+        **_extremes("u16", _UMIN, _UMAX),
+        **_extremes("u32", _UMIN, _UMAX),
+        "v_maxmin_i32": ix.chain(_SMAX, _SMIN),
+        "v_minmax_i32": ix.chain(_SMIN, _SMAX),
+        "v_maxmin_u32": ix.chain(_UMAX, _UMIN),
+        "v_minmax_u32": ix.chain(_UMIN, _UMAX),
     }
 )

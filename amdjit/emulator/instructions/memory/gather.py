@@ -1,5 +1,5 @@
-"""What all lanes load from addresses of their own, put together as if it had stood in memory one
-after the other."""
+"""Loads of all lanes from addresses of their own, combined as if the elements had been consecutive
+in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.memory.blocks import ROW_TYPE
+from amdjit.emulator.instructions.memory.contiguous import ROW_TYPE
 
 
 def lane_pointer(function: NativeFunction, addresses: Value, lane: Value | int) -> Value:
@@ -51,7 +51,7 @@ def _gather_rows_4(function: NativeFunction, addresses: Value) -> list[Value]:
     return rows
 
 
-# By the size of a lane's element in bytes.
+# By the bytes of a lane's element.
 GATHER_ROWS: Mapping[int, Callable[[NativeFunction, Value], list[Value]]] = {
     4: _gather_rows_1,
     8: _gather_rows_2,

@@ -8,9 +8,9 @@ from amdjit.emulator.host.builder import Builder, Value
 
 
 @dataclass(frozen=True, slots=True)
-class _Eighth:
-    """A format: bits of its mantissa, bias of its exponent, and codes, that of the largest finite
-    number first."""
+class _Format:
+    """A format: the bits of its mantissa, the bias of its exponent, and codes, the first that of
+    the largest finite number."""
 
     mantissa: int
     bias: int
@@ -20,27 +20,29 @@ class _Eighth:
     nan: int
 
 
-# E4M3 has no infinity: overflow gives NaN. E5M2 overflows to infinity. In the mode FP16_OVFL what
-# is finite becomes the largest finite number instead.
+# E4M3 has no infinity: overflow yields NaN. E5M2 overflows to infinity. In the mode FP16_OVFL,
+# finite values become the largest finite number instead.
 _KINDS = {
-    "fp8": _Eighth(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
-    "bf8": _Eighth(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
+    "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
+    "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
 }
 
 
-def single_to_eighth(
+def single_to_fp8(
     b: Builder, value: Value, kind: str, random: Value | None, clamps: bool | Value = False
 ) -> Value:
-    """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding `random`'s upper bits.
+    """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding the upper bits of
+    `random`.
 
-    clamps: what is finite does not overflow (an i1 where only the run knows).
+    clamps: finite values do not overflow (an i1 if that is only known at run time).
     """
     form = _KINDS[kind]
     bits = b.bitcast(value, "i32")
     sign = b.shift("lshr", b.and_(bits, b.const(bits, 0x80000000)), 24)
     magnitude = b.intrinsic("fabs", value)
-    # Adding 2**(23 - mantissa) ulps' worth moves the format's last bit to single precision's: below
-    # the smallest normal number that place is fixed, above it it follows the exponent.
+    # Adding 2**(23 - mantissa) ulps' worth moves the format's last bit to the last bit of single
+    # precision: below the smallest normal number that place is fixed, above it, it follows the
+    # exponent.
     exponent = b.shift("lshr", b.bitcast(magnitude, "i32"), 23)
     lowest = b.const(exponent, 127 + 1 - form.bias)
     place = b.intrinsic("umax", exponent, lowest)
@@ -64,9 +66,9 @@ def single_to_eighth(
     return b.or_(code, sign)
 
 
-def _stochastic(b: Builder, scaled: Value, random: Value, form: _Eighth) -> Value:
-    """As many of the upper random bits count as single precision has bits more (RDNA 4 ISA,
-    V_CVT_SR_FP8_F32)."""
+def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Value:
+    """Add as many of the upper random bits as single precision has more bits than the format (RDNA
+    4 ISA, V_CVT_SR_FP8_F32)."""
     cut = 23 - form.mantissa
     below = b.intrinsic("floor", scaled)
     part = b.binary("fsub", scaled, below)

@@ -1,4 +1,4 @@
-"""Moves between lanes by indices that are known only at run time."""
+"""Permutations of lanes by indices that are only known at run time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scatter_lanes_text(attributes: str) -> str:
     """Return `aj_scatter_lanes(values, indices, exec)`: active lane i writes `result[indices[i] &
     31]`.
 
-    Lanes that nobody writes are 0; of several writers the highest lane wins.
+    Lanes that no lane writes are 0; if several write to one, the highest wins.
     """
     function = NativeFunction(
         "aj_scatter_lanes", V32, [(V32, "values"), (V32, "indices"), ("i32", "exec")]

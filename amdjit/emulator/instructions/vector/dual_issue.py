@@ -1,35 +1,40 @@
-"""Dual-issue instructions: both halves read before either writes (RDNA 4 ISA, 7.7 "Dual Issue
-VALU")."""
+"""Dual-issue instructions: both halves are read before either is written (RDNA 4 ISA, 7.7 "Dual
+Issue VALU")."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.instructions.matrix.dots import float_dot
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
-from amdjit.emulator.instructions.vector.packed import float_dot
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
-# The elements of the dot products, which add to the old result.
-_DOTS = {"v_dot2acc_f32_f16": "f16", "v_dot2acc_f32_bf16": "bf16"}
-# What a VOPD instruction may do in either half.
-DUAL: Mapping[str, VectorOp | str] = {**_DOTS, **_OPERATIONS}
+
+
+def _dot_added(frame: Frame, half: Instruction) -> Value:
+    return float_dot(frame, half, frame.source(half, 0))
+
+
+# Instructions that may be either half.
+DUAL: Mapping[str, Callable[[Frame, Instruction], Value]] = {
+    **dict.fromkeys(("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16"), _dot_added),
+    **{name: operation.compute for name, operation in _OPERATIONS.items()},
+}
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
     frame.round_as(rounding_shift(half.traits.rounding))
-    operation = DUAL.get(half.traits.operation)
-    if isinstance(operation, VectorOp):
-        return operation.compute(frame, half)
-    if operation is not None:
-        return float_dot(frame, half, operation, frame.source(half, 0))
-    raise Untranslatable(half)
+    compute = DUAL.get(half.traits.operation)
+    if compute is None:
+        raise Untranslatable(half)
+    return compute(frame, half)
 
 
 def emit_dual(frame: Frame, instruction: Instruction) -> None:

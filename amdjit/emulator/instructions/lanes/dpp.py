@@ -10,7 +10,7 @@ from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 
 def source_lane(control: int, lane: int) -> int | None:
-    """Return the lane that `lane` reads under a DPP16 control, None outside of the row."""
+    """Return the lane that `lane` reads under a DPP16 control, None if it is outside the row."""
     row, place = lane & ~15, lane & 15
     if control <= 0xFF:
         return lane & ~3 | control >> 2 * (lane & 3) & 3
@@ -33,7 +33,7 @@ def _sources(dpp: Dpp) -> list[int | None]:
 
 
 def apply_dpp(frame: Frame, instruction: Instruction) -> None:
-    """Set the frame's override of operand 0 and the lanes to write. `clear_dpp` undoes it."""
+    """Set the frame's override of operand 0 and the lanes to write, until `clear_dpp`."""
     dpp = instruction.modifiers.dpp
     assert dpp is not None
     register = _first_source(instruction)
@@ -50,7 +50,7 @@ def apply_dpp(frame: Frame, instruction: Instruction) -> None:
         valid = b.and_(valid, active)
     elif None not in sources:
         valid = FULL_MASK
-    # DPP8 has no bound_ctrl: a source that must not be read gives 0.
+    # DPP8 has no bound_ctrl: a source that must not be read yields 0.
     zero = dpp.bound_control or dpp.lanes is not None
     if valid is not FULL_MASK and zero:
         moved = b.select(valid, moved, constant(V32, 0))
@@ -71,7 +71,7 @@ def _first_source(instruction: Instruction) -> Register:
         if vector and source_number(instruction, index) == 0:
             assert isinstance(operand, Register)
             return operand
-    raise Untranslatable(instruction, "DPP without a vector register in operand 0")
+    raise Untranslatable(instruction, "DPP needs a vector register in operand 0")
 
 
 def _row_and_bank_lanes(dpp: Dpp, half: int) -> list[bool]:

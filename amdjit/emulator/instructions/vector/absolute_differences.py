@@ -1,4 +1,4 @@
-"""Sums of absolute differences with masks and in fours, and the average of bytes (RDNA 4 ISA,
+"""Masked and quadruple sums of absolute differences, and the average of bytes (RDNA 4 ISA,
 16.12)."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _average(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def _differences(b: Builder, values: list[Value], references: list[Value], masked: bool) -> Value:
-    """Add |value - reference|; with `masked`, a reference byte of 0 counts nothing."""
+    """Add |value - reference|; with `masked`, bytes whose reference is 0 are left out."""
     total = b.const(values[0], 0)
     for value, reference in zip(values, references, strict=True):
         difference = b.sub(
@@ -48,8 +48,8 @@ def _masked_saturated(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def _four_differences(frame: Frame, instruction: Instruction, masked: bool) -> list[Value]:
-    """Compare the reference with the four bytes that start at byte 0, 1, 2 and 3 of the pair of
-    registers."""
+    """Compare the reference with the four bytes that start at byte 0, 1, 2 and 3 of a register
+    pair."""
     b = frame.builder
     wide = frame.source(instruction, 1)
     references = _bytes_of(b, frame.source(instruction, 2))
@@ -61,7 +61,7 @@ def _four_differences(frame: Frame, instruction: Instruction, masked: bool) -> l
 
 
 def _packed(masked: bool) -> Emitter:
-    """Four sums, each added to 16 bits of the third operand."""
+    """Add each of four sums to 16 bits of the third operand."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -79,7 +79,7 @@ def _packed(masked: bool) -> Emitter:
 
 
 def _in_dwords(frame: Frame, instruction: Instruction) -> None:
-    """Four sums with a mask, each added to a dword of the third operand."""
+    """Add each of four masked sums to a dword of the third operand."""
     b = frame.builder
     first = vector_register(instruction, "src2").index
     addends = [frame.registers.vector(first + number) for number in range(4)]

@@ -1,12 +1,11 @@
-"""Long expressions of single instructions, as functions of 32 lanes
-(`translate/long_expressions.py`)."""
+"""The native functions of long expressions, on 32 lanes (`long_expressions.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.decoder.rows import opcode_named
+from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol
@@ -46,8 +45,8 @@ def _type(code: str) -> str:
 
 
 def scale_text(code: str, attributes: str) -> str:
-    """Return `aj_long_v_div_scale_*(s0, s1, s2)`: the scaled operand, and the lanes to scale back
-    as an i32."""
+    """Return `aj_long_v_div_scale_*(s0, s1, s2)`: the scaled operand, and the lanes whose quotient
+    is to be scaled back as an i32."""
     form = SCALES[code]
     names = ("s0", "s1", "s2")
     result = scaled_type(form)
@@ -60,6 +59,6 @@ def scale_text(code: str, attributes: str) -> str:
 
 
 def long_sources() -> Mapping[str, Callable[[str], str]]:
-    """Return the maker of each function's text."""
+    """Return the function that makes each native function's text."""
     scales = {scale_symbol(form): partial(scale_text, code) for code, form in SCALES.items()}
     return {**{long_symbol(name): partial(long_text, name) for name in LONG}, **scales}

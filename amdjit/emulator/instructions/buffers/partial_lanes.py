@@ -1,5 +1,5 @@
-"""The lanes of a wide buffer access that are partly inside of the buffer: dword by dword (RDNA 4
-ISA, 9.4.1)."""
+"""Wide buffer accesses of lanes that are partly inside the buffer: dword by dword (RDNA 4 ISA,
+9.4.1)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import partial
 
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
-from amdjit.emulator.instructions.buffers.places import HIGH_OFFSET, MASKS_OFFSET
+from amdjit.emulator.instructions.buffers.addresses import HIGH_OFFSET, MASKS_OFFSET
 from amdjit.emulator.layout import VGPR_BYTES
 
 PARTS_LOAD, PARTS_STORE = "aj_buffer_parts_load", "aj_buffer_parts_store"
 
 
 def parts_text(store: bool, attributes: str) -> str:
-    """Return the function: `place` is what `aj_buffer_place` left, `full` the lanes that are done
-    with already."""
+    """Return the function. `place` is what `aj_buffer_place` wrote, `full` the lanes that are
+    already done."""
     parameters = [
         ("ptr", "context"),
         ("i32", "site"),

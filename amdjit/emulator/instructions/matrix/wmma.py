@@ -1,7 +1,7 @@
-"""WMMA and SWMMAC: native helpers work on the registers in the wave's state. They ignore EXEC.
+"""WMMA and SWMMAC: native functions work on the registers in the wave's state. They ignore EXEC.
 
-They are emitted once for a wave; each operand is the address of its registers, in wave64 one for
-each half.
+They are emitted once for a wave; each operand is the address of its registers, in wave64 one
+address for each half.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Reg
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.whole_waves import require_all_lanes
+from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
 from amdjit.emulator.layout import HALF_LANES
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
@@ -26,36 +26,29 @@ _C_STAGE, _A_STAGE, _B_STAGE = 0, 8, 12
 def _operand_register(instruction: Instruction, index: int) -> Register:
     operand = instruction.operands[index]
     if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
-        raise Untranslatable(instruction, "a matrix operand must be vector registers")
+        raise Untranslatable(instruction, "matrix operands must be vector registers")
     return operand
 
 
-def _in_each_half(frame: Frame, make: Callable[[int], Value]) -> list[Value]:
-    values = []
-    for half in range(frame.registers.halves):
-        frame.registers.select_half(half)
-        values.append(make(half))
-    frame.registers.select_half(0)
-    return values
-
-
 def _pointers(frame: Frame, register: Register) -> list[Value]:
-    def pointer(half: int) -> Value:
+    def pointer() -> Value:
         frame.registers.flush_vectors(register.index, register.dwords)
         return frame.registers.vector_slot(register.index)
 
-    return _in_each_half(frame, pointer)
+    return in_each_half(frame, pointer)
 
 
 def _staged(frame: Frame, stage: int, count: int, value: Callable[[int], Value]) -> list[Value]:
-    """Put `count` vectors of each half at `stage` and behind; return their addresses."""
+    """Put `count` vectors of each half into the staging area from `stage` on; return their
+    addresses."""
 
-    def stage_half(half: int) -> Value:
+    def stage_half() -> Value:
+        first = stage + frame.registers.wave_half * count
         for part in range(count):
-            frame.builder.store(value(part), frame.staging(stage + half * count + part), 64)
-        return frame.staging(stage + half * count)
+            frame.builder.store(value(part), frame.staging(first + part), 64)
+        return frame.staging(first)
 
-    return _in_each_half(frame, stage_half)
+    return in_each_half(frame, stage_half)
 
 
 def _sign_mask(low: int, high: int, bits: int) -> int:
@@ -67,7 +60,7 @@ def _sign_mask(low: int, high: int, bits: int) -> int:
 def _factor(
     frame: Frame, instruction: Instruction, index: int, stage: int, mask: int
 ) -> list[Value]:
-    """Return A's or B's address; with sign bits to flip, that of a copy."""
+    """Return the address of A or B, or of a copy if there are sign bits to flip."""
     register = _operand_register(instruction, index)
     if not mask:
         return _pointers(frame, register)
@@ -79,7 +72,7 @@ def _factor(
 
 
 def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Value]:
-    """Return C's address: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a
+    """Return the address of C: registers, a copy with neg (neg_lo) and abs (neg_hi) applied, or a
     constant."""
     operand = instruction.operands[3]
     sign = 0x80000000 if matrix.result in ("f32", "i32") else 0x80008000
@@ -114,14 +107,14 @@ def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: 
 
 
 def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
-    """Return A's and B's types: neg_lo says which are signed."""
+    """Return the types of A and B: neg_lo says which are signed."""
     width = kind[2:]
     neg = instruction.modifiers.neg
     return tuple(("i" if neg >> number & 1 else "u") + width for number in (0, 1))  # type: ignore[return-value]
 
 
 def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
-    """Return the product that an instruction makes."""
+    """Return the product that an instruction computes."""
     product = instruction.traits.matrix
     assert product is not None
     a, b, clamps = product.a, product.b, False
@@ -153,8 +146,8 @@ def _factors(
         for number in (0, 1)
     )
     if matrix.sparse:
-        # B's elements are negated as partners of A's low and high halves, after the index has
-        # picked them (captured).
+        # The elements of B are negated as partners of A's low and high halves, after the index has
+        # selected them (captured).
         a, b = a ^ b, 0
     return _factor(frame, instruction, 1, _A_STAGE, a), _factor(frame, instruction, 2, _B_STAGE, b)
 
@@ -164,7 +157,7 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
         sources = [*sources, frame.overflow_flag()]
     require_all_lanes(frame, instruction)
     target = _operand_register(instruction, 0)
-    places = _in_each_half(frame, lambda half: frame.registers.vector_slot(target.index))
+    places = in_each_half(frame, lambda: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])
     for half in range(frame.registers.halves):
         frame.registers.select_half(half)
@@ -187,7 +180,7 @@ _EIGHTS = tuple(f"f32_16x16x{{k}}_{a}_{b}" for a in ("fp8", "bf8") for b in ("fp
 _DENSE = [name.format(k=16) for name in (*_FLOATS, *_EIGHTS)]
 _SPARSE = [name.format(k=32) for name in (*_FLOATS, *_EIGHTS)]
 
-MATRIX: Mapping[str, Emitter] = {
+WMMA: Mapping[str, Emitter] = {
     **{f"v_wmma_{name}": _emit_dense for name in _DENSE},
     "v_wmma_i32_16x16x16_iu8": _emit_dense,
     "v_wmma_i32_16x16x16_iu4": _emit_dense,

@@ -1,5 +1,5 @@
-"""Where a buffer instruction's lanes access memory, and which of them are inside of the buffer
-(RDNA 4 ISA, 9.4).
+"""The addresses of a buffer instruction's lanes, and which of them are inside the buffer (RDNA 4
+ISA, 9.4).
 
 The fields of the resource are those of the table "Buffer Resource Descriptor" (9.6), by bit of its
 dwords: stride 29:16 of dword 1, swizzle 31:30; of dword 3: format 17:12, stride scale 19:18, index
@@ -17,11 +17,11 @@ from amdjit.emulator.layout import VGPR_BYTES, BufferRefusal, Context, FaultKind
 PLACE = "aj_buffer_place"
 # Bits of `flags`: the instruction has an index; all dwords count as one payload.
 INDEXED, WHOLE = 1, 2
-# What the function leaves at `out`: the low and high dwords of the addresses, then the masks of up
+# What the function writes to `out`: the low and high dwords of the addresses, then the masks of up
 # to four dwords.
 HIGH_OFFSET, MASKS_OFFSET = VGPR_BYTES, 2 * VGPR_BYTES
-# Of dword 3: type, OOB_SELECT, compression access mode, add thread id; in most kernels OOB_SELECT 3
-# and nothing else.
+# Fields of dword 3: type, OOB_SELECT, compression access mode, add thread id. Most kernels set
+# OOB_SELECT to 3 and the others to 0.
 _KIND_BITS, _RAW_KIND = 0xFC800000, 0x30000000
 _PARAMETERS = (
     ("ptr", "context"),
@@ -40,8 +40,8 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """The resource taken apart. stride, element (bytes of a swizzled element, 0: linear) are i64,
-    the rest i32."""
+    """The fields of the resource. stride and element (the bytes of a swizzled element, 0 if linear)
+    are i64, the others i32."""
 
     base: Value
     stride: Value
@@ -65,10 +65,11 @@ class _Place(NativeFunction):
 
 
 def place_text(attributes: str) -> str:
-    """Return the function. Result: the lanes of which something is inside of the buffer.
+    """Return the function, whose result is the lanes that have at least one dword inside the
+    buffer.
 
-    offset: of the lanes, without the instruction's own, which is `ioffset`. size: bytes that a lane
-    transfers.
+    offset: the offsets of the lanes without the instruction's own, which is `ioffset`. size: the
+    bytes that a lane transfers.
     """
     f = _Place(PLACE, "i32", _PARAMETERS)
     _plain_raw(f)
@@ -101,19 +102,19 @@ def place_text(attributes: str) -> str:
 
 
 def _own_offset(f: _Place) -> Value:
-    """Return the lanes' offsets with the instruction's: the sum wraps at 32 bits.
+    """Return the lanes' offsets plus the instruction's own; the sum wraps at 32 bits.
 
-    LLVM counts on that: it moves a constant out of any 32-bit addition into the instruction, also
+    LLVM relies on that: it moves a constant out of any 32-bit addition into the instruction, even
     where the lane's part becomes "negative" (as in loops that count up to 0); for gfx1250, which
-    adds in more bits, only out of additions that cannot wrap. AMD measured the same on gfx950
-    (rocm-systems, pull request 10928).
+    adds in more bits, it does so only with additions that cannot wrap. AMD measured the same on
+    gfx950 (rocm-systems, pull request 10928).
     """
     return f.add(f.parameter("offset"), f.splat(f.parameter("ioffset")))
 
 
 def _plain_raw(f: _Place) -> None:
-    """Leave at once with what most kernels have: a raw buffer without stride, in which nothing can
-    be wrong."""
+    """Handle first what most kernels have: a raw buffer without stride, where nothing can be
+    wrong."""
     has_no_stride = f.compare("ult", f.parameter("word1"), i32(1 << 16))
     kind = f.compare("eq", f.and_(f.parameter("word3"), i32(_KIND_BITS)), i32(_RAW_KIND))
     bound = f.compare("ne", f.field(3, 12, 6), i32(0))
@@ -142,17 +143,18 @@ def _plain_raw(f: _Place) -> None:
 
 
 def _raw_lanes(f: _Place, offset: Value, part: int) -> Value:
-    """Return the lanes in which dword `part` is inside of a raw buffer, which is shorter by the
-    scalar offset."""
+    """Return the lanes whose dword `part` is inside a raw buffer; the scalar offset shortens the
+    buffer."""
     rest = f.intrinsic("usub.sat", f.parameter("word2"), f.parameter("soffset"))
     payload = _payload(f, part)
-    # How far offsets may go, if the buffer is not too short for all.
+    # The largest allowed offset, unless the buffer is too short for any lane.
     lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, payload))))
     return f.select(f.compare("uge", rest, payload), f.and_(lanes, f.parameter("exec")), i32(0))
 
 
 def _payload(f: _Place, part: int) -> Value:
-    """Return the bytes up to which dword `part` is checked: all of them, or to its own end."""
+    """Return the bytes up to which dword `part` is checked: all of the lane's, or those up to its
+    own end."""
     size = f.parameter("size")
     return f.select(f.is_set(WHOLE), size, f.intrinsic("umin", size, i32(4 * part + 4)))
 
@@ -180,16 +182,16 @@ def _fields(f: _Place) -> _Fields:
 
 
 def _index(f: _Place) -> Value:
-    """The record, as i64: the lanes' own, and the number of the lane if the resource adds it."""
+    """Return the record as i64: the lane's own, plus the lane number if the resource adds it."""
     lanes = f.add(sequence("i64", range(32)), f.splat(f.context(Context.LANE_BASE)))
     adds = f.compare("ne", f.field(3, 23, 1), i32(0))
     return f.add(f.resize(f.parameter("index"), 64), f.select(adds, lanes, constant(V64, 0)))
 
 
 def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) -> Value:
-    """Return the lanes in which dword `part` is inside of the buffer, 0 if the payload has none.
+    """Return the lanes whose dword `part` is inside the buffer; 0 if the payload has no such dword.
 
-    Each dword is checked on its own, except in formatted accesses and atomics (notes of the table
+    Each dword is checked on its own, except in formatted accesses and atomics (notes on the table
     of OOB_SELECT). The scalar offset does not wrap: the check saturates (LLVM AMDGPU guide,
     "Relaxed Buffer OOB Mode").
     """
@@ -197,7 +199,7 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
     records = f.resize(fields.records, 64)
     in_records = f.compare("ult", index, f.splat(records))
     in_record = f.and_(in_records, f.compare("ule", end, f.splat(fields.stride)))
-    # A raw buffer is shorter by the scalar offset.
+    # The scalar offset shortens a raw buffer.
     rest = f.intrinsic("usub.sat", records, f.wide("soffset"))
     result = f.compare("ule", end, f.splat(rest))
     some = f.splat(f.compare("ne", records, i64(0)))
@@ -210,7 +212,8 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
 
 
 def _addresses(f: _Place, fields: _Fields, index: Value, offset: Value) -> Value:
-    """Linear, or swizzled (9.4.2): records interleaved element by element, so many at a time."""
+    """Return the addresses: linear, or swizzled (9.4.2), where groups of records are interleaved
+    element by element."""
     start = f.splat(fields.base)
     scalar = f.splat(f.wide("soffset"))
     stride = f.splat(fields.stride)
@@ -230,7 +233,7 @@ def _addresses(f: _Place, fields: _Fields, index: Value, offset: Value) -> Value
 
 
 def _refusal(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
-    """Return a `BufferRefusal`, 0 for none."""
+    """Return a `BufferRefusal`, or 0 if the access is allowed."""
     anybody = f.compare("ne", some, i32(0))
     swizzled = f.compare("ne", fields.swizzle, i32(0))
     adds = f.compare("ne", f.field(3, 23, 1), i32(0))
@@ -260,7 +263,7 @@ def _refusal(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
 
 
 def _crosses(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
-    """Tell whether a lane's payload does not fit into its element; 16 bytes never do (9.4.2,
+    """Return whether some lane's payload does not fit into its element; 16 bytes never do (9.4.2,
     "Restrictions")."""
     size = f.wide("size")
     total = f.add(offset, f.splat(f.wide("soffset")))

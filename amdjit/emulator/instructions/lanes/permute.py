@@ -1,19 +1,18 @@
-"""Instructions that move data between lanes, DPP excepted.
+"""Instructions that permute the lanes of vector registers.
 
 Some are emitted once for both halves of a wave64 (`Traits.once_per_wave`) and select the halves
-themselves; the others stay within 32 lanes and are emitted for each half.
+themselves; the others stay within 32 lanes and are emitted once for each half.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeGuard
 
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.expressions.integers import bit_count_add
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.layout import EXEC_LO
+from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 
@@ -25,80 +24,6 @@ def gather_lanes(frame: Frame, values: Value, indices: Value) -> Value:
     return frame.native("aj_gather_lanes", V32, [values, indices])
 
 
-def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
-    """Return what `read` gives in each half of the wave."""
-    values = []
-    for half in range(frame.registers.halves):
-        frame.registers.select_half(half)
-        values.append(read())
-    frame.registers.select_half(0)
-    return values
-
-
-def _vectors(frame: Frame, register: Register) -> list[Value]:
-    return in_each_half(frame, lambda: frame.registers.vector(register.index))
-
-
-def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:
-    """Return the item of one lane, an i32 taken modulo the wave size."""
-    b = frame.builder
-    place = b.mask(lane, 5)
-    items = [b.extract(values, place) for values in halves]
-    if len(items) == 1:
-        return items[0]
-    upper = b.resize(b.shift("lshr", lane, 5), 1)
-    return b.select(upper, items[1], items[0])
-
-
-def _read_lane(frame: Frame, instruction: Instruction) -> None:
-    halves = _vectors(frame, vector_register(instruction, "src0"))
-    lane = frame.scalar_source(instruction, 2)
-    frame.write_scalar(instruction.operands[0], _pick(frame, halves, lane))
-
-
-def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
-    source = instruction.operands[1]
-    if not is_vector_register(source):
-        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1))
-        return
-    frame.write_scalar(instruction.operands[0], first_lane(frame, source))
-
-
-def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
-    """Return whether an operand is a VGPR."""
-    return isinstance(operand, Register) and operand.file is RegisterFile.VGPR
-
-
-def first_lane(frame: Frame, register: Register) -> Value:
-    """Return a vector register's dword in the wave's first active lane."""
-    b = frame.builder
-    halves = _vectors(frame, register)
-    if frame.registers.exec_is_full:
-        return b.extract(halves[0], 0)
-    # With no active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the width,
-    # taken modulo it.
-    bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
-    first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
-    return _pick(frame, halves, first)
-
-
-def _write_lane(frame: Frame, instruction: Instruction) -> None:
-    """EXEC is ignored."""
-    b = frame.builder
-    target = vector_register(instruction, "vdst")
-    item = frame.scalar_source(instruction, 1)
-    lane = frame.scalar_source(instruction, 2)
-    place = b.mask(lane, 5)
-    for half, values in enumerate(_vectors(frame, target)):
-        changed = b.insert(values, item, place)
-        if frame.registers.halves == 2:
-            upper = b.resize(b.shift("lshr", lane, 5), 1)
-            changed = b.select(upper, *((changed, values) if half else (values, changed)))
-        frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, changed, FULL_MASK)
-    frame.registers.select_half(0)
-
-
 def _fetch(
     frame: Frame,
     target: Register,
@@ -107,8 +32,8 @@ def _fetch(
     fetch_inactive: bool,
     bound_control: bool,
 ) -> None:
-    """Write what `move` makes of the values; an inactive source gives 0 (bound_control) or leaves
-    the lane as it is."""
+    """Write `move(values)`; where the source lane is inactive, write 0 (bound_control) or leave the
+    lane unchanged."""
     b = frame.builder
     moved = move(values)
     mask = frame.mask()
@@ -123,7 +48,7 @@ def _fetch(
 
 
 def _permute_row(other_row: bool, variable: bool) -> Emitter:
-    """V_PERMLANE(X)16: a lane of the own row of 16 lanes, or of the other one; op_sel is (fi,
+    """V_PERMLANE(X)16: read a lane of the same row of 16 lanes, or of the other one; op_sel is (fi,
     bound_ctrl)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
@@ -153,7 +78,7 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
 
 
 def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
-    """Return which lane of a row each lane reads, where the translation knows it."""
+    """Return the lane of a row that each lane reads, if it is known at translation."""
     low, high = (frame.builder.known(frame.scalar_source(instruction, index)) for index in (2, 3))
     if low is None or high is None:
         return None
@@ -181,7 +106,7 @@ def _swap(frame: Frame, instruction: Instruction) -> None:
 
 
 def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
-    """V_SWAP_B16: the two may be the halves of one register."""
+    """V_SWAP_B16: both halves may belong to one register."""
     first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
     left, right = (
         frame.registers.half(register.index, register.half or 0) for register in (first, second)
@@ -191,14 +116,14 @@ def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
 
 
 def _backward_permute(fetch_inactive: bool) -> Emitter:
-    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source gives 0.
+    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source yields 0.
 
     On gfx12 it reaches all lanes of a wave64 (LLVM, GCNSubtarget.h, `supportsWaveWideBPermute`).
     """
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        data = _vectors(frame, vector_register(instruction, "data0"))
+        data = vectors_of(frame, vector_register(instruction, "data0"))
         if not fetch_inactive:
             zero = constant(V32, 0)
             masks = in_each_half(frame, frame.registers.exec_mask)
@@ -214,7 +139,7 @@ def _backward_permute(fetch_inactive: bool) -> Emitter:
 
 
 def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
-    """Return for 32 lanes the item of the wave that each one's index names."""
+    """Return for 32 lanes the item of the wave at each lane's index."""
     b = frame.builder
     items = [gather_lanes(frame, values, indices) for values in data]
     if len(items) == 1:
@@ -227,14 +152,6 @@ def _upper_lanes(frame: Frame, indices: Value) -> Value:
     return b.compare("ne", b.and_(indices, constant(V32, 32)), constant(V32, 0))
 
 
-def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
-    """Write a vector register in the active lanes, a result for each half of the wave."""
-    for half, result in enumerate(results):
-        frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, result, frame.mask())
-    frame.registers.select_half(0)
-
-
 def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
     b = frame.builder
     address = frame.registers.vector(vector_register(instruction, "addr").index)
@@ -243,9 +160,9 @@ def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
 
 
 def _forward_permute(frame: Frame, instruction: Instruction) -> None:
-    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; of several writers the
-    highest lane wins."""
-    data = _vectors(frame, vector_register(instruction, "data0"))
+    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; if several lanes write to
+    one, the highest wins."""
+    data = vectors_of(frame, vector_register(instruction, "data0"))
     indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
     active = in_each_half(frame, frame.registers.exec_bits)
     results = []
@@ -278,7 +195,7 @@ def _scatter_wave(
 
 
 def swizzle_lanes(offset: int) -> list[int]:
-    """Return the source lane of each lane for DS_SWIZZLE_B32's offset (RDNA 4 ISA,
+    """Return the source of each lane for an offset of DS_SWIZZLE_B32 (RDNA 4 ISA,
     DS_SWIZZLE_B32)."""
     lanes = range(LANES)
     if offset >= 0xE000:
@@ -294,8 +211,8 @@ def swizzle_lanes(offset: int) -> list[int]:
 
 
 def _butterfly(lane: int, mask: int) -> int:
-    """FFT order: reverse the bits that are not in the mask, one of 0x10, 0x18, ... for smaller
-    transforms."""
+    """Return a lane's source in FFT order: the bits outside the mask are reversed; the mask is 0,
+    0x10, 0x18, ... for smaller and smaller transforms."""
     return int(f"{lane:05b}"[::-1], 2) >> mask.bit_count() | lane & mask
 
 
@@ -312,15 +229,15 @@ def _swizzle(frame: Frame, instruction: Instruction) -> None:
 
 
 def _swap_halves(frame: Frame, instruction: Instruction) -> None:
-    """V_PERMLANE64 does nothing in wave32; it reads inactive lanes (RDNA 4 ISA,
-    V_PERMLANE64_B32)."""
+    """V_PERMLANE64: swap the halves of a wave64, inactive lanes included; in wave32 it does nothing
+    (RDNA 4 ISA, V_PERMLANE64_B32)."""
     if frame.registers.halves == 2:
-        lower, upper = _vectors(frame, vector_register(instruction, "src0"))
+        lower, upper = vectors_of(frame, vector_register(instruction, "src0"))
         write_halves(frame, vector_register(instruction, "vdst"), [upper, lower])
 
 
 def _masked_bit_count(upper: bool) -> Emitter:
-    """V_MBCNT_LO and _HI: count the bits of the mask's dword that belong to lanes below."""
+    """V_MBCNT_LO and _HI: count the bits in the mask's dword that belong to lower lanes."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         half = frame.registers.wave_half
@@ -336,10 +253,7 @@ def _masked_bit_count(upper: bool) -> Emitter:
     return emit
 
 
-CROSS_LANE: Mapping[str, Emitter] = {
-    "v_readlane_b32": _read_lane,
-    "v_readfirstlane_b32": _read_first_lane,
-    "v_writelane_b32": _write_lane,
+PERMUTE: Mapping[str, Emitter] = {
     "v_permlane16_b32": _permute_row(False, False),
     "v_permlanex16_b32": _permute_row(True, False),
     "v_permlane16_var_b32": _permute_row(False, True),

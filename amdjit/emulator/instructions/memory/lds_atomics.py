@@ -1,5 +1,5 @@
-"""LDS instructions of their own kind: exchanges at two addresses, counters, addresses by lane
-number."""
+"""LDS atomics of more than one access: exchanges at two addresses, conditional exchanges, append
+and consume."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from collections.abc import Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.lanes.cross_lane import in_each_half, write_halves
 from amdjit.emulator.instructions.memory.access import (
     Address,
     Width,
     load_register,
     store_vectors,
-    stored_values,
 )
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, old_values
 from amdjit.emulator.instructions.memory.lds import lds_address
-from amdjit.emulator.instructions.memory.transposed import lane_offsets
 from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.whole_waves import in_each_half, write_halves
 from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
@@ -50,14 +48,14 @@ def _exchange_two(bits: int, stride: int) -> Emitter:
 
 
 def _conditional_exchange(frame: Frame, instruction: Instruction) -> None:
-    """DS_CONDXCHG32: of two dwords, those whose top bit is set are stored, without that bit; the
-    old ones return."""
+    """DS_CONDXCHG32: store those of two dwords whose top bit is set, without that bit; return the
+    old ones."""
     b = frame.builder
     target, source = vector_register(instruction, "vdst"), vector_register(instruction, "data0")
     data = _dwords(frame, source)
     offset = instruction.immediates["offset"]
     space, (addr, _) = lds_address(frame, instruction, offset)
-    # The low three bits of the whole address do not count.
+    # The low three bits of the whole address are ignored.
     start = b.and_(b.add(addr, constant(V32, offset)), constant(V32, -8))
     places: list[Address] = [(space, [start, constant("i32", 4 * part)]) for part in (0, 1)]
     for part in range(len(data)):
@@ -70,8 +68,8 @@ def _conditional_exchange(frame: Frame, instruction: Instruction) -> None:
 
 
 def _count(name: str) -> Emitter:
-    """DS_APPEND and DS_CONSUME: add or subtract the number of active lanes; all of them get the old
-    value."""
+    """DS_APPEND and DS_CONSUME: add or subtract the number of active lanes; all of them receive the
+    old value."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -79,8 +77,11 @@ def _count(name: str) -> Emitter:
         active = in_each_half(frame, frame.registers.exec_bits)
         counts = [b.intrinsic("ctpop", execution) for execution in active]
         total = counts[0] if len(counts) == 1 else b.add(*counts)
-        base = b.add(_low_half(frame), constant("i32", instruction.immediates["offset"]))
-        # The lowest active lane does it: one of the upper half only where the lower one has none.
+        base = b.add(
+            b.mask(frame.registers.scalar(M0), 16),
+            constant("i32", instruction.immediates["offset"]),
+        )
+        # The lowest active lane does it: one in the upper half only if the lower half has none.
         done, old = constant("i1", 0), zero
         for half, execution in enumerate(active):
             frame.registers.select_half(half)
@@ -97,32 +98,7 @@ def _count(name: str) -> Emitter:
     return emit
 
 
-def _low_half(frame: Frame) -> Value:
-    return frame.builder.mask(frame.registers.scalar(M0), 16)
-
-
-def _by_lane(frame: Frame, instruction: Instruction) -> Address:
-    """M0[15:0] + offset + 4 * lane."""
-    base = frame.builder.add(_low_half(frame), constant("i32", instruction.immediates["offset"]))
-    return "l", [lane_offsets(frame), base]
-
-
-def _load_by_lane(frame: Frame, instruction: Instruction) -> None:
-    load_register(
-        frame,
-        instruction,
-        _by_lane(frame, instruction),
-        Width(4),
-        vector_register(instruction, "vdst"),
-    )
-
-
-def _store_by_lane(frame: Frame, instruction: Instruction) -> None:
-    values = stored_values(frame, vector_register(instruction, "data0"), Width(4))
-    store_vectors(frame, instruction, _by_lane(frame, instruction), 4, values)
-
-
-LDS_SPECIAL: Mapping[str, Emitter] = {
+LDS_ATOMICS: Mapping[str, Emitter] = {
     "ds_storexchg_2addr_rtn_b32": _exchange_two(32, 4),
     "ds_storexchg_2addr_rtn_b64": _exchange_two(64, 8),
     "ds_storexchg_2addr_stride64_rtn_b32": _exchange_two(32, 256),
@@ -130,6 +106,4 @@ LDS_SPECIAL: Mapping[str, Emitter] = {
     "ds_condxchg32_rtn_b64": _conditional_exchange,
     "ds_append": _count("add"),
     "ds_consume": _count("sub"),
-    "ds_load_addtid_b32": _load_by_lane,
-    "ds_store_addtid_b32": _store_by_lane,
 }

@@ -1,4 +1,5 @@
-"""A wave's 32 consecutive elements in memory as vectors, one per dword of the element, and back."""
+"""A wave's 32 consecutive elements in memory as vectors, one for each dword of the element, and
+back."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def join_halves(builder: Builder, low: Value, high: Value) -> Value:
 
 
 def rows_to_dwords(builder: Builder, rows: Sequence[Value], dwords: int) -> list[Value]:
-    """Deinterleave: `rows` are vectors of 16 dwords in memory order; the results hold 32 lanes
-    each."""
+    """Deinterleave vectors of 16 dwords in memory order; each result holds one dword of 32
+    lanes."""
     half = len(rows) // 2
     low = _SPLIT[dwords](builder, rows[:half])
     high = _SPLIT[dwords](builder, rows[half:])

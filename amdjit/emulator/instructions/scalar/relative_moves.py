@@ -1,4 +1,4 @@
-"""Moves between scalar registers whose numbers M0 adds to (S_MOVREL*)."""
+"""Moves between scalar registers at numbers relative to M0 (S_MOVREL*)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 
-# Registers that a relative move may reach: s0 to s105 (RDNA 4 ISA, 3.4). Past them nothing happens
-# here.
+# The registers that a relative move can reach: s0 to s105 (RDNA 4 ISA, 3.4). Past them, the move
+# does nothing here.
 _GENERAL = 106
 
 
@@ -21,9 +21,7 @@ def _first(instruction: Instruction, index: int) -> int:
     register = instruction.operands[index]
     slot = scalar_slot(register) if isinstance(register, Register) else None
     if slot is None or slot >= _GENERAL:
-        raise Untranslatable(
-            instruction, "a relative move of a register that is no s0 to s105 is not emulated"
-        )
+        raise Untranslatable(instruction, "relative moves are only emulated for s0 to s105")
     return slot
 
 

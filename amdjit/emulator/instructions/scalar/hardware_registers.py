@@ -1,4 +1,4 @@
-"""The MODE register's instructions, and the hardware registers that can be read."""
+"""Instructions on the MODE register, and on the hardware registers that can be read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 _EXCEPTION_FLAGS, _TRAP_CONTROL, _SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 18, 19, 29, 30
-# What else MODE has on gfx12 is reserved (RDNA 4 ISA, "MODE register").
+# The other bits of MODE are reserved on gfx12 (RDNA 4 ISA, "MODE register").
 _OTHER_BITS = ~ALL_BITS & 0xFFFFFFFF
 _NO_FLAGS = (
     "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
@@ -26,7 +26,8 @@ def _set_mode(frame: Frame, instruction: Instruction) -> None:
 
 
 def _become(frame: Frame, instruction: Instruction, bits: Value | None) -> None:
-    """Follow a write of MODE; `bits`: the written bits at their place, where they are not known."""
+    """Follow a write of MODE. `bits`: the written bits in their place, unless they are known at
+    translation."""
     mask = written_bits(instruction)
     frame.set_mode(mode_after(instruction, frame.mode))
     if not frame.modes.varies:
@@ -44,8 +45,8 @@ def _become(frame: Frame, instruction: Instruction, bits: Value | None) -> None:
 def _must_be_clear(
     frame: Frame, instruction: Instruction, others: int, reason: str
 ) -> Value | None:
-    """Return the written bits at their place, None where they are known; refuse what sets one of
-    `others`."""
+    """Return the written bits in their place, None if they are known at translation; refuse a write
+    that sets one of `others`."""
     operand, first = instruction.operands[0], instruction.immediates["hwreg_offset"]
     if isinstance(operand, (InlineConstant, Literal)):
         written = (1 << instruction.immediates["hwreg_size"]) - 1 << first
@@ -64,7 +65,7 @@ def _must_be_clear(
 
 
 def _set_register(frame: Frame, instruction: Instruction) -> None:
-    """S_SETREG of MODE, and zeros for the registers of exceptions."""
+    """S_SETREG: write MODE, or zeros to the registers of exceptions."""
     number = instruction.immediates["hwreg_id"]
     if number == MODE_REGISTER:
         bits = _must_be_clear(frame, instruction, _OTHER_BITS, "these bits of MODE are reserved")
@@ -80,8 +81,8 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
 
 
 def _get_register(frame: Frame, instruction: Instruction) -> None:
-    """MODE, the traps that are on (none) and the cycle counters; other hardware registers are not
-    emulated."""
+    """S_GETREG: read MODE, the enabled traps (none) or the cycle counters; other hardware registers
+    are not emulated."""
     b = frame.builder
     number, first = instruction.immediates["hwreg_id"], instruction.immediates["hwreg_offset"]
     if number == MODE_REGISTER:
@@ -108,14 +109,16 @@ _MESSAGE_REAL_TIME = 0x83
 
 def _message_with_result(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["message"] != _MESSAGE_REAL_TIME:
-        raise Untranslatable(instruction, "only the real time can be asked for in the emulator")
+        raise Untranslatable(
+            instruction, "the only message with a result that is emulated is the real time"
+        )
     b = frame.builder
     cycles = b.call("llvm.readcyclecounter", "i64", [])
     narrow = instruction.opcode.operands[0].dwords == 1
     frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
 
 
-FLOAT_MODE: Mapping[str, Emitter] = {
+HARDWARE_REGISTERS: Mapping[str, Emitter] = {
     "s_denorm_mode": _set_mode,
     "s_round_mode": _set_mode,
     "s_setreg_imm32_b32": _set_register,
