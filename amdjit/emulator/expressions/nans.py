@@ -10,7 +10,7 @@ V_FRACT and V_FREXP_MANT; AMD's emulator rocjitsu does the same everywhere (ROCm
 Results are compared with themselves, and only if some lane holds a NaN is the right one computed:
 
     %r = fadd <32 x float> %x, %y
-    br i1 %any, label %then.1, label %end.2
+    br i1 %any, label %nan.1, label %end.2
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     if lanes_of(result.type) is None or b.is_exact:
         return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
     before = b.current
-    with b.if_(any_nan(b, [result]), RARELY):
+    with b.if_(any_nan(b, [result]), RARELY, "nan"):
         corrected = b.select(is_nan(b, result), rule(b, operands), raw)
         found = b.current
     joined = b.phi(raw.type, (raw, before), (corrected, found))

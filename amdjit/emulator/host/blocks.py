@@ -105,9 +105,11 @@ class Blocks:
     # Structures
 
     @contextmanager
-    def if_(self, condition: Value, weights: Weights | None = None) -> Iterator[None]:
-        """Build what happens only if a condition holds."""
-        then, after = self.block("then"), self.block("end")
+    def if_(
+        self, condition: Value, weights: Weights | None = None, label: str = "then"
+    ) -> Iterator[None]:
+        """Build what happens only if a condition holds. label: the start of its block's."""
+        then, after = self.block(label), self.block("end")
         self.branch_if(condition, then, after, weights)
         with self._part(then, after):
             yield

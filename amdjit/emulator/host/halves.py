@@ -1,4 +1,4 @@
-"""Half precision for hosts whose processor has no conversion: LLVM calls these two functions of its
+"""Half precision for hosts whose processor cannot convert it: LLVM calls these two functions of its
 run-time library.
 
 Source of the names and meanings: compiler-rt, `extendhfsf2.c` and `truncsfhf2.c`.
@@ -32,11 +32,11 @@ def narrow_text(attributes: str) -> str:
     b = NativeFunction(NARROW, "half", [("float", "x")])
     bits = b.bitcast(b.parameter("x"), "i32")
     magnitude = b.mask(bits, 31)
-    # Normal results: take the exponent's difference off, round the low 13 bits.
+    # Normal results: subtract the exponents' difference, and round the low 13 bits.
     odd = b.mask(b.shift("lshr", magnitude, 13), 1)
     rounded = b.add(b.add(b.sub(magnitude, i32(112 << 23)), i32(0xFFF)), odd)
     normal = b.shift("lshr", rounded, 13)
-    # Denormal results: adding 0.5 puts the last bit at the place of half precision's, and rounds.
+    # Denormal results: adding 0.5 aligns the last bit with half precision's, and rounds.
     moved = b.binary("fadd", b.bitcast(magnitude, "float"), Value("float", "0x3FE0000000000000"))
     denormal = b.sub(b.bitcast(moved, "i32"), i32(0x3F000000))
     result = b.select(b.compare("ult", magnitude, i32(113 << 23)), denormal, normal)

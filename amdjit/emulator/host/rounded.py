@@ -1,8 +1,8 @@
 """Arithmetic in the host's other rounding modes.
 
-Each operation is two functions: the plain one, compiled on its own so that nothing of it is
-computed before or after, and the one that sets the host's mode around a call of it. Modes are
-LLVM's: 0 to zero, 1 nearest, 2 up, 3 down.
+Each operation is two functions: a plain one, compiled on its own so that LLVM moves no part of it,
+and one that sets the host's mode around a call of the first. Modes are LLVM's: 0 to zero, 1
+nearest, 2 up, 3 down.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _result(operation: str, type_name: str) -> str:
 
 
 def plain_text(operation: str, type_name: str, attributes: str) -> str:
-    """Return `aj_plain_*(x, y, ...)`: one instruction, in whatever mode the host is."""
+    """Return `aj_plain_*(x, y, ...)`: one instruction, in the host's current mode."""
     result = _result(operation, type_name)
     f = NativeFunction(
         _plain_symbol(operation, type_name),
@@ -71,11 +71,11 @@ def rounded_text(operation: str, type_name: str, attributes: str) -> str:
 
 
 def narrow_text(type_name: str, attributes: str) -> str:
-    """Return `aj_rounded_half_*(x, mode)`: single to half precision, from the nearest one and the
-    side it lies on.
+    """Return `aj_rounded_half_*(x, mode)`: single to half precision, from the nearest half and the
+    side on which it lies.
 
-    Not by the host's mode: some hosts have no such conversion, and LLVM's library function knows
-    one mode only.
+    The host's mode is no help: some hosts cannot convert, and LLVM's library function knows only
+    one mode.
     """
     f = NativeFunction(
         rounded_symbol("half", type_name),

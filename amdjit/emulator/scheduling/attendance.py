@@ -1,7 +1,7 @@
-"""Python's part in native code that runs in the thread that launches it: it is called back every 30
-ms or so.
+"""Python's part in native code that runs in the thread that launches it: native code calls back
+about every 30 ms.
 
-Signal handlers run in the main thread only, between Python's instructions; native code would keep
+Signal handlers run only in the main thread, between Python's instructions; native code would keep
 them waiting.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _SECONDS = 0.03
-# Of the budgets of `layout.TICK_INSTRUCTIONS`: at most 0.8 s where each instruction takes 100 ns.
+# Budgets of `layout.TICK_INSTRUCTIONS` each: at most 0.8 s if an instruction takes 100 ns.
 _MOST_TICKS = 127
 
 
@@ -25,10 +25,10 @@ class _State:
 
 
 class Attendance:
-    """What a launch is called back by, of no use behind an exception.
+    """What native code calls back. It is of no use after an exception.
 
-    address: of the function to call, which returns after how many ticks again; 0 where the launch
-    has to stop.
+    address: that of the function to call, which returns the ticks until the next call, 0 if the
+    launch has to stop.
     """
 
     def __init__(self) -> None:
@@ -39,8 +39,8 @@ class Attendance:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def run(self, native: Callable[[int], None], argument: int, look: Callable[[], None]) -> None:
-        """Make a native call and call `look` meanwhile. What that or a signal handler raises comes
-        from here."""
+        """Make a native call, and call `look` meanwhile. Raises what `look` or a signal handler
+        raises."""
         state = self._state
         state.look = look
         try:
@@ -52,9 +52,11 @@ class Attendance:
 
 
 def _attend(state: _State) -> Generator[int, None, None]:
-    """A generator, since it is entered inside of its `try`: what a signal handler raises at the
-    entry of a function would be out of reach, and lost. CPython handles signals where frames are
-    entered or resumed, behind calls and where loops go back: nothing of these is outside.
+    """Look each time that the generator is resumed, and keep what that raises.
+
+    A generator, because it is resumed inside its `try`: what a signal handler raises at the entry
+    of a function would be out of reach, and lost. CPython handles signals where frames are entered
+    or resumed, after calls, and where loops go back; all of these places are inside the `try`.
     """
     ticks, last = 1, 0.0
     try:

@@ -1,4 +1,4 @@
-"""Ctrl-C while native threads run: noted at once, raised when they have stopped."""
+"""Ctrl-C while native threads run: noted immediately, raised when they have stopped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 class DeferredInterrupt:
-    """Within a `with` block SIGINT only sets `requested`; what it does otherwise happens when the
-    block has ended.
+    """Inside its `with` block, SIGINT only sets `requested`. The usual handler runs at the end of
+    the block.
 
     An exception in the middle of a launch could free memory that native threads still use. Python
-    runs signal handlers in the main thread only, so in other threads there is nothing to do.
+    runs signal handlers only in the main thread, so there is nothing to do in other threads.
     """
 
     def __init__(self) -> None:

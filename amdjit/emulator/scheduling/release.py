@@ -1,4 +1,4 @@
-"""How waves go on that wait at the barrier of their workgroup."""
+"""How waves that wait at the barrier of their workgroup go on."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from amdjit.emulator.scheduling.fault_record import fault
 from amdjit.emulator.scheduling.group import Group
 from amdjit.emulator.scheduling.report_rows import SYNC_REPORT
 
-# A wave at a barrier; the rest of such an entry is the id to resume from.
+# The bit of a wave that waits at a barrier; the low bits are the id to resume from.
 WAITING = 1 << 30
 RESUME = WAVE_ARRIVES - 1
 
 
 def release_together(f: NativeFunction, group: Group, common: Value) -> None:
-    """Let all waves of a workgroup go on that have come to the same place in one round.
+    """Wake all waves of a workgroup, which have come to the same place in one round.
 
     The workgroup's barrier has completed now, and only now: had it had signals before, or fewer
     members, some wave would not have been in time. common: what each wave returned.
@@ -41,11 +41,12 @@ def release_together(f: NativeFunction, group: Group, common: Value) -> None:
 
 
 def release_waiting(f: NativeFunction, group: Group, ended: Value, stopped: Value) -> None:
-    """Let the waves go on that the workgroup's barrier lets go on, and report those that wait at
-    another place.
+    """Wake the waves that the workgroup's barrier lets go on, and report those that wait at another
+    place.
 
-    They may wait there: the barrier counts waves, wherever they are (RDNA 4 ISA, "Barriers"). Where
-    there are none, return `ended`, or `stopped` after a fault if some wave waits for ever.
+    They may wait there: the barrier counts waves, wherever they are (RDNA 4 ISA, "Barriers"). If
+    the barrier lets no wave go on, the function returns `ended`, or `stopped` after a fault where
+    some wave would wait for ever.
     """
     completed = _times(f, group)
     place, gone, stuck = f.variable(i32(-1)), f.variable(i64(-1)), f.variable(i64(-1))
@@ -78,8 +79,8 @@ def _times(f: NativeFunction, group: Group) -> Value:
 def _may_go(
     f: NativeFunction, group: Group, state: WaveState, resume: Value, completed: Value
 ) -> Value:
-    """Return whether a wave waits at the workgroup's barrier, and it has completed: the only wave
-    never waits."""
+    """Return whether a wave waits at the workgroup's barrier and may go on: the barrier has
+    completed, or the wave is the only one."""
     is_told = f.compare("ne", state.get(WAITED_SLOT), completed)
     is_alone = f.compare("eq", group.waves, i64(1))
     is_own = f.compare("ult", resume, i32(WAITING | WAVE_NAMED))

@@ -23,7 +23,7 @@ RESOLVE = declare(
 
 def resolve_text(attributes: str) -> str:
     """Return `aj_resolve`: find each active lane's allocation, and refresh the site's cache; fault
-    where there is none.
+    for lanes that have none.
 
     The result is `exec` without the lanes whose access is not allowed.
     """
@@ -44,7 +44,7 @@ def resolve_text(attributes: str) -> str:
 
 
 def _fits(f: NativeFunction, distance: Value, span: Value, size: Value) -> Value:
-    """Whether an access that far from the start of a range is inside."""
+    """Return whether an access that far from the start of a range is inside."""
     is_inside = f.compare("ult", distance, span)
     return f.and_(is_inside, f.compare("uge", f.sub(span, distance), size))
 

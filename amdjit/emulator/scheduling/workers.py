@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 Call = Callable[[int], None]
-# A call, its argument, and where to say that it has returned.
+# A call, its argument, and the batch that counts its return.
 _Job = tuple[Call, int, "Batch"]
 # None ends a thread.
 _Jobs = SimpleQueue["_Job | None"]
 
 
 class Workers:
-    """Threads that make native calls, which release Python's lock. Started when first needed, again
-    after a fork.
+    """Threads that make native calls, which release Python's lock. They start when first needed,
+    and again after a fork.
 
-    `concurrent.futures` costs 50 us a launch, this 25 us.
+    `concurrent.futures` costs 50 us per launch, this 25 us.
     """
 
     def __init__(self, count: int) -> None:
@@ -29,7 +29,7 @@ class Workers:
         self._process = 0
 
     def start(self, call: Call, arguments: Sequence[int]) -> Batch:
-        """Make one call for each argument, at most as many at a time as there are threads."""
+        """Make one call for each argument; the threads share them."""
         if arguments and self._process != os.getpid():
             self._start_threads()
         batch = Batch(len(arguments))
@@ -41,7 +41,8 @@ class Workers:
         with self._lock:
             if self._process == os.getpid():
                 return
-            self._jobs = SimpleQueue()  # that of the process before a fork has its own threads
+            # The queue from before a fork belongs to the other process's threads.
+            self._jobs = SimpleQueue()
             for number in range(self._count):
                 name = f"amdjit-emulator-{number}"
                 threading.Thread(target=_work, args=(self._jobs,), name=name, daemon=True).start()
@@ -60,18 +61,18 @@ class Batch:
             self._running.acquire()
 
     def returned(self) -> None:
-        """Say that a call has returned."""
+        """Count the return of a call."""
         with self._counting:
             self._count -= 1
             if not self._count:
                 self._running.release()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long for the calls to return; True when all have. Signal handlers may raise from
-        here.
+        """Wait up to that long for the calls to return; return whether all have. Signal handlers
+        may raise from here.
 
-        A lock: `SimpleQueue.get` of CPython 3.11 waits for ever where a signal comes and its time
-        is up meanwhile.
+        This is a lock because `SimpleQueue.get` of CPython 3.11 waits for ever if a signal arrives
+        and the time runs out meanwhile.
         """
         if not self._running.acquire(timeout=seconds):
             return False
@@ -84,7 +85,7 @@ def _work(jobs: _Jobs) -> None:
         call, argument, batch = job
         call(argument)
         batch.returned()
-        # Nothing of the launch may be kept alive by a thread that waits for the next one.
+        # A thread that waits for the next launch must keep nothing of this one alive.
         del job, call, argument, batch
 
 

@@ -1,4 +1,4 @@
-"""Kernels of a code object as host code, in two tiers: soon made, or quick to run
+"""Kernels of a code object as host code, in two tiers: quickly made, or quick to run
 (docs/emulator.md, "Two tiers")."""
 
 from __future__ import annotations
@@ -30,14 +30,12 @@ from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
 
-# Instructions of one wave that are executed in about 100 us, some of them accesses of memory.
+# Instructions that one wave executes in about 100 us if some of them access memory.
 _SHORT = 10_000
-# Seconds, measured: an instruction of the full tier's translation, one of the quick tier's, an
-# operation that no kernel has needed before, and an instruction that a wave executes in the quick
-# tier.
+# Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
+# operation that no kernel has needed before, and to execute an instruction in the quick tier.
 _FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
-# Kernels below so many instructions need as many new operations as they have instructions, if there
-# are none yet.
+# Where there are no operations yet, shorter kernels need about as many as they have instructions.
 _MANY = 150
 
 
@@ -45,8 +43,7 @@ _MANY = 150
 class Host:
     """What all modules of a device share: the compiler, its native functions and the cache.
 
-    tier: "quick" or "full" where only that one shall be used; the quick one has neither checks nor
-    calls.
+    tier: "quick" or "full" to use only that one; the quick tier has neither checks nor calls.
     """
 
     compiler: HostCompiler
@@ -58,15 +55,15 @@ class Host:
 
 @dataclass(slots=True)
 class Running:
-    """How long launches have run a kernel's quick code, and after how long the full code would have
-    paid."""
+    """How long launches have run a kernel's quick code, and the time after which full code would
+    have been worth its translation."""
 
     limit: float
     seconds: float = 0.0
 
     @property
     def left(self) -> float:
-        """Seconds that the quick code should still be used for."""
+        """The seconds for which the quick code should still be used."""
         return self.limit - self.seconds
 
 
@@ -74,9 +71,9 @@ class Running:
 class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
-    longest: the most instructions that a wave executes, None where it may loop. gives_way: whether
-    it may wait for waves of other workgroups. program: the quick tier's, which its wave function
-    runs; running: what it has cost.
+    longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
+    may wait for waves of other workgroups. program: the quick tier's, which the wave function runs.
+    running: what that has cost.
     """
 
     code: LinkedCode | None
@@ -89,13 +86,13 @@ class HostKernel:
     running: Running | None = None
 
     def is_short(self, waves: int) -> bool:
-        """Tell whether so many waves end within the time that it takes to hand them to other
-        threads, about."""
+        """Return whether that many waves end in about the time that it takes to hand them to other
+        threads."""
         return self.longest is not None and self.longest * waves <= _SHORT
 
     @property
     def is_outgrown(self) -> bool:
-        """Tell whether the full tier should take over."""
+        """Whether the full tier should take over."""
         return self.running is not None and self.running.left < 0
 
 
@@ -115,7 +112,8 @@ class _Wanted:
 
 
 class KernelCompiler:
-    """Makes host code of a code object's kernels, once each. Safe to use from several threads."""
+    """Makes host code of a code object's kernels, each only once. Safe to use from several
+    threads."""
 
     def __init__(self, host: Host, code_object: CodeObject) -> None:
         self._host = host
@@ -131,12 +129,11 @@ class KernelCompiler:
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
     def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
-        """Return full code that waves can change to where they go round a loop of the quick
-        code."""
+        """Return full code that waves can enter where they go round a loop of the quick code."""
         return self._full(_Wanted(kernel, full_waves, "enterable"))
 
     def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> HostKernel:
-        """Return the code of the tier that suits a launch of so many waves."""
+        """Return the code of the tier that suits a launch of that many waves."""
         wanted = _Wanted(kernel, full_waves, "full")
         if self._host.tier == "full":
             return self._full(wanted)
@@ -203,7 +200,7 @@ class KernelCompiler:
         return loaded
 
     def _may_pay(self, graph: Graph) -> bool:
-        """Tell whether it is worth while to look which operations a kernel needs."""
+        """Return whether it is worthwhile to find out which operations a kernel needs."""
         instructions = sum(len(block.instructions) for block in graph.blocks.values())
         return (
             instructions >= _MANY
@@ -212,8 +209,8 @@ class KernelCompiler:
         )
 
     def _pays(self, instructions: int, program: ThreadedProgram, waves: int) -> bool:
-        """Tell whether the quick tier is likely to be done first. How often loops go round is not
-        known: once."""
+        """Return whether the quick tier is likely to finish first. Loops count once, because the
+        number of their rounds is unknown."""
         if self._host.tier == "quick":
             return True
         missing = len(self._host.operations.missing(program.calls))
@@ -221,7 +218,7 @@ class KernelCompiler:
         return instructions * _QUICK + missing * _OPERATION + runs < instructions * _FULL
 
     def _stored_program(self, wanted: _Wanted) -> ThreadedProgram | None:
-        """Return the program that the cache has, if its operations are there, too."""
+        """Return the program that the cache has, if it also has the program's operations."""
         stored = self._host.cache.get(self._cache_key(wanted))
         if stored is None:
             return None

@@ -4,8 +4,8 @@ In wave64 vector instructions are emitted twice, for the lower and for the upper
 first half writes to scalars becomes visible after the second.
 
 Every machine block becomes an LLVM block. A wave that waits stores its registers to `state` and
-returns the id to resume from; the driver calls again with that id. Text of the function is put
-together at the end, when it is known which registers were used.
+returns the id to resume from; the driver calls again with that id. The text of the function is put
+together at the end, when it is known which registers are used.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class _Translation:
         return file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
-        """Registers that may be read before they are written start as 0, so that runs repeat."""
+        """Set registers to 0 that may be read before they are written, so that runs repeat."""
         live = self._lanes.live(self._graph.entry) - {0}
         for file, index in sorted(self._registers.used):
             if file == "v" and index % HALF_VGPRS in live:

@@ -15,7 +15,7 @@ from amdjit.emulator.host.native_library import NativeLibrary
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation
 
-# So many packs are found again in a later process: reading their list takes time, too.
+# A later process finds this many packs: reading their list takes time, too.
 _LISTED = 64
 
 
@@ -34,7 +34,7 @@ class OperationLibrary:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no operation has been made yet, by no process whose cache this is."""
+        """Whether no process that shares this cache has made an operation yet."""
         with self._lock:
             return not self._addresses and not self._list()
 
@@ -44,7 +44,7 @@ class OperationLibrary:
             return {symbol: self._addresses[symbol] for symbol in symbols}
 
     def missing(self, symbols: Iterable[str]) -> frozenset[str]:
-        """Return which operations would have to be made; loads those that the cache has."""
+        """Return the operations that have to be made. Loads those that the cache has."""
         with self._lock:
             wanted = frozenset(symbols) - self._addresses.keys()
             if wanted:
@@ -94,8 +94,8 @@ class OperationLibrary:
         return [(key, symbols) for key, symbols in json.loads(stored)] if stored is not None else []
 
     def _add_to_list(self, key: str, symbols: Sequence[str]) -> None:
-        # Another process may write between these two lines: what it adds is lost, and made again
-        # when needed.
+        # Another process may write between these two lines. What it adds is lost, and is made again
+        # when it is needed.
         packs = [*self._packs(), (key, list(symbols))][-_LISTED:]
         self._cache.put(self._list_key, json.dumps(packs).encode())
 

@@ -1,5 +1,5 @@
-"""What a wave does where it goes round a loop: it counts instructions, and gives way from time to
-time."""
+"""What a wave does each time that it goes round a loop: it counts instructions, and from time to
+time gives way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 # How often a wave may go round a loop that may wait for another wave before that one runs.
 PATIENCE = 128
-# The budget is spent seldom: what lives in registers need not make room for that call.
+# The budget is seldom spent: values in registers need not make room for that call.
 _SELDOM: Weights = (1, 1_000_000)
 
 
@@ -31,7 +31,7 @@ def take_from_budget(frame: Frame, cost: Value, site: Value, stop: Callable[[], 
 
 
 def lose_patience(b: Builder, patience: Value, give_way: Callable[[], None]) -> None:
-    """Give way to the group's other waves every so many rounds: one of them may have to end this
+    """Give way to the group's other waves every `PATIENCE` rounds: one of them may have to end this
     loop."""
     left = b.sub(b.load("i32", patience, DWORD_BYTES), constant("i32", 1))
     is_lost = b.compare("eq", left, constant("i32", 0))

@@ -1,7 +1,7 @@
 """One kernel as a threaded program (`program.py`).
 
-The quick tier: next to nothing is compiled, since kernels share the operations (`operations.py`),
-and each record is run by a call. All registers are in the wave's state, where the host function of
+The quick tier compiles next to nothing, since kernels share the operations (`operations.py`); each
+record is run by a call. All registers are in the wave's state, where the host function of
 the full tier finds them when a wave pauses: sites, pauses and the ids to resume from have the same
 numbers in both (`terminators.py`), so that a launch can change over.
 """
@@ -58,7 +58,7 @@ from amdjit.emulator.wave.rounding import RoundingBuilder
 
 
 def is_threadable(graph: Graph) -> bool:
-    """Return whether there are threaded programs for such kernels: calls of functions have none."""
+    """Return whether a kernel can be a threaded program: calls of functions cannot."""
     flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
     return not any(flow.is_indirect or flow.is_call for flow in flows)
 
@@ -88,7 +88,7 @@ class _Threading:
         self._frame = Frame(records.builder, registers, sites, natives, modes=self._modes)
         self._terminators = Terminators(graph, self._frame, records)
         self._executes = exec_slots(wave_size)
-        # None: such instructions do nothing.
+        # None for instructions that do nothing.
         self._recipes: dict[tuple[object, ...] | None, Recipe | None] = {}
 
     def run(self) -> ThreadedProgram:
@@ -181,8 +181,8 @@ class _Threading:
         records.jump(label_of(poll.target))
 
     def _start(self) -> None:
-        """Begin as a wave function does: registers that may be read before they are written are
-        0."""
+        """Begin as a wave function does, with 0 in registers that may be read before they are
+        written."""
         records, registers = self._records, self._records.registers
         records.items.append("start")
         for index in sorted(self._live):

@@ -1,4 +1,4 @@
-"""The wave function of the quick tier: it calls the operation of one record of the program after
+"""The wave function of the quick tier: it calls the operations of the program's records one after
 the other."""
 
 from __future__ import annotations

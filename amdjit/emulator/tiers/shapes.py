@@ -1,5 +1,5 @@
-"""Which instructions become the same operation: the shape of one, and how another of that shape
-fills its record.
+"""Which instructions become the same operation: the shape of an instruction, and how others of that
+shape fill their records.
 
 Most instructions of a long kernel have the shape of an earlier one, so that only a few go through
 their emitters.

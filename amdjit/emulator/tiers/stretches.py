@@ -1,15 +1,15 @@
 """Stretches of VALU instructions whose results are searched for NaNs once, at their end.
 
 A check of each instruction's result (`nans.py`) would take as long as the instruction. So a stretch
-is translated twice: first as if there were no NaNs, then, for the rare case that one is found, with
-the right one everywhere.
+is translated twice: first as if there were no NaNs, then, for the rare case that there is one, with
+the right NaN everywhere.
 
-    v_mul_f32 v4, v1, v2        %t5 = fmul ...       then.1: both again, exactly
+    v_mul_f32 v4, v1, v2        %t5 = fmul ...       nan.1:  both again, exactly
     v_add_f32 v5, v4, v3  ->    %t6 = fadd %t5, ...          br end.2
-                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., then.1 ]
+                                br any NaN in %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., %nan.1 ]
 
-A NaN among the sources of an instruction is one in its result, so that only the last results need a
-look.
+A NaN among the sources of an instruction is a NaN in its result, so that only the last results need
+a look.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def in_stretches(
 
 
 def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
-    """Emit a stretch, which `emit` does each time that it is called."""
+    """Emit a stretch, by calls of `emit`."""
     b, registers = frame.builder, frame.registers
     before = registers.snapshot()
     b.unchecked = {}
@@ -74,10 +74,10 @@ def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
     if not results:
         return
     plain, start = registers.snapshot(), b.current
-    # Lanes that do not run often hold infinities and NaNs: what made them leave a loop. The halves
-    # of a wave64 have an EXEC each.
+    # Inactive lanes often hold infinities and NaNs, which made them leave a loop. Each half of a
+    # wave64 has its own EXEC.
     active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
-    with b.if_(any_nan(b, results, active), RARELY):
+    with b.if_(any_nan(b, results, active), RARELY, "nan"):
         registers.restore(before)
         b.is_exact = True
         emit()

@@ -23,7 +23,7 @@ from amdjit.emulator.host.jit import HostCompiler, HostObject
 from amdjit.emulator.launch.workspace import Workspace
 from amdjit.emulator.tiers import compilation
 from amdjit.emulator.tiers import quick as threaded
-from amdjit.emulator.tiers.compilation import CompiledKernel
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
 from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.options import Environment
@@ -89,7 +89,7 @@ def machine(
     )
 
 
-def compiled_for(device: EmulatorDevice, code: bytes, kernel: str, waves: int) -> CompiledKernel:
+def compiled_for(device: EmulatorDevice, code: bytes, kernel: str, waves: int) -> HostKernel:
     function = device.load(code).function(kernel)
     return function.module.kernels.for_launch(function.kernel, True, waves)
 
@@ -216,15 +216,15 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[CompiledKernel]:
+def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[HostKernel]:
     """Let the full tier take over as soon as possible; returns what took over."""
     monkeypatch.setattr(compilation, "_OPERATION", 0.0)
     monkeypatch.setattr(compilation, "_MANY", 0)
     monkeypatch.setattr(compilation.Running, "left", property(lambda self: 0.0))
-    changed: list[CompiledKernel] = []
+    changed: list[HostKernel] = []
     change = Workspace.change
 
-    def noted(self: Workspace, compiled: CompiledKernel) -> None:
+    def noted(self: Workspace, compiled: HostKernel) -> None:
         changed.append(compiled)
         change(self, compiled)
 
@@ -235,7 +235,7 @@ def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[CompiledKernel]:
 @pytest.mark.parametrize("flags", [("-O3",), ("-O1", "-mwavefrontsize64")])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_waves_change_over_in_their_loops(
-    takeovers: list[CompiledKernel], flags: tuple[str, ...], threads: int
+    takeovers: list[HostKernel], flags: tuple[str, ...], threads: int
 ) -> None:
     rounds = 60_000
     x = np.arange(128, dtype=np.uint32)
@@ -254,7 +254,7 @@ def test_waves_change_over_in_their_loops(
     np.testing.assert_array_equal(x, expected)
 
 
-def test_waves_change_over_between_barriers(takeovers: list[CompiledKernel]) -> None:
+def test_waves_change_over_between_barriers(takeovers: list[HostKernel]) -> None:
     rounds = 1_000_000
     x, expected = np.arange(128, dtype=np.uint32), np.arange(128, dtype=np.uint32)
     code = compile_source(HEAD + BARRIERS)
@@ -266,7 +266,7 @@ def test_waves_change_over_between_barriers(takeovers: list[CompiledKernel]) -> 
 
 
 def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(
-    takeovers: list[CompiledKernel],
+    takeovers: list[HostKernel],
 ) -> None:
     code, device = compile_source(HEAD + LOOPS), machine()
     function = device.load(code).function("loops")
@@ -283,7 +283,7 @@ def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(
     assert len(takeovers) == 1
 
 
-def test_a_time_limit_stops_what_has_changed_over(takeovers: list[CompiledKernel]) -> None:
+def test_a_time_limit_stops_what_has_changed_over(takeovers: list[HostKernel]) -> None:
     source = (
         HEAD
         + "KERNEL endless(GLOBAL u32 *x) {\n  for (u32 n = 1; n; n |= 1) ++*(volatile GLOBAL u32 "
