@@ -3,7 +3,6 @@ check."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import iree_sources as sources
@@ -24,12 +23,11 @@ from foreign_data import (
     wide,
 )
 from foreign_launches import Expected, checked_findings, largest_error, run_everywhere
-from foreign_table import Row
+from foreign_table import Record, Row
 from iree_program import Dispatch, HostFunction
 
 pytestmark = pytest.mark.foreign
 
-Record = Callable[[Row], None]
 rng = np.random.default_rng(21)
 
 

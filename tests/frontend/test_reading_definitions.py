@@ -1,5 +1,5 @@
-"""One definition read without the rest of its file is the one that Python's parser finds in the
-whole file."""
+"""A definition that is read without the rest of its file is the one that Python's parser finds in
+the whole file."""
 
 from __future__ import annotations
 

@@ -39,15 +39,15 @@ LIMIT = 12
 def range_kernel(
     scalar: Scalar, start: Any, stop: Any, step: Any, parameters: tuple[Any, ...]
 ) -> tree.Function:
-    """Write the rounds' values to out (LIMIT of them at most), then their number, the last value
-    and 1 for `else`."""
+    """Write the values of the rounds to out (at most LIMIT), then their number, the last value, and
+    1 for `else`."""
     out, count = variable("out", array(scalar)), variable("count", i32)
     value, facts = variable("value", scalar), variable("facts", array(i64))
     body = (
         if_(compare("==", read(count), number(LIMIT)), (tree.Break(HERE),)),
         store(read(out), (read(count),), read(value)),
         assign(count, op("+", read(count), number(1))),
-        # Assigning to the loop's variable changes nothing about the rounds.
+        # Assigning to the loop's variable does not change the rounds.
         if_(compare("==", read(count), number(2)), (tree.Continue(HERE),)),
     )
     loop = tree.ForRange(

@@ -194,7 +194,7 @@ def whole(a):
     [
         (unknown, "its fields are t, x, p, v, d, on, z"),
         (too_few, "2 values"),
-        (whole, "does not become"),
+        (whole, "is not converted to"),
     ],
 )
 def test_refused(kernel: Any, message: str) -> None:

@@ -92,7 +92,7 @@ def part_of_a_loop(a):
 )
 def test_parts_that_may_overlap_are_refused_under_any_name(function) -> None:
     with (
-        pytest.raises(amdjit.CompileError, match="may overlap what is assigned"),
+        pytest.raises(amdjit.CompileError, match="may overlap the part that is assigned to"),
         amdjit.use(DEVICE),
     ):
         amdjit.kernel(function)[1, 1](np.arange(8, dtype=np.int32))

@@ -276,7 +276,7 @@ def too_many():
     ("make", "message"),
     [
         (too_few, "takes 2 arguments, but `value` is missing"),
-        (other_name, "takes 2 arguments, but `mass` is none of them"),
+        (other_name, "takes 2 arguments, but it has no parameter `mass`"),
         (too_many, "takes 2 arguments, but more were given"),
     ],
 )

@@ -1,7 +1,7 @@
 """The check for undefined values, built into translated code: `sanitize("init")`.
 
-Every register has a shadow that says in which lanes it is undefined. `memory_rules` passes shadows
-between registers and memory, the other `*_rules` from sources to results. An undefined value is
+Every register has a shadow that says in which lanes it is undefined. `rules.memory` passes shadows
+between registers and memory, the other rules from sources to results. An undefined value is
 reported where it matters: in an address, a branch, EXEC, a store to global memory, the old value of
 an atomic.
 """
@@ -21,30 +21,30 @@ from amdjit.emulator.analysis.dataflow import (
 )
 from amdjit.emulator.checks.init.entry import SHADOWS, entry_lines
 from amdjit.emulator.checks.init.kinds import InitKind
-from amdjit.emulator.checks.init.lane_rules import (
-    move_between_lanes,
-    read_lane,
-    swap,
-    write_lane,
-)
 from amdjit.emulator.checks.init.layout import Shadows
-from amdjit.emulator.checks.init.matrix_rules import apply_matrix
 from amdjit.emulator.checks.init.may_be_undefined import (
     Facts,
     facts_after,
     facts_at_entries,
     keeping_scalars,
 )
-from amdjit.emulator.checks.init.memory_rules import MemoryRules
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, MaskBuilder, ShadowRegisters
-from amdjit.emulator.checks.init.scalar_rules import apply_scalar, branch_condition
-from amdjit.emulator.checks.init.sinks import report_undefined
-from amdjit.emulator.checks.init.vector_rules import (
+from amdjit.emulator.checks.init.rules.lanes import (
+    move_between_lanes,
+    read_lane,
+    swap,
+    write_lane,
+)
+from amdjit.emulator.checks.init.rules.matrix import apply_matrix
+from amdjit.emulator.checks.init.rules.memory import MemoryRules
+from amdjit.emulator.checks.init.rules.scalar import apply_scalar, branch_condition
+from amdjit.emulator.checks.init.rules.vector import (
     vector_results,
     write_half_results,
     write_wide_results,
 )
+from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.decoder.traits import SingleLane, Unit
 from amdjit.emulator.host.builder import Value, constant

@@ -9,12 +9,12 @@ from __future__ import annotations
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.entry import MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
-from amdjit.emulator.checks.init.lane_rules import write_transposed
 from amdjit.emulator.checks.init.layout import Shadows
 from amdjit.emulator.checks.init.may_be_undefined import Facts, reads_arguments
 from amdjit.emulator.checks.init.memory_shadow import symbol_of
 from amdjit.emulator.checks.init.operands import Shadow, results
 from amdjit.emulator.checks.init.registers import ZERO, Halves
+from amdjit.emulator.checks.init.rules.lanes import write_transposed
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.decoder.instruction import Instruction, Register
