@@ -77,8 +77,10 @@ class Program:
         if depth <= 0:
             return self._pick(plain, 0)
         acting = (
-            self._call, self._call, self._call, self._walrus, self._walrus, self._sum, self._sum, self._weighed,
-            self._choice, self._logic, self._display, self._record, self._comprehension, self._lambda, self._method,
+            self._call, self._call, self._call, self._walrus, self._walrus, self._sum, self._sum,
+            self._weighed,
+            self._choice, self._logic, self._display, self._record, self._comprehension,
+            self._lambda, self._method,
             self._extreme, self._test,
         )  # fmt: skip
         return self._pick((*plain, *acting), depth - 1)
@@ -207,7 +209,8 @@ class Program:
 
     def _statement(self, depth: int) -> None:
         simple: tuple[Callable[[int], None], ...] = (
-            self._assign, self._assign, self._store, self._store, self._augment, self._unpack, self._swap, self._pack,
+            self._assign, self._assign, self._store, self._store, self._augment, self._unpack,
+            self._swap, self._pack,
             self._make_view, self._make_record,
         )  # fmt: skip
         inner = (

@@ -81,44 +81,21 @@ def expected(scalar: Scalar, start: int, stop: int, step: int) -> tuple[list[int
 def bounds(scalar: Scalar) -> list[tuple[int, int, int]]:
     high, low = scalar.maximum, scalar.minimum
     found = [
-        (0, 0, 1),
-        (0, 5, 1),
-        (3, 3, 2),
-        (5, 0, 1),
-        (0, 7, 3),
-        (0, 9, 3),
-        (1, 100, 10),
+        (0, 0, 1), (0, 5, 1), (3, 3, 2), (5, 0, 1), (0, 7, 3), (0, 9, 3), (1, 100, 10),
         (high - 3, high, 1),
-        (high - 5, high, 2),
-        (high - 6, high, 2),
-        (high - 5, high, 100),
-        (0, high, high // 3),
+        (high - 5, high, 2), (high - 6, high, 2), (high - 5, high, 100), (0, high, high // 3),
         (high, high, 5),
-        (0, high, high),
-        (0, 1, high),
-        (high - 1, high, high),
-    ]
+        (0, high, high), (0, 1, high), (high - 1, high, high),
+    ]  # fmt: skip
     if scalar.is_signed:
         found += [
-            (5, 0, -1),
-            (0, 5, -1),
-            (9, 0, -3),
-            (10, -1, -3),
-            (low + 3, low, -1),
-            (low + 5, low, -2),
-            (-2, 4, 3),
-            (low + 6, low, -2),
-            (low + 5, low, -100),
-            (high, low, -(high // 3)),
-            (low, high, high),
+            (5, 0, -1), (0, 5, -1), (9, 0, -3), (10, -1, -3), (low + 3, low, -1),
+            (low + 5, low, -2), (-2, 4, 3),
+            (low + 6, low, -2), (low + 5, low, -100), (high, low, -(high // 3)), (low, high, high),
             (high, low, low),
-            (low, low + 1, high),
-            (low, high, high // 2),
-            (-1, low, low),
-            (0, low, low),
-            (-5, 5, 4),
+            (low, low + 1, high), (low, high, high // 2), (-1, low, low), (0, low, low), (-5, 5, 4),
             (low, low, -3),
-        ]
+        ]  # fmt: skip
     return found
 
 

@@ -14,8 +14,6 @@ from amdjit.emulator.expressions.integers import Expression, chain
 from amdjit.emulator.expressions.nans import QUIET_BIT, bits, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
 
-_QUIET = {16: 1 << 9, 32: 1 << 22, 64: 1 << 51}
-
 
 def _quieted(b: Builder, x: Value) -> Value:
     return b.bitcast(quieted(b, x), element_of(x.type))

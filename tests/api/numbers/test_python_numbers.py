@@ -126,10 +126,12 @@ def test_what_numbers_make_alone_is_what_python_makes_of_them() -> None:
     ints, floats = np.zeros(8, np.int64), np.zeros(8)
     run(alone, ints, floats, n, m, a, b)
     assert ints.tolist() == [
-        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2, n,
+        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2,
+        n,
     ]  # fmt: skip
     assert floats.tolist() == [
-        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5, float(n) * a,
+        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5,
+        float(n) * a,
         int(b * 1e9) + round(a) + math.floor(b * 1e3),
     ]  # fmt: skip
 
@@ -172,9 +174,9 @@ def test_a_number_that_does_not_fit_is_refused_with_its_value_type_and_line() ->
     with pytest.raises(amdjit.LaunchError) as caught:
         run(right, np.zeros(1, np.uint8), 300, np.zeros(1, np.uint8), operator.add)
     text = str(caught.value)
-    line = right.function.__code__.co_firstlineno + 3
+    code = right.function.__code__
     assert "argument a of right: 300 is used as u8" in text
-    assert f"{__file__}:{line}" in text
+    assert f"{code.co_filename}:{code.co_firstlineno + 3}" in text
     assert "u8 holds 0 to 255" in text
     assert "numpy.int64(a)" in text
     # What the message says works.

@@ -103,9 +103,15 @@ SEEDED = {
     "v_mov_b32 v3, v2": ("v_mov_b32_e32 v3, v2"),
     "global_load_b128 v[4:7], v0, s[0:1]\n global_store_b32 v0, v7, s[0:1]": "global_store_b32 "
     "v0, v7, s[0:1]",
-    "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": "ds_load_b32 v1, v0",
-    "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": "v_mov_b32_e32 v1, 0",
-    "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": "v_readfirstlane_b32 s2, v1",
+    "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": (
+        "ds_load_b32 v1, v0"
+    ),
+    "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": (
+        "v_mov_b32_e32 v1, 0"
+    ),
+    "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": (
+        "v_readfirstlane_b32 s2, v1"
+    ),
     "global_load_b32 v1, v0, s[0:1]\n v_s_exp_f32 s2, v1": "v_s_exp_f32 s2, v1",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt 0x0\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "buffer_load_b32 v1, v0, s[4:7], null offen\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
@@ -115,7 +121,9 @@ SEEDED = {
     "ds_bpermute_b32 v1, v0, v2\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_store_b32 v0, v1\n s_barrier_signal -1\n s_barrier_wait -1": "s_barrier_signal -1",
     "s_sendmsg_rtn_b32 s2, sendmsg(MSG_RTN_GET_REALTIME)\n s_mov_b32 s3, s2": "s_mov_b32 s3, s2",
-    "s_barrier_signal_isfirst -1\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1": "s_cselect_b32 s2, 1, 0",
+    "s_barrier_signal_isfirst -1\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1": (
+        "s_cselect_b32 s2, 1, 0"
+    ),
     "s_barrier_signal_isfirst -1\n s_wait_kmcnt 0x1\n s_cbranch_scc1 0": "s_cbranch_scc1 0",
     "s_barrier_signal_isfirst -1\n s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 0": "s_cmp_eq_u32 s2, 0",
     "s_barrier_signal_isfirst -1\n s_cbranch_vccz 1f\n s_nop 0\n 1: s_add_co_ci_u32 s2, s3, s4": (
@@ -124,7 +132,9 @@ SEEDED = {
     "s_barrier_signal_isfirst 2\n s_barrier_wait -1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
     "s_barrier_signal_isfirst m0\n s_barrier_wait 1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
     "s_barrier_leave\n s_and_b32 s2, s3, s4": "s_and_b32 s2, s3, s4",
-    "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": "v_mov_b32_e32 v2, v1",
+    "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": (
+        "v_mov_b32_e32 v2, v1"
+    ),
 }
 CORRECT = [
     "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v1, v0, s[0:1] offset:4\n s_wait_loadcnt "

@@ -242,7 +242,8 @@ def test_what_else_the_mode_has_is_refused(body: str) -> None:
 def test_a_compiled_kernel_that_sets_the_rounding_with_a_value(mode: int, wave_size: int) -> None:
     """Bits 3:0 of MODE, from an argument, in a loop whose other rounds have another mode."""
     source = """#include "common.h"
-KERNEL k(GLOBAL const float *x, GLOBAL const double *w, GLOBAL float *y, GLOBAL double *z, u32 mode) {
+KERNEL k(GLOBAL const float *x, GLOBAL const double *w, GLOBAL float *y, GLOBAL double *z,
+         u32 mode) {
   float sum = 0;
   double wide = 0;
   for (u32 i = 0; i < 8; ++i)

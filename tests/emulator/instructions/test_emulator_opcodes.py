@@ -49,7 +49,7 @@ def test_the_model_has_nearly_all_and_each_other_one_has_a_reason() -> None:
     assert matched == set(OUTSIDE)
 
 
-def test_the_tests_exist() -> None:
+def test_the_tests_that_check_opcodes_exist() -> None:
     assert all((TESTS_OF_THE_EMULATOR / file).exists() for file in (MODEL, OTHERS, *TESTS.values()))
 
 

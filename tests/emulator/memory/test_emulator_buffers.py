@@ -289,7 +289,8 @@ def test_the_checks_follow_converted_formats() -> None:
 
 CLANG = """#include "common.h"
 KERNEL k(GLOBAL unsigned *x, GLOBAL unsigned *y, u32 records) {
-  __amdgpu_buffer_rsrc_t from = __builtin_amdgcn_make_buffer_rsrc((void *)x, 0, records, 0x30014000);
+  __amdgpu_buffer_rsrc_t from =
+      __builtin_amdgcn_make_buffer_rsrc((void *)x, 0, records, 0x30014000);
   __amdgpu_buffer_rsrc_t to = __builtin_amdgcn_make_buffer_rsrc((void *)y, 0, records, 0x30014000);
   typedef unsigned quad __attribute__((ext_vector_type(4)));
   quad value = __builtin_amdgcn_raw_buffer_load_b128(from, 16 * LANE, 8, 0);

@@ -1,4 +1,5 @@
-"""Functions of single numbers under Python's and NumPy's names on tuples, complex numbers and vectors."""
+"""Functions of single numbers under Python's and NumPy's names on tuples, complex numbers and
+vectors."""
 
 from __future__ import annotations
 

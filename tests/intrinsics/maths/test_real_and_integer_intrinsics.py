@@ -77,7 +77,8 @@ def test_roundings_and_signs_are_exact() -> None:
     ).astype(np.float32)
     out = np.zeros((32, 10), np.float32)
     roundings[1, 32](x, out)
-    functions = (np.floor, np.ceil, np.trunc, np.rint, np.fabs, lambda v: np.copysign(np.float32(3), v), np.floor,
+    functions = (np.floor, np.ceil, np.trunc, np.rint, np.fabs,
+        lambda v: np.copysign(np.float32(3), v), np.floor,
                  np.ceil, np.isnan, lambda v: v * 8)  # fmt: skip
     for column, function in enumerate(functions):
         np.testing.assert_array_equal(out[:, column], function(x), err_msg=f"column {column}")
@@ -98,7 +99,7 @@ def integers(x, y, out):
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32])
-def test_bit_operations(dtype: type) -> None:
+def test_bit_operations_give_what_their_models_give(dtype: type) -> None:
     limits = np.iinfo(dtype)
     x, y = (
         RANDOM.integers(limits.min, limits.max, 32, endpoint=True).astype(dtype) for _ in range(2)

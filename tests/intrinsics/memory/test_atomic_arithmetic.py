@@ -39,7 +39,8 @@ def test_atomic_arithmetic_loses_no_update(dtype: str) -> None:
         values -= values.dtype.type(50)
     out = np.zeros(5, dtype)
     update[8, 128](values, out)
-    expected = [values.sum(dtype=dtype), (np.zeros(1, dtype) - values.sum(dtype=dtype))[0], min(0, values.min()),
+    expected = [values.sum(dtype=dtype), (np.zeros(1, dtype) - values.sum(dtype=dtype))[0],
+        min(0, values.min()),
                 max(0, values.max()), 1000]  # fmt: skip
     np.testing.assert_array_equal(out, np.array(expected, dtype))
 

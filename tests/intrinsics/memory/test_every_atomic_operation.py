@@ -195,7 +195,7 @@ def pairs(
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("kind", "dtype"), [(f16, np.float16), (bf16, ml_dtypes.bfloat16)])
-def test_pairs_of_halves(kind: Any, dtype: Any, place: str) -> None:
+def test_atomics_on_pairs_of_halves_add_both(kind: Any, dtype: Any, place: str) -> None:
     x, values = (RANDOM.normal(size=64).astype(dtype) for _ in range(2))
     old, before = np.zeros_like(x), x.copy()
     pairs[1, 32](x, values, old, kind, place, "acq_rel", "agent")

@@ -116,5 +116,5 @@ def test_what_buffers_cannot_do_is_refused_at_the_line(kernel: Any, message: str
     types = (f32[:], i32) if kernel is records_of_any_size else (f32[:],)
     with pytest.raises(amdjit.CompileError, match=message) as error:
         kernel.compile(*types)
-    assert "test_buffers.py" in str(error.value)
+    assert "test_refused_buffers.py" in str(error.value)
     assert len(error.value.diagnostics) == 1
