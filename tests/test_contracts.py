@@ -54,6 +54,23 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.runtime.device", "amdjit.runtime.arrays"),
         ("amdjit.launching.signature", "amdjit.launching.prepared"),
     ],
+    "Rooms of the emulator import downward only": [
+        ("amdjit.emulator.memory", "amdjit.emulator.checks.race.memory"),
+        ("amdjit.emulator.tiers.compilation", "amdjit.emulator.launch.dispatch"),
+        ("amdjit.emulator.wave.frame", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.scheduling.driver", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.host.native_library", "amdjit.emulator.checks.race.native_sources"),
+        ("amdjit.emulator.decoder.decode", "amdjit.emulator.host.builder"),
+    ],
+    "The emulator's checks do not know each other": [
+        ("amdjit.emulator.checks.race.tags", "amdjit.emulator.checks.init.kinds"),
+        ("amdjit.emulator.checks.findings", "amdjit.emulator.checks.memory.quarantine"),
+        ("amdjit.emulator.checks.waits.search", "amdjit.emulator.checks.sync.kinds"),
+    ],
+    "Modules of one room of the emulator import each other without cycles": [
+        ("amdjit.emulator.checks.race.layout", "amdjit.emulator.checks.race.instrument"),
+        ("amdjit.emulator.host.builder", "amdjit.emulator.host.native_library"),
+    ],
     "Rooms of the front end import downward only": [
         ("amdjit.frontend.values.kinds", "amdjit.frontend.program"),
         ("amdjit.frontend.values.kinds", "amdjit.frontend.source.reading"),
@@ -66,16 +83,6 @@ PROBES: dict[str, list[tuple[str, str]]] = {
     "The typed tree is plain data: no compile options, no NumPy, no inspection of functions": [
         ("amdjit.tree.nodes", "numpy"),
         ("amdjit.tree.printer", "amdjit.options"),
-    ],
-    "Rooms of the emulator import downward only": [
-        ("amdjit.emulator.memory", "amdjit.emulator.checks.session"),
-        ("amdjit.emulator.wave.frame", "amdjit.emulator.tiers.full"),
-    ],
-    "The emulator's checks do not know each other": [
-        ("amdjit.emulator.checks.race.check", "amdjit.emulator.checks.memory.check"),
-    ],
-    "Modules of one room of the emulator import each other without cycles": [
-        ("amdjit.emulator.tiers.full", "amdjit.emulator.tiers.compilation"),
     ],
     "Intrinsics: public namespaces over inner rooms": [
         ("amdjit.intrinsics.models.dots", "amdjit.intrinsics.wave"),

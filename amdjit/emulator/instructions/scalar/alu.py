@@ -265,20 +265,19 @@ def _floats(code: str) -> Mapping[str, ix.Expression]:
     def form(expression: ix.Expression) -> ix.Expression:
         return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
-    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
     return {
         f"s_add_{code}": form(ix.binary("fadd")),
         f"s_sub_{code}": form(ix.binary("fsub")),
         f"s_mul_{code}": form(ix.binary("fmul")),
-        f"s_fmac_{code}": fused,
-        f"s_fmaak_{code}": fused,
-        f"s_fmamk_{code}": fused,
+        f"s_fmac_{code}": with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan),
         **{f"s_{name}_{code}": expression for name, expression in EXTREMES.items()},
         **{f"s_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},
     }
 
 
-_CONVERSIONS: Mapping[str, ix.Expression] = {
+_OTHER_FLOATS: Mapping[str, ix.Expression] = {
+    "s_fmaak_f32": with_nans(fx.fma, fused_nan),
+    "s_fmamk_f32": with_nans(fx.fma, fused_nan),
     "s_cvt_f32_i32": fx.from_integer(True, "float"),
     "s_cvt_f32_u32": fx.from_integer(False, "float"),
     "s_cvt_i32_f32": fx.to_integer(True),
@@ -293,5 +292,5 @@ SCALAR_ALU: Mapping[str, Emitter] = {
     **_TESTED,
     **_INTEGERS,
     **_CONDITIONS,
-    **scalar_ops({**_floats("f16"), **_floats("f32"), **_CONVERSIONS}),
+    **scalar_ops({**_floats("f16"), **_floats("f32"), **_OTHER_FLOATS}),
 }

@@ -123,21 +123,23 @@ def _extremes(code: str, low: ix.Expression, high: ix.Expression) -> Rows:
         f"v_min3_{code}": in_range(ix.chain(low, low)),
         f"v_max3_{code}": in_range(ix.chain(high, high)),
         f"v_med3_{code}": in_range(ix.median(low, high)),
-        f"v_maxmin_{code}": ix.chain(high, low),
-        f"v_minmax_{code}": ix.chain(low, high),
     }
 
 
-_SIGNED = ix.intrinsic("smin"), ix.intrinsic("smax")
-_UNSIGNED = ix.intrinsic("umin"), ix.intrinsic("umax")
+_SMIN, _SMAX = ix.intrinsic("smin"), ix.intrinsic("smax")
+_UMIN, _UMAX = ix.intrinsic("umin"), ix.intrinsic("umax")
 
 VECTOR_INTEGER: Mapping[str, VectorOp] = vector_ops(
     {
         **_BITS,
         **_ARITHMETIC,
-        **_extremes("i16", *_SIGNED),
-        **_extremes("i32", *_SIGNED),
-        **_extremes("u16", *_UNSIGNED),
-        **_extremes("u32", *_UNSIGNED),
+        **_extremes("i16", _SMIN, _SMAX),
+        **_extremes("i32", _SMIN, _SMAX),
+        **_extremes("u16", _UMIN, _UMAX),
+        **_extremes("u32", _UMIN, _UMAX),
+        "v_maxmin_i32": ix.chain(_SMAX, _SMIN),
+        "v_minmax_i32": ix.chain(_SMIN, _SMAX),
+        "v_maxmin_u32": ix.chain(_UMAX, _UMIN),
+        "v_minmax_u32": ix.chain(_UMIN, _UMAX),
     }
 )
