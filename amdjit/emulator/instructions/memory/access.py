@@ -201,23 +201,23 @@ def store(addressing: Addressing, width: Width) -> Emitter:
 DWORDS: Mapping[str, Width] = {f"b{32 * count}": Width(4 * count) for count in (1, 2, 3, 4)}
 LOAD_WIDTHS: Mapping[str, Width] = {
     "u8": Width(1),
-    "i8": Width(1, True),
+    "i8": Width(1, signed=True),
     "u16": Width(2),
-    "i16": Width(2, True),
+    "i16": Width(2, signed=True),
     **DWORDS,
-    "d16_u8": Width(1, False, 0),
-    "d16_i8": Width(1, True, 0),
-    "d16_b16": Width(2, False, 0),
-    "d16_hi_u8": Width(1, False, 1),
-    "d16_hi_i8": Width(1, True, 1),
-    "d16_hi_b16": Width(2, False, 1),
+    "d16_u8": Width(1, half=0),
+    "d16_i8": Width(1, signed=True, half=0),
+    "d16_b16": Width(2, half=0),
+    "d16_hi_u8": Width(1, half=1),
+    "d16_hi_i8": Width(1, signed=True, half=1),
+    "d16_hi_b16": Width(2, half=1),
 }
 STORE_WIDTHS: Mapping[str, Width] = {
     "b8": Width(1),
     "b16": Width(2),
     **DWORDS,
-    "d16_hi_b8": Width(1, False, 1),
-    "d16_hi_b16": Width(2, False, 1),
+    "d16_hi_b8": Width(1, half=1),
+    "d16_hi_b16": Width(2, half=1),
 }
 _PREFIXES: Mapping[str, Addressing] = {
     "global": global_address,
